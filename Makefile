@@ -1,0 +1,44 @@
+# make run     solve the main game, configs/cfr.yaml, into results/cfr
+# make test    lint, types, import contract, tests
+# make bench   benchmarks
+# make fmt     format, and mend what the linter can
+# make clean   remove everything that was made, results and champions aside
+
+.DELETE_ON_ERROR:
+.PHONY: run test bench fmt clean
+
+PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
+BIN := .venv/bin
+CODE := $(wildcard hogeq tests benchmarks experiments)
+
+# numba notices a change in a kernel's own file, not in the files it calls: a folder for each state of
+# the kernels keeps stale machine code away.
+KERNELS := $(shell cat hogeq/kernels/*.py 2>/dev/null | cksum | cut -d' ' -f1)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(KERNELS)
+
+run: .venv/.stamp
+	$(BIN)/python -m hogeq.run configs/cfr.yaml --overwrite
+
+test: .venv/.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CODE)
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n 2 --benchmark-disable
+
+bench: .venv/.stamp
+	$(BIN)/python -m pytest benchmarks --benchmark-only --override-ini 'python_files=bench_*.py'
+
+fmt: .venv/.stamp
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.venv/.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints.txt
+	touch $@
+
+clean:
+	rm -rf .venv .numba_cache .hypothesis .benchmarks .mypy_cache .pytest_cache .ruff_cache \
+		.import_linter_cache build dist hogeq.egg-info
+	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +
