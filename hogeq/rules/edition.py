@@ -1,0 +1,287 @@
+"""`Rules`, the switches of one game, and `EDITIONS`, the combinations that were played."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
+
+_WHOLE_NUMBERS = {
+    "goal": (1, 2000),
+    "max_dice": (1, 50),
+    "sides": (2, 100),  # a one-sided die would always show 1
+    "pig_out": (0, 1),
+    "time_trot_period": (1, 64),
+    "extra_turn_sides": (2, 100),
+}
+_SWITCHES = ("prime_boost", "hog_wild", "square_swine", "piggy_back", "time_trot")
+_CHOICES: dict[str, Collection[str]] = {
+    "zero_dice": ZERO_DICE,
+    "feral_hogs": FERAL_HOGS,
+    "swap": SWAPS,
+    "more_boar": MORE_BOAR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one game: sizes, and which parts are in play.
+
+    Attributes
+    ----------
+    name : str
+        What to call this game.
+    goal : int
+        Points that win, 1 to 2000.
+    max_dice : int
+        Most dice a turn may roll, 1 to 50; the least is always 0.
+    sides : int
+        Sides of the usual dice, 2 to 100.
+    zero_dice : str
+        Points for rolling no dice, a key of `parts.ZERO_DICE`.
+    pig_out : {0, 1}
+        Points of a turn in which any die shows 1.
+    prime_boost : bool
+        Prime points become the next prime (Hogtimus Prime).
+    hog_wild : bool
+        Four-sided dice when the two scores' sum is a multiple of 7, 0 included.
+    feral_hogs : {"none", "points", "dice"}
+        3 more points when the dice rolled are 2 away from this of the own previous turn.
+    square_swine : bool
+        A mover's new score that is a perfect square becomes the next one.
+    piggy_back : bool
+        A turn of 0 points gives the opponent as many points as dice were rolled.
+    swap : str
+        When the scores trade places, a key of `parts.SWAPS`.
+    more_boar : str
+        When the mover's score earns an extra turn, a key of `parts.MORE_BOAR`.
+    time_trot : bool
+        An extra turn for rolling as many dice as the turn's number modulo the period.
+    time_trot_period : int
+        That period, 1 to 64; of no effect without `time_trot`.
+    extra_turn_sides : int or None
+        Sides of the dice of extra turns, 2 to 100; None for the usual dice.
+
+    Raises
+    ------
+    ValueError
+        If a field has the wrong type or a value out of range, or if switches contradict.
+    """
+
+    name: str = "custom"
+    goal: int = 100
+    max_dice: int = 10
+    sides: int = 6
+    zero_dice: str = "ten_minus_ones_plus_tens"
+    pig_out: int = 1
+    prime_boost: bool = False
+    hog_wild: bool = False
+    feral_hogs: str = "none"
+    square_swine: bool = False
+    piggy_back: bool = False
+    swap: str = "none"
+    more_boar: str = "none"
+    time_trot: bool = False
+    time_trot_period: int = 8
+    extra_turn_sides: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no game."""
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise _refusal("name", self.name, "a text that is not empty")
+        for field, (low, high) in _WHOLE_NUMBERS.items():
+            value = getattr(self, field)
+            optional = field == "extra_turn_sides"
+            if optional and value is None:
+                continue
+            # type(), not isinstance(): True is an int to Python and a mistake here.
+            if type(value) is not int or not low <= value <= high:
+                or_none = " or None" if optional else ""
+                allowed = f"whole numbers from {low} to {high}{or_none}"
+                raise _refusal(field, value, allowed)
+        for field in _SWITCHES:
+            if not isinstance(getattr(self, field), bool):
+                raise _refusal(field, getattr(self, field), "true and false")
+        for field, names in _CHOICES.items():
+            value = getattr(self, field)
+            if not isinstance(value, str) or value not in names:
+                raise _refusal(field, value, ", ".join(names) + _nearest(value, names))
+        if self.extra_turn_sides is not None and not self.gives_extra_turns:
+            allowed = "only None while time_trot is false and more_boar is none: no extra turns"
+            raise _refusal("extra_turn_sides", self.extra_turn_sides, allowed)
+
+    @property
+    def gives_extra_turns(self) -> bool:
+        """Whether any part in play can give an extra turn."""
+        return self.time_trot or self.more_boar != "none"
+
+
+EDITIONS: dict[str, Rules] = {
+    rules.name: rules
+    for rules in (
+        # Summer 2020, the game of seed 000.
+        Rules(
+            name="su20",
+            zero_dice="ten_minus_ones_plus_tens",
+            feral_hogs="points",
+            swap="ones_gap_is_tens",
+        ),
+        # Hog Wild!, the game of seed 001.
+        Rules(name="hw13", zero_dice="one_plus_max_digit", hog_wild=True, swap="double"),
+        # Summer 2021 contest, as written in seed 002. Results of the course's spring 2021 contest,
+        # which announced the same extra turns, fit only time_trot=False and extra_turn_sides=6.
+        Rules(
+            name="su21",
+            zero_dice="digit_gap_plus_four",
+            more_boar="digit_range",
+            time_trot=True,
+            time_trot_period=8,
+            extra_turn_sides=8,
+        ),
+        # Fall 2022, the game of seed 003 (Hogfish).
+        Rules(name="fa22", zero_dice="twice_digit_gap_plus_one", square_swine=True),
+        # Fall 2015, the game of seed 004.
+        Rules(
+            name="fa15",
+            zero_dice="one_plus_max_digit",
+            pig_out=0,
+            piggy_back=True,
+            prime_boost=True,
+            hog_wild=True,
+            swap="reversed_digits",
+        ),
+        # The course's spring 2020, fall 2019, fall 2018 and spring 2021 contests.
+        Rules(
+            name="sp20",
+            zero_dice="alternating_cube_digits",
+            feral_hogs="points",
+            swap="power_of_three_digits",
+        ),
+        Rules(
+            name="fa19",
+            zero_dice="ten_minus_min_digit",
+            feral_hogs="dice",
+            swap="digit_products",
+        ),
+        Rules(
+            name="fa18",
+            zero_dice="twice_tens_minus_ones",
+            swap="equal_digit_gaps",
+            time_trot=True,
+            time_trot_period=5,
+        ),
+        Rules(
+            name="sp21",
+            zero_dice="min_square_digit_plus_three",
+            more_boar="both_digits_smaller",
+        ),
+    )
+}
+
+
+def rules_from(spec: str | Mapping[str, Any]) -> Rules:
+    """Rules from an edition's name or from a mapping of parts.
+
+    Parameters
+    ----------
+    spec : str or mapping
+        A key of `EDITIONS`, or fields of `Rules` by name. A mapping may name the `edition` that
+        its other fields override; without one they override the defaults of `Rules`. Unless the
+        mapping gives a `name`, an edition with changes is named after both.
+
+    Returns
+    -------
+    Rules
+
+    Raises
+    ------
+    TypeError
+        If `spec` is neither.
+    ValueError
+        If the edition or a key is unknown, or if a value is refused by `Rules`.
+    """
+    if isinstance(spec, str):
+        return _edition(spec)
+    if not isinstance(spec, Mapping):
+        given = type(spec).__name__
+        raise TypeError(f"rules: {given} given, allowed are an edition's name or a mapping")
+    known = ["edition", *(field.name for field in fields(Rules))]
+    for key in spec:
+        if key not in known:
+            allowed = ", ".join(known) + _nearest(key, known)
+            raise ValueError(f"rules: unknown key {key!r}, allowed are {allowed}")
+    overrides = {key: value for key, value in spec.items() if key != "edition"}
+    if "edition" not in spec:
+        return Rules(**overrides)
+    base = _edition(spec["edition"])
+    rules = replace(base, **overrides)
+    changes = [f"{key}={value}" for key, value in overrides.items() if value != getattr(base, key)]
+    if "name" in overrides or not changes:
+        return rules
+    return replace(rules, name=f"{base.name} with {', '.join(changes)}")
+
+
+def describe(rules: Rules) -> list[tuple[str, str]]:
+    """Say what is in play, part by part, for people to read.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    list of (part, meaning)
+        In the order in which the parts act in a turn; parts not in play are left out.
+    """
+    lines = [
+        ("Goal", f"{rules.goal} points"),
+        ("Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
+    ]
+    if rules.hog_wild:
+        lines.append(("Hog Wild", "4-sided dice when the scores sum to a multiple of 7, or to 0"))
+    if rules.extra_turn_sides is not None:
+        lines.append(("Extra turns", f"are rolled with {rules.extra_turn_sides}-sided dice"))
+    lines.append(("Zero dice", _meaning(ZERO_DICE[rules.zero_dice])))
+    points = "1 point" if rules.pig_out == 1 else "0 points"
+    lines.append(("A rolled 1", f"makes the whole roll worth {points}"))
+    if rules.prime_boost:
+        lines.append(("Hogtimus Prime", "prime points become the next prime"))
+    if rules.piggy_back:
+        lines.append(("Piggy Back", "a turn of 0 points gives the opponent a point per die rolled"))
+    if rules.feral_hogs != "none":
+        unit = "points scored" if rules.feral_hogs == "points" else "number of dice rolled"
+        meaning = f"3 more points if the dice are 2 away from the {unit} on the own last turn"
+        lines.append(("Feral Hogs", meaning))
+    if rules.square_swine:
+        lines.append(("Square Swine", "a new score that is a perfect square becomes the next one"))
+    if rules.more_boar != "none":
+        meaning = _meaning(MORE_BOAR[rules.more_boar])
+        lines.append(("More Boar", f"an extra turn when: {meaning}"))
+    if rules.time_trot:
+        meaning = f"an extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
+        lines.append(("Time Trot", f"{meaning}, unless this turn is an extra one"))
+    if rules.swap != "none":
+        lines.append(("Swap", f"scores trade places when: {_meaning(SWAPS[rules.swap])}"))
+    return lines
+
+
+def _edition(name: object) -> Rules:
+    if not isinstance(name, str) or name not in EDITIONS:
+        allowed = ", ".join(EDITIONS) + _nearest(name, EDITIONS)
+        raise ValueError(f"rules: unknown edition {name!r}, allowed are {allowed}")
+    return EDITIONS[name]
+
+
+def _refusal(field: str, value: object, allowed: str) -> ValueError:
+    return ValueError(f"rules: {field} is {value!r}, allowed are {allowed}")
+
+
+def _nearest(given: object, known: Collection[str]) -> str:
+    close = get_close_matches(str(given), known, n=1, cutoff=0.0)
+    return f" (nearest: {close[0]})" if close else ""
+
+
+def _meaning(part: Callable[..., object]) -> str:
+    # Without docstrings (python -OO) the part's name still says what it does.
+    return (part.__doc__ or part.__name__).splitlines()[0]

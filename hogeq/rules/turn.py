@@ -1,0 +1,317 @@
+"""What one turn does: from dice to points, to scores, to who moves next and what is remembered.
+
+A turn runs in this order: points (0, 1, or the dice's sum), prime boost, points given away,
+bonus, Square Swine, More Boar, swap, goal.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from hogeq.rules.edition import Rules
+from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE, prime_boost, square_swine
+
+HOG_WILD_MULTIPLE = 7
+HOG_WILD_SIDES = 4
+FERAL_DISTANCE = 2
+FERAL_BONUS = 3
+
+
+class Memory(NamedTuple):
+    """What the rules remember but a strategy may not see, from the side of the player to move.
+
+    Fields that the rules in play never look at stay 0.
+    """
+
+    turn: int = 0
+    """Number of this turn over both players, extra turns counted, modulo the Time Trot period."""
+    extra: int = 0
+    """1 if this turn is an extra turn."""
+    own: int = 0
+    """Record (see `record`) of the own last turn."""
+    opponent: int = 0
+    """Record of the opponent's last turn."""
+
+
+class Landing(NamedTuple):
+    """Where a turn ends."""
+
+    score: int
+    """The mover's score."""
+    opponent: int
+    """The opponent's score."""
+    again: bool
+    """Whether More Boar gives the mover an extra turn; never once the game is over."""
+    winner: int | None
+    """0 the mover, 1 the opponent, None while the game goes on."""
+
+
+class Turn(NamedTuple):
+    """One turn as it was played."""
+
+    points: int
+    """Points of the dice, or for rolling none, without the bonus."""
+    bonus: int
+    """Feral Hogs points."""
+    given: int
+    """Points given to the opponent."""
+    landing: Landing
+    """Scores after everything."""
+    again: bool
+    """Whether the mover takes an extra turn, by More Boar or Time Trot."""
+    memory: Memory
+    """Memory of whoever moves next."""
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def memory_sizes(rules: Rules) -> tuple[int, int, int]:
+    """How many values each part of `Memory` can take, 1 where the rules never look.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    turns, extras, records : int
+        `Memory.turn` is below `turns`, `extra` below `extras`, `own` and `opponent` below
+        `records`.
+    """
+    turns = rules.time_trot_period if rules.time_trot else 1
+    extras = 2 if _tracks_extra_turns(rules) else 1
+    records = {
+        "none": 1,
+        "points": rules.max_dice + FERAL_DISTANCE + 2,
+        "dice": rules.max_dice + 1,
+    }[rules.feral_hogs]
+    return turns, extras, records
+
+
+def _tracks_extra_turns(rules: Rules) -> bool:
+    if rules.time_trot:
+        return True
+    usual_dice = {rules.sides, HOG_WILD_SIDES} if rules.hog_wild else {rules.sides}
+    return rules.extra_turn_sides is not None and usual_dice != {rules.extra_turn_sides}
+
+
+def record(rules: Rules, dice: int, points: int) -> int:
+    """Class under which Feral Hogs will remember a turn.
+
+    Parameters
+    ----------
+    rules : Rules
+    dice : int
+        Dice rolled.
+    points : int
+        Points of the turn, without any bonus.
+
+    Returns
+    -------
+    int
+        The points, with all that no legal roll is 2 away from in one last class; or the dice;
+        or 0 if Feral Hogs is not in play.
+    """
+    if rules.feral_hogs == "points":
+        return min(points, rules.max_dice + FERAL_DISTANCE + 1)
+    return dice if rules.feral_hogs == "dice" else 0
+
+
+def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
+    """Memory of whoever moves next.
+
+    Parameters
+    ----------
+    rules : Rules
+    memory : Memory
+        Of the player whose turn ends.
+    recorded : int
+        The `record` of that turn.
+    again : bool
+        Whether the same player moves again.
+
+    Returns
+    -------
+    Memory
+        A swap of scores does not move it: each player keeps the own record.
+    """
+    turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
+    if again:
+        return Memory(turn, int(_tracks_extra_turns(rules)), recorded, memory.opponent)
+    return Memory(turn, 0, memory.opponent, recorded)
+
+
+# --- points ---------------------------------------------------------------------------------------
+
+
+def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
+    """Sides of this turn's dice; those of extra turns take precedence over Hog Wild."""
+    if memory.extra and rules.extra_turn_sides is not None:
+        return rules.extra_turn_sides
+    if rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
+        return HOG_WILD_SIDES
+    return rules.sides
+
+
+def zero_points(rules: Rules, opponent: int) -> int:
+    """Points for rolling no dice against a score of `opponent`."""
+    return _boosted(rules, ZERO_DICE[rules.zero_dice](opponent))
+
+
+def rolled_points(rules: Rules, faces: Sequence[int]) -> int:
+    """Points of one roll of one or more dice that shows `faces`."""
+    return _boosted(rules, rules.pig_out if 1 in faces else sum(faces))
+
+
+def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fraction]:
+    """Exact distribution of the points of one roll.
+
+    Parameters
+    ----------
+    rules : Rules
+    dice : int
+        Dice rolled, at least 1.
+    sides : int
+        Sides of each die, at least 2.
+
+    Returns
+    -------
+    dict of int to Fraction
+        Points to probability, points ascending; the probabilities sum to exactly 1.
+
+    Raises
+    ------
+    ValueError
+        If `dice` or `sides` is too small.
+    """
+    if dice < 1 or sides < 2:
+        least = "allowed are at least 1 die and 2 sides"
+        raise ValueError(f"points_distribution: {dice} dice of {sides} sides, {least}")
+    sums = _sums_without_ones(dice, sides)
+    rolls = sides**dice
+    ways = dict.fromkeys([rules.pig_out], rolls - sum(sums))
+    for total, count in enumerate(sums):
+        if count:
+            points = _boosted(rules, total)
+            ways[points] = ways.get(points, 0) + count
+    return {points: Fraction(ways[points], rolls) for points in sorted(ways)}
+
+
+@cache
+def _sums_without_ones(dice: int, sides: int) -> tuple[int, ...]:
+    # Entry t: rolls of `dice` dice that show no 1 and sum to t. One more die slides a window of
+    # its sides - 1 faces over the sums before it, a difference of two running totals.
+    if dice == 0:
+        return (1,)
+    before = _sums_without_ones(dice - 1, sides)
+    running = [0, *accumulate(before)]
+    last = len(before)
+    return tuple(
+        running[max(0, min(total - 1, last))] - running[max(0, min(total - sides, last))]
+        for total in range(last + sides)
+    )
+
+
+def _boosted(rules: Rules, points: int) -> int:
+    return prime_boost(points) if rules.prime_boost else points
+
+
+def bonus(rules: Rules, memory: Memory, dice: int) -> int:
+    """Feral Hogs: 3 points if `dice` is 2 away from the own last turn's record, else 0."""
+    fires = rules.feral_hogs != "none" and abs(dice - memory.own) == FERAL_DISTANCE
+    return FERAL_BONUS if fires else 0
+
+
+def given(rules: Rules, dice: int, points: int) -> int:
+    """Piggy Back: a turn of 0 points gives the opponent one point for each die rolled."""
+    return dice if rules.piggy_back and points == 0 else 0
+
+
+# --- scores and who moves next --------------------------------------------------------------------
+
+
+def trots(rules: Rules, memory: Memory, dice: int) -> bool:
+    """Time Trot: whether rolling `dice` on this turn earns an extra turn."""
+    on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
+    return on_time and memory.extra == 0
+
+
+def land(rules: Rules, score: int, opponent: int) -> Landing:
+    """Where a turn ends, once its points are counted.
+
+    Square Swine, More Boar on the scores that leaves, the swap, then the goal. Should both be
+    at the goal, the higher score wins, and the mover if they are equal.
+
+    Parameters
+    ----------
+    rules : Rules
+    score : int
+        The mover's, points and bonus added.
+    opponent : int
+        The opponent's, with what was given.
+
+    Returns
+    -------
+    Landing
+    """
+    if rules.square_swine:
+        score = square_swine(score)
+    again = MORE_BOAR[rules.more_boar](score, opponent)
+    if SWAPS[rules.swap](score, opponent):
+        score, opponent = opponent, score
+    if max(score, opponent) < rules.goal:
+        return Landing(score, opponent, again, winner=None)
+    return Landing(score, opponent, again=False, winner=0 if score >= opponent else 1)
+
+
+def play_turn(
+    rules: Rules, score: int, opponent: int, memory: Memory, dice: int, faces: Sequence[int]
+) -> Turn:
+    """Play one whole turn with dice that have been rolled.
+
+    Parameters
+    ----------
+    rules : Rules
+    score, opponent : int
+        Scores before the turn, both below the goal.
+    memory : Memory
+        Of the player to move.
+    dice : int
+        Dice rolled, 0 to `rules.max_dice`.
+    faces : sequence of int
+        What they show, one number from 1 to `dice_sides` for each die.
+
+    Returns
+    -------
+    Turn
+
+    Raises
+    ------
+    ValueError
+        If a score, `dice` or a face is out of range, or the number of faces is not `dice`.
+    """
+    _check("score", score, 0, rules.goal - 1)
+    _check("opponent", opponent, 0, rules.goal - 1)
+    _check("dice", dice, 0, rules.max_dice)
+    if len(faces) != dice:
+        raise ValueError(f"turn: {len(faces)} faces for {dice} dice, allowed is one face a die")
+    sides = dice_sides(rules, score, opponent, memory)
+    for face in faces:
+        _check("face", face, 1, sides)
+
+    points = rolled_points(rules, faces) if dice else zero_points(rules, opponent)
+    extra_points = bonus(rules, memory, dice)
+    gift = given(rules, dice, points)
+    landing = land(rules, score + points + extra_points, opponent + gift)
+    over = landing.winner is not None
+    again = not over and (landing.again or trots(rules, memory, dice))
+    after = next_memory(rules, memory, record(rules, dice, points), again)
+    return Turn(points, extra_points, gift, landing, again, after)
+
+
+def _check(what: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"turn: {what} is {value!r}, allowed are {low} to {high}")
