@@ -256,13 +256,12 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     if rules.square_swine:
         lines.append(("Square Swine", "a new score that is a perfect square becomes the next one"))
     if rules.more_boar != "none":
-        meaning = _meaning(MORE_BOAR[rules.more_boar])
-        lines.append(("More Boar", f"an extra turn when: {meaning}"))
+        lines.append(("More Boar", f"extra turn if {_meaning(MORE_BOAR[rules.more_boar])}"))
     if rules.time_trot:
-        meaning = f"an extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
+        meaning = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
         lines.append(("Time Trot", f"{meaning}, unless this turn is an extra one"))
     if rules.swap != "none":
-        lines.append(("Swap", f"scores trade places when: {_meaning(SWAPS[rules.swap])}"))
+        lines.append(("Swap", f"scores trade places if {_meaning(SWAPS[rules.swap])}"))
     return lines
 
 
@@ -278,10 +277,11 @@ def _refusal(field: str, value: object, allowed: str) -> ValueError:
 
 
 def _nearest(given: object, known: Collection[str]) -> str:
-    close = get_close_matches(str(given), known, n=1, cutoff=0.0)
+    close = get_close_matches(str(given).lower(), known, n=1, cutoff=0.0)
     return f" (nearest: {close[0]})" if close else ""
 
 
 def _meaning(part: Callable[..., object]) -> str:
-    # Without docstrings (python -OO) the part's name still says what it does.
-    return (part.__doc__ or part.__name__).splitlines()[0]
+    # The part's own first line, and the name by which a configuration asks for it.
+    summary = (part.__doc__ or part.__name__).splitlines()[0].removesuffix(".")
+    return f"{summary[0].lower()}{summary[1:]} ({part.__name__})"

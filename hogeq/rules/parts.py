@@ -76,33 +76,33 @@ def square_swine(score: int) -> int:
 
 
 def ten_minus_ones_plus_tens(opponent: int) -> int:
-    """10 - ones digit + tens, of the opponent's score (Free Bacon).
+    """10 - ones digit + tens, of the opponent's score.
 
-    All the tens count, 11 of them at 110. Source: seed 000 (summer 2020).
+    Free Bacon. All the tens count, 11 of them at 110. Source: seed 000 (summer 2020).
     """
     return 10 - opponent % 10 + opponent // 10
 
 
 def one_plus_max_digit(opponent: int) -> int:
-    """1 + the largest digit of the opponent's score (Free Bacon).
+    """1 + the largest digit of the opponent's score.
 
-    Source: seed 001 (Hog Wild!) and seed 004 (fall 2015).
+    Free Bacon. Source: seed 001 (Hog Wild!) and seed 004 (fall 2015).
     """
     return 1 + max(digits(opponent))
 
 
 def digit_gap_plus_four(opponent: int) -> int:
-    """|tens - ones| + 4, of the opponent's last two digits (Piggy Points).
+    """|tens - ones| + 4, of the opponent's last two digits.
 
-    Source: seed 002 (summer 2021).
+    Piggy Points. Source: seed 002 (summer 2021).
     """
     return digit_gap(opponent) + 4
 
 
 def twice_digit_gap_plus_one(opponent: int) -> int:
-    """2 x |tens - ones| + 1, of the opponent's last two digits (Pig Tail).
+    """2 x |tens - ones| + 1, of the opponent's last two digits.
 
-    Source: the course's fall 2022 edition, the game of seed 003.
+    Pig Tail. Source: the course's fall 2022 edition, the game of seed 003.
     """
     return 2 * digit_gap(opponent) + 1
 
@@ -117,26 +117,26 @@ def alternating_cube_digits(opponent: int) -> int:
 
 
 def ten_minus_min_digit(opponent: int) -> int:
-    """10 - the smaller of the opponent's tens and ones digits (Free Bacon).
+    """10 - the smaller of the opponent's tens and ones digits.
 
-    Source: the course's fall 2019 edition.
+    Free Bacon. Source: the course's fall 2019 edition.
     """
     return 10 - min(last_two_digits(opponent))
 
 
 def twice_tens_minus_ones(opponent: int) -> int:
-    """2 x tens - ones digit of the opponent's score, at least 1 (Free Bacon).
+    """2 x tens - ones digit of the opponent's score, at least 1.
 
-    Source: the course's fall 2018 edition.
+    Free Bacon. Source: the course's fall 2018 edition.
     """
     tens, ones = last_two_digits(opponent)
     return max(1, 2 * tens - ones)
 
 
 def min_square_digit_plus_three(opponent: int) -> int:
-    """3 + the smallest digit of the opponent's score squared (Piggy Points).
+    """3 + the smallest digit of the opponent's score squared.
 
-    Source: the course's spring 2021 edition.
+    Piggy Points. Source: the course's spring 2021 edition.
     """
     return min(digits(opponent * opponent)) + 3
 
@@ -151,34 +151,34 @@ def never(score: int, opponent: int) -> bool:
 
 
 def ones_gap_is_tens(score: int, opponent: int) -> bool:
-    """Ones digits differ by exactly the opponent's tens digit (Swine Swap).
+    """Ones digits differ by exactly the opponent's tens digit.
 
-    Source: seed 000 (summer 2020).
+    Swine Swap. Source: seed 000 (summer 2020).
     """
     tens, ones = last_two_digits(opponent)
     return abs(score % 10 - ones) == tens
 
 
 def double(score: int, opponent: int) -> bool:
-    """One score is exactly double the other (Swine Swap).
+    """One score is exactly double the other.
 
-    Source: seed 001 (Hog Wild!).
+    Swine Swap. Source: seed 001 (Hog Wild!).
     """
     return score == 2 * opponent or opponent == 2 * score
 
 
 def reversed_digits(score: int, opponent: int) -> bool:
-    """Last two digits of one score are those of the other reversed (Swine Swap).
+    """Last two digits of one score are those of the other reversed.
 
-    Scores are zero-padded, so 80 and 8 swap. Source: seed 004 (fall 2015).
+    Swine Swap. Scores are zero-padded, so 80 and 8 swap. Source: seed 004 (fall 2015).
     """
     return last_two_digits(score) == last_two_digits(opponent)[::-1]
 
 
 def power_of_three_digits(score: int, opponent: int) -> bool:
-    """3 to the power of both scores' sum begins and ends with the same digit (Swine Swap).
+    """3 to the power of both scores' sum begins and ends with the same digit.
 
-    Source: the course's spring 2020 edition.
+    Swine Swap. Source: the course's spring 2020 edition.
     """
     return _ends_as_it_begins(score + opponent)
 
@@ -194,9 +194,9 @@ def _ends_as_it_begins(exponent: int) -> bool:
 
 
 def digit_products(score: int, opponent: int) -> bool:
-    """Leftmost x rightmost digit is the same for both scores (Swine Swap).
+    """Leftmost x rightmost digit is the same for both scores.
 
-    A one-digit score d gives d x d. Source: the course's fall 2019 edition.
+    Swine Swap. A one-digit score d gives d x d. Source: the course's fall 2019 edition.
     """
     return _digit_product(score) == _digit_product(opponent)
 
@@ -207,26 +207,26 @@ def _digit_product(number: int) -> int:
 
 
 def equal_digit_gaps(score: int, opponent: int) -> bool:
-    """|tens - ones| is the same for both scores (Swine Swap).
+    """|tens - ones| is the same for both scores.
 
-    Source: the course's fall 2018 edition.
+    Swine Swap. Source: the course's fall 2018 edition.
     """
     return digit_gap(score) == digit_gap(opponent)
 
 
 def digit_range(score: int, opponent: int) -> bool:
-    """Smallest digit of the mover is below the opponent's, and largest above (More Boar).
+    """Smallest digit of the mover is below the opponent's, and largest above.
 
-    Digits as written: a one-digit score has one digit. Source: seed 002 (summer 2021).
+    More Boar. Digits as written: a one-digit score has one digit. Source: seed 002 (summer 2021).
     """
     own, other = digits(score), digits(opponent)
     return min(own) < min(other) and max(own) > max(other)
 
 
 def both_digits_smaller(score: int, opponent: int) -> bool:
-    """First two digits of the mover are each below the opponent's, in order (More Boar).
+    """First two digits of the mover are each below the opponent's, in order.
 
-    One-digit scores are read with a leading 0. Source: the course's spring 2021 edition.
+    More Boar. One-digit scores are read with a leading 0. Source: the course's spring 2021 edition.
     """
     own, other = first_two_digits(score), first_two_digits(opponent)
     return own[0] < other[0] and own[1] < other[1]
