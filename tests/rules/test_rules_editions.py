@@ -1,0 +1,128 @@
+"""The switches of a game: what is accepted, what is refused and with which words."""
+
+import re
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from hogeq.rules import EDITIONS, Rules, describe, rules_from
+
+
+def test_editions_carry_their_names() -> None:
+    names = {"su20", "hw13", "su21", "fa22", "fa15", "sp20", "fa19", "fa18", "sp21"}
+    assert set(EDITIONS) == names
+    assert all(rules.name == name for name, rules in EDITIONS.items())
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_editions_are_found_by_name_and_by_their_parts(name: str) -> None:
+    rules = EDITIONS[name]
+    assert rules_from(name) == rules_from({"edition": name}) == rules
+    assert rules_from(asdict(rules)) == rules
+    assert (rules.goal, rules.max_dice, rules.sides) == (100, 10, 6)
+
+
+def test_overrides_change_an_edition_and_its_name() -> None:
+    rules = rules_from({"edition": "su20", "goal": 50, "sides": 6})
+    assert rules == replace(EDITIONS["su20"], goal=50, name="su20 with goal=50")
+    assert rules_from({"edition": "su20", "goal": 50, "name": "short"}).name == "short"
+    assert rules_from({"goal": 50}) == Rules(goal=50)
+    assert rules_from({}) == Rules(name="custom")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"edition": "su21", "time_trot": False},  # More Boar still gives extra turns
+        {"edition": "su21", "more_boar": "none"},  # and so does Time Trot
+        {"edition": "su21", "time_trot": False, "more_boar": "none", "extra_turn_sides": None},
+        {"edition": "fa18", "time_trot": False},
+        {"edition": "fa15", "piggy_back": False},
+        {"goal": 1},
+        {"goal": 2000, "max_dice": 50, "sides": 100, "time_trot_period": 64},
+    ],
+)
+def test_accepted(spec: dict[str, Any]) -> None:
+    assert {key: getattr(rules_from(spec), key) for key in spec if key != "edition"} == {
+        key: value for key, value in spec.items() if key != "edition"
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "allowed"),
+    [
+        *[("goal", value, "from 1 to 2000") for value in (0, 2001, True, 100.0, "100", None)],
+        *[("max_dice", value, "from 1 to 50") for value in (0, 51, False)],
+        *[("sides", value, "from 2 to 100") for value in (1, 101)],
+        *[("pig_out", value, "from 0 to 1") for value in (2, -1, True)],
+        *[("time_trot_period", value, "from 1 to 64") for value in (0, 65)],
+        *[("extra_turn_sides", value, "from 2 to 100 or None") for value in (1, True, "8")],
+        *[("hog_wild", value, "true and false") for value in (1, "yes", None)],
+        *[("piggy_back", 0, "true and false"), ("time_trot", 5, "true and false")],
+        ("swap", "doubled", "none, ones_gap_is_tens, double, reversed_digits"),
+        ("swap", "doubled", "nearest: double"),
+        ("swap", None, "none, ones_gap_is_tens"),
+        ("zero_dice", ["one_plus_max_digit"], "nearest: one_plus_max_digit"),
+        ("feral_hogs", True, "none, points, dice"),
+        ("more_boar", "digitrange", "nearest: digit_range"),
+        *[("name", value, "not empty") for value in ("", "  ", 5, None)],
+        ("extra_turn_sides", 8, "no extra turns"),
+    ],
+)
+def test_refused_values_name_field_value_and_what_is_allowed(
+    field: str, value: object, allowed: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(allowed)) as refusal:
+        rules_from({field: value})
+    message = str(refusal.value)
+    assert message.startswith(f"rules: {field} is {value!r}, allowed are ")
+    assert "\n" not in message
+
+
+def test_extra_turn_dice_without_extra_turns_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"extra_turn_sides is 8, .* no extra turns"):
+        rules_from({"edition": "su21", "time_trot": False, "more_boar": "none"})
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("SU20", "unknown edition 'SU20', .*su20, hw13.*nearest: su20"),
+        ({"edition": "fall22"}, "unknown edition 'fall22', .*nearest: fa22"),
+        ({"edition": None}, "unknown edition None"),
+        ({"edition": ["su20"]}, "unknown edition"),
+        ({"edtion": "su20"}, "unknown key 'edtion', .*nearest: edition"),
+        ({"edition": "su20", "max_die": 5}, "unknown key 'max_die', .*nearest: max_dice"),
+        ({7: 5}, "unknown key 7"),
+    ],
+)
+def test_unknown_names_are_refused_with_the_nearest(spec: Any, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        rules_from(spec)
+
+
+@pytest.mark.parametrize("spec", [None, 5, ["su20"]])
+def test_what_is_no_specification_is_refused(spec: Any) -> None:
+    with pytest.raises(TypeError, match="allowed are an edition's name or a mapping"):
+        rules_from(spec)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("su20", {"Feral Hogs", "Swap"}),
+        ("hw13", {"Hog Wild", "Swap"}),
+        ("su21", {"Extra turns", "More Boar", "Time Trot"}),
+        ("fa22", {"Square Swine"}),
+        ("fa15", {"Hog Wild", "Hogtimus Prime", "Piggy Back", "Swap"}),
+        ("fa18", {"Time Trot", "Swap"}),
+        ("sp21", {"More Boar"}),
+    ],
+)
+def test_describe_tells_the_parts_in_play(name: str, parts: set[str]) -> None:
+    lines = describe(EDITIONS[name])
+    assert {part for part, _ in lines} == parts | {"Goal", "Dice", "Zero dice", "A rolled 1"}
+    assert all(meaning and "\n" not in meaning for _, meaning in lines)
+    assert ("Goal", "100 points") in lines
+    assert any(f"({EDITIONS[name].zero_dice})" in meaning for _, meaning in lines)
