@@ -1,0 +1,242 @@
+"""Exact evaluation: win rates, values, reach probabilities, beliefs over the hidden memory.
+
+Everything here is a sum over all dice, never a sample.  A strategy is a matrix or a policy; both
+are turned into policies, and a matrix costs less only because the passes skip rolls that are never
+made.
+"""
+
+from functools import lru_cache
+from threading import get_ident
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.game import Game
+from hogeq.kernels import passes
+from hogeq.strategy import as_policy, check_matrix, check_policy
+from hogeq.workspace import WinRate, Workspace
+
+Floats = NDArray[np.float64]
+RegretWeight = Literal["reach", "counterfactual", "belief"]
+
+
+def shared_workspace(game: Game, players: int) -> Workspace:
+    """Workspace that calls in one thread share; what it holds lasts until its next use."""
+    return _kept_workspace(game, players, get_ident())
+
+
+@lru_cache(maxsize=4)
+def _kept_workspace(game: Game, players: int, thread: int) -> Workspace:  # noqa: ARG001
+    return game.workspace(players)
+
+
+def policy_of(game: Game, strategy: ArrayLike) -> Floats:
+    """Policy of a strategy, validated.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    float64 (G, G, K)
+
+    Raises
+    ------
+    ValueError
+        If it is neither, naming the first bad cell.
+    """
+    table = np.asarray(strategy)
+    if table.ndim == 3:
+        return check_policy(table, game.goal, game.rules.max_dice)
+    return as_policy(check_matrix(table, game.goal, game.rules.max_dice), game.rolls)
+
+
+def pair(game: Game, a: ArrayLike, b: ArrayLike) -> Floats:
+    """Policies of two strategies, float64 (2, G, G, K)."""
+    return np.stack([policy_of(game, a), policy_of(game, b)])
+
+
+def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
+    """Exact win rate of strategy `a` against strategy `b`.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    WinRate
+        As probabilities; ``win_rate(a, b) + win_rate(b, a) = 1``.
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed.
+    """
+    return game.workspace(2).win_rate(pair(game, a, b))
+
+
+def mover_value(game: Game, strategy: ArrayLike) -> float:
+    """Win probability at the start of whoever moves first, both playing `strategy`."""
+    return game.workspace(1).backward(policy_of(game, strategy)[None])[0]
+
+
+def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+    """Win probability of the player to move, at every hidden state.
+
+    Parameters
+    ----------
+    game : Game
+    a : array_like
+        Strategy of the player to move.
+    b : array_like, optional
+        Strategy of the other; by default the same.
+
+    Returns
+    -------
+    float64 (G, G, H)
+        By own score, opponent's score and memory (`Game.memories`).
+    """
+    policy = policy_of(game, a)
+    work = _played(game, policy, b)
+    found = np.zeros((game.goal, game.goal, game.memory_size))
+    for own in range(game.goal):
+        for opponent in range(game.goal):
+            rolls = work.hidden_values(own, opponent)[game.memory_slot]
+            found[own, opponent] = rolls @ policy[own, opponent]
+    return found
+
+
+def action_values(
+    game: Game,
+    a: ArrayLike,
+    b: ArrayLike | None = None,
+    cells: list[tuple[int, int]] | None = None,
+) -> Floats:
+    """Win probability of every roll in every hidden state, play going on by the strategies.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        As in :func:`values`.
+    cells : list of (own score, opponent's score), optional
+        The cells asked for; by default all, row by row.
+
+    Returns
+    -------
+    float64 (len(cells), H, K)
+    """
+    work = _played(game, policy_of(game, a), b)
+    if cells is None:
+        cells = [(own, other) for own in range(game.goal) for other in range(game.goal)]
+    return np.stack([work.hidden_values(*cell)[game.memory_slot] for cell in cells])
+
+
+def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+    """Probability of reaching every hidden state with the player of `a` to move.
+
+    Parameters
+    ----------
+    game : Game
+    a : array_like
+        Strategy of the player to move.
+    b : array_like, optional
+        Strategy of the other; by default the same.
+
+    Returns
+    -------
+    float64 (G, G, H)
+        A fair coin says who starts.  The sum is the expected number of turns of that player.
+    """
+    policies = pair(game, a, a if b is None else b)
+    work = game.workspace(2)
+    work.forward(policies)
+    return work.hidden_reach()[:, :, game.memory_slot]
+
+
+def belief(
+    game: Game, a: ArrayLike, b: ArrayLike | None, score: int, opponent: int
+) -> Floats | None:
+    """Distribution of the hidden memory at an information set.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        As in :func:`reach`.
+    score, opponent : int
+        Scores of the player to move and of the other.
+
+    Returns
+    -------
+    float64 (H,) or None
+        Sums to 1; None if play never gets there.
+    """
+    masses = reach(game, a, b)[score, opponent]
+    total = masses.sum()
+    return None if total <= 0.0 else masses / total
+
+
+class Counterfactual(NamedTuple):
+    """What regret is made of."""
+
+    values: Floats
+    """(G, G, K), of every roll, weighted as asked."""
+    mass: Floats
+    """(G, G), reach probability of every cell, the weights' sum."""
+
+
+def counterfactual_values(
+    work: Workspace, policies: Floats, weight: RegretWeight = "reach"
+) -> Counterfactual:
+    """Counterfactual value of every roll of player 0 at every information set.
+
+    An information set here joins hidden states that the player's own rolls reach with different
+    probability, so the player's own reach does not cancel as it does under perfect recall.
+
+    Parameters
+    ----------
+    work : Workspace
+        Of two players, or of one for self-play (any weight but "counterfactual").
+    policies : float64 (Q, G, G, K)
+    weight : {"reach", "counterfactual", "belief"}
+        "reach" weights a hidden state by its full reach probability, the player's own rolls
+        included: the exact gradient of the win rate, since no information set is met twice.
+        "counterfactual" leaves the player's own rolls out (each counts 1), as CFR is defined in
+        Zinkevich et al. 2007, equation 5.  "belief" divides the first by the reach of the
+        information set: the value given that it is reached.
+
+    Returns
+    -------
+    Counterfactual
+        Arrays of the workspace: copy what must outlive its next use.
+    """
+    if weight == "counterfactual":
+        open_minded = policies.copy()
+        open_minded[0] = 1.0
+        work.forward(open_minded)
+    else:
+        work.forward(policies)
+    work.backward(policies, passes.MEASURE)
+    if weight == "belief":
+        np.divide(
+            work.row_values,
+            work.mass[..., None],
+            out=work.row_values,
+            where=work.mass[..., None] > 0.0,
+        )
+    return Counterfactual(work.row_values, work.mass)
+
+
+def _played(game: Game, policy: Floats, b: ArrayLike | None) -> Workspace:
+    policies = policy[None] if b is None else np.stack([policy, policy_of(game, b)])
+    work = game.workspace(len(policies))
+    work.backward(policies)
+    return work

@@ -1,0 +1,424 @@
+"""The compiler: from rules, one turn at a time, to the flat arrays that kernels read."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels.tables import Floats, Ints, Tables
+from hogeq.rules import Rules
+from hogeq.rules.turn import (
+    Memory,
+    bonus,
+    dice_sides,
+    given,
+    land,
+    memory_sizes,
+    next_memory,
+    points_distribution,
+    record,
+    trots,
+    zero_points,
+)
+from hogeq.workspace import Workspace
+
+LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
+MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A compiled game.
+
+    Attributes
+    ----------
+    rules : Rules
+    tables : Tables
+        What the kernels read.
+    memories : tuple of Memory, length H
+        Every value of the hidden memory of the player to move.
+    memory_slot : int64 (H,)
+        Where the kernels keep each of them, ``active memory * L + lane``.
+    """
+
+    rules: Rules
+    tables: Tables
+    memories: tuple[Memory, ...]
+    memory_slot: Ints
+
+    @property
+    def goal(self) -> int:
+        """Points that win, G."""
+        return self.rules.goal
+
+    @property
+    def rolls(self) -> int:
+        """Number of actions, K: 0 to the most dice."""
+        return self.rules.max_dice + 1
+
+    @property
+    def memory_size(self) -> int:
+        """Number of values of the hidden memory, H."""
+        return len(self.memories)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether the rules look at anything that a strategy does not see."""
+        return self.memory_size > 1
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of a policy, (G, G, K)."""
+        return self.goal, self.goal, self.rolls
+
+    def workspace(self, players: int) -> Workspace:
+        """Fresh arrays for passes over this game, for one player (self-play) or two."""
+        return Workspace(self.tables, players)
+
+
+class _Layout:
+    """How memory is split into an active part and a lane, and where afterstates lie.
+
+    The active part (extra turn, own record) decides how rolls play and is forgotten or replaced;
+    the lane (turn number, opponent's record) is only carried to the next mover.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.goal = rules.goal
+        self.turns, self.extras, self.records = memory_sizes(rules)
+        self.active = self.extras * self.records
+        self.lanes = self.turns * self.records
+        self.width = 1 if self.lanes == 1 else -(-self.lanes // LANE_STEP) * LANE_STEP
+
+    def slot(self, memory: Memory) -> int:
+        active = memory.extra * self.records + memory.own
+        return active * self.width + memory.turn * self.records + memory.opponent
+
+    def memory(self, active: int, lane: int) -> Memory:
+        extra, own = divmod(active, self.records)
+        turn, opponent = divmod(lane, self.records)
+        return Memory(turn, extra, own, opponent)
+
+    def base(self, end: int, opponent: int, own: int) -> int:
+        rows = (end * self.goal + opponent) * self.records * self.goal
+        return (rows + own) * self.width
+
+    def offset(self, points: int, gift: int, recorded: int) -> int:
+        return ((gift * self.records + recorded) * self.goal + points) * self.width
+
+    def all_memories(self) -> list[Memory]:
+        return [
+            Memory(*parts)
+            for parts in product(
+                range(self.turns), range(self.extras), range(self.records), range(self.records)
+            )
+        ]
+
+
+def required_bytes(rules: Rules) -> int:
+    """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
+    layout = _Layout(rules)
+    ends = 2 if rules.time_trot else 1
+    cells = rules.goal**2
+    states = cells * ends * layout.records * layout.width * 8
+    table = cells * (rules.max_dice + 1) * 8
+    return 4 * states + 6 * table
+
+
+@cache
+def compile_game(rules: Rules) -> Game:
+    """Compile rules to flat arrays.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    Game
+
+    Raises
+    ------
+    ValueError
+        If the arrays would not fit in memory, or if the game may never end.
+    """
+    need = required_bytes(rules)
+    if need > MEMORY_LIMIT:
+        raise ValueError(
+            f"rules: a game to {rules.goal} with {rules.max_dice} dice and this memory needs "
+            f"{need / 2**30:.1f} GiB, allowed are {MEMORY_LIMIT / 2**30:.0f}: lower goal or max_dice"
+        )
+    layout = _Layout(rules)
+    sides, situation, modes, chosen = _modes(layout)
+    planes = sorted({(kind, trot) for kind, _, trot in modes})
+    ring = 1 + max(extra for _, extra, _ in modes)
+    default, exceptions = _exceptions(layout, chosen)
+    points = _outcomes(layout, sides)
+    landing = _Landings(layout, points, ring)
+    tables = Tables(
+        lane=(0,) * layout.width,
+        sizes=(
+            rules.goal,
+            rules.max_dice + 1,
+            layout.records,
+            layout.active,
+            ring,
+            len(sides),
+        ),
+        start=layout.slot(Memory()),
+        terminal_win=landing.terminal_win(),
+        outcome_prob=points.prob,
+        outcome_offset=points.offset,
+        outcome_start=points.start,
+        outcome_stop=points.stop(ring),
+        gift=points.gift,
+        zero_points=points.zero_points,
+        zero_gift=points.zero_gift,
+        zero_offset=points.zero_offset,
+        plane_dice=np.array([kind for kind, _ in planes], np.int64),
+        plane_again=np.array([int(trot) for _, trot in planes], np.int64),
+        plane_needed=_needed(situation, modes, chosen, planes),
+        mode_plane=np.array([planes.index((kind, trot)) for kind, _, trot in modes], np.int64),
+        mode_bonus=np.array([extra for _, extra, _ in modes], np.int64),
+        situation=situation,
+        default_mode=default,
+        **exceptions,
+        **landing.arrivals(ends=1 + max(trot for _, trot in planes)),
+        next_memory=_next_memory(layout),
+        has_cycles=points.can_score_nothing,
+    )
+    memories = tuple(layout.all_memories())
+    slots = np.array([layout.slot(memory) for memory in memories], np.int64)
+    return Game(rules, tables, memories, slots)
+
+
+Mode = tuple[int, int, bool]  # kind of dice, bonus, whether the roll forces an extra turn
+
+
+def _modes(
+    layout: _Layout,
+) -> tuple[list[int], NDArray[np.uint8], list[Mode], Ints]:
+    """Find how rolls can play.
+
+    Returns the kinds of dice by their sides, the situation of every cell, the modes, and the mode
+    of every roll by (situation, active memory, lane, roll).
+    """
+    rules, goal = layout.rules, layout.goal
+    seen: dict[tuple[int, ...], int] = {}
+    situation = np.zeros((goal, goal), np.uint8)
+    example: list[tuple[int, int]] = []
+    for own, opponent in product(range(goal), repeat=2):
+        kinds = tuple(
+            dice_sides(rules, own, opponent, Memory(extra=extra)) for extra in range(layout.extras)
+        )
+        if kinds not in seen:
+            seen[kinds] = len(seen)
+            example.append((own, opponent))
+        situation[own, opponent] = seen[kinds]
+    sides = sorted({kind for kinds in seen for kind in kinds})
+    modes: list[Mode] = []
+    chosen = np.zeros((len(seen), layout.active, layout.lanes, rules.max_dice + 1), np.int64)
+    for place, (own, opponent) in enumerate(example):
+        for active, lane in product(range(layout.active), range(layout.lanes)):
+            memory = layout.memory(active, lane)
+            kind = sides.index(dice_sides(rules, own, opponent, memory))
+            for roll in range(rules.max_dice + 1):
+                mode = (kind, bonus(rules, memory, roll), trots(rules, memory, roll))
+                if mode not in modes:
+                    modes.append(mode)
+                chosen[place, active, lane, roll] = modes.index(mode)
+    if len({extra for _, extra, _ in modes} - {0}) > 1:
+        raise ValueError("rules: bonuses of different sizes cannot be compiled together")
+    return sides, situation, modes, chosen
+
+
+def _exceptions(layout: _Layout, chosen: Ints) -> tuple[Ints, dict[str, Ints]]:
+    """Split modes into the most common one of every roll and the exceptions to it."""
+    situations, active, _, rolls = chosen.shape
+    default = np.zeros((situations, rolls), np.int64)
+    start = np.zeros((situations, active + 1), np.int64)
+    found: list[tuple[int, int, int, int]] = []
+    for place in range(situations):
+        for roll in range(rolls):
+            default[place, roll] = Counter(chosen[place, :, :, roll].flat).most_common(1)[0][0]
+        for memory in range(active):
+            start[place, memory] = len(found)
+            for roll in range(rolls):
+                low = 0
+                for mode, run in groupby(chosen[place, memory, :, roll]):
+                    high = low + len(list(run))
+                    if mode != default[place, roll]:
+                        whole = low == 0 and high == layout.lanes
+                        found.append((roll, mode, low, layout.width if whole else high))
+                    low = high
+        start[place, active] = len(found)
+    columns = np.array(found, np.int64).reshape(-1, 4).T.copy()
+    names = ("exception_roll", "exception_mode", "exception_low", "exception_high")
+    return default, {"exception_start": start, **dict(zip(names, columns, strict=True))}
+
+
+def _needed(
+    situation: NDArray[np.uint8],
+    modes: list[Mode],
+    chosen: Ints,
+    planes: list[tuple[int, bool]],
+) -> NDArray[np.uint8]:
+    """Which planes a roll can be on at each base: without a bonus, or arriving there with one."""
+    goal = len(situation)
+    needed = np.zeros((goal, goal, len(planes)), np.uint8)
+    for place in range(len(chosen)):
+        here = situation == place
+        for mode in np.unique(chosen[place]):
+            kind, extra, trot = modes[mode]
+            plane = planes.index((kind, trot))
+            if extra < goal:
+                needed[extra:, :, plane] |= here[: goal - extra]
+    return needed
+
+
+class _outcomes:
+    """What rolling can score: outcomes grouped by kind of dice and roll, points ascending."""
+
+    def __init__(self, layout: _Layout, sides: list[int]) -> None:
+        rules, goal = layout.rules, layout.goal
+        rolls = rules.max_dice + 1
+        self.layout = layout
+        self.start = np.zeros((len(sides), rolls), np.int64)
+        self.end = np.zeros((len(sides), rolls), np.int64)
+        self.gift = np.zeros((len(sides), rolls), np.int64)
+        prob: list[float] = []
+        offset: list[int] = []
+        points: list[int] = []
+        for kind, roll in product(range(len(sides)), range(1, rolls)):
+            self.start[kind, roll] = len(prob)
+            for gained, chance in points_distribution(rules, roll, sides[kind]).items():
+                gift = given(rules, roll, gained)
+                if gift:
+                    self.gift[kind, roll] = gift
+                prob.append(float(chance))
+                points.append(gained)
+                offset.append(layout.offset(gained, gift, record(rules, roll, gained)))
+            self.end[kind, roll] = len(prob)
+        self.prob = np.array(prob)
+        self.points = np.array(points, np.int64)
+        self.offset = np.array(offset, np.int64)
+        none = [zero_points(rules, opponent) for opponent in range(goal)]
+        gifts = [given(rules, 0, gained) for gained in none]
+        self.zero_points = np.array(none, np.int64)
+        self.zero_gift = np.array(gifts, np.int64)
+        self.zero_offset = np.array(
+            [
+                layout.offset(gained, gift, record(rules, 0, gained))
+                for gained, gift in zip(none, gifts, strict=True)
+            ],
+            np.int64,
+        )
+        nothing = (self.points == 0).any() and not self.gift.any()
+        self.can_score_nothing = bool(nothing or (self.zero_points + self.zero_gift == 0).any())
+
+    @property
+    def most(self) -> int:
+        return int(max(self.points.max(initial=0), self.zero_points.max()))
+
+    @property
+    def most_given(self) -> int:
+        return int(max(self.gift.max(), self.zero_gift.max()))
+
+    def stop(self, ring: int) -> Ints:
+        """One past the last outcome that stays below the goal, by (kind of dice, roll, base)."""
+        goal = self.layout.goal
+        kinds, rolls = self.start.shape
+        stop = np.zeros((kinds, rolls, goal + ring - 1), np.int64)
+        left = goal - np.arange(goal + ring - 1)
+        for kind, roll in product(range(kinds), range(1, rolls)):
+            start, end = self.start[kind, roll], self.end[kind, roll]
+            stop[kind, roll] = start + np.searchsorted(self.points[start:end], left)
+        return stop
+
+
+class _Landings:
+    """Where afterstates land, from every pair of scores a turn can leave behind."""
+
+    def __init__(self, layout: _Layout, points: _outcomes, ring: int) -> None:
+        self.layout, self.points, self.ring = layout, points, ring
+        goal = layout.goal
+        own = goal + ring + points.most
+        opponent = goal + points.most_given
+        self.cell = np.full((own, opponent), -1, np.int64)  # from the next mover's side
+        self.again = np.zeros((own, opponent), bool)
+        self.wins = np.zeros((own, opponent), bool)
+        self.forced = np.full((own, opponent), -1, np.int64)  # if the roll forces an extra turn
+        for score, other in product(range(own), range(opponent)):
+            after = land(layout.rules, score, other)
+            if after.winner is not None:
+                self.wins[score, other] = after.winner == 0
+                continue
+            if max(score, other) >= goal:
+                raise ValueError(
+                    f"rules: a landing lowers scores {score}, {other} past the goal {goal} back "
+                    "below it, which no edition does and the kernels cannot play"
+                )
+            mine, yours = after.score, after.opponent
+            self.again[score, other] = after.again
+            self.forced[score, other] = mine * goal + yours
+            self.cell[score, other] = mine * goal + yours if after.again else yours * goal + mine
+
+    def terminal_win(self) -> Floats:
+        """Probability that a roll wins at once past the board, by (kind of dice, base, roll)."""
+        points, goal = self.points, self.layout.goal
+        kinds, rolls = points.start.shape
+        bases = goal + self.ring - 1
+        win = np.zeros((kinds, bases, goal, rolls))
+        outside = self.wins.copy()
+        outside[:goal, :goal] = False
+        own, other = np.ogrid[:bases, :goal]
+        for kind in range(kinds):
+            win[kind, :, :, 0] = outside[own + points.zero_points, other + points.zero_gift]
+            for roll in range(1, rolls):
+                for i in range(points.start[kind, roll], points.end[kind, roll]):
+                    gift = points.gift[kind, roll] if points.points[i] == 0 else 0
+                    gained = points.points[i]
+                    if gained == 0 or gift or bases + gained > goal:
+                        win[kind, :, :, roll] += (
+                            points.prob[i] * outside[own + gained, other + gift]
+                        )
+        return win
+
+    def arrivals(self, *, ends: int) -> dict[str, NDArray[np.int64] | NDArray[np.uint8]]:
+        """Afterstates by the cell on which they land, and those that win inside the board."""
+        goal, layout = self.layout.goal, self.layout
+        rows: list[tuple[int, int, bool]] = []
+        fixed: list[int] = []
+        for end, own, other in product(range(ends), range(goal), range(goal)):
+            base = layout.base(end, other, own)
+            if self.forced[own, other] >= 0:
+                cell = self.forced[own, other] if end else self.cell[own, other]
+                rows.append((int(cell), base, bool(end or self.again[own, other])))
+            elif self.wins[own, other]:
+                for recorded in range(layout.records):
+                    at = base + layout.offset(0, 0, recorded)
+                    fixed.extend(range(at, at + layout.width))
+        rows.sort()
+        cells = np.array([cell for cell, _, _ in rows], np.int64)
+        return {
+            "arrival_start": np.searchsorted(cells, np.arange(goal * goal + 1)).astype(np.int64),
+            "arrival_base": np.array([base for _, base, _ in rows], np.int64),
+            "arrival_again": np.array([again for _, _, again in rows], np.uint8),
+            "fixed_win": np.array(fixed, np.int64),
+        }
+
+
+def _next_memory(layout: _Layout) -> Ints:
+    """Slot of the next mover's memory by (moves again, record, lane); padding maps to itself."""
+    table = np.tile(np.arange(layout.width), (2, layout.records, 1))
+    for again, recorded, lane in product((0, 1), range(layout.records), range(layout.lanes)):
+        # The active part does not matter: what is kept of it is the record, given here.
+        before = layout.memory(0, lane)
+        table[again, recorded, lane] = layout.slot(
+            next_memory(layout.rules, before, recorded, bool(again))
+        )
+    return table

@@ -1,0 +1,60 @@
+"""The flat form of a game: every array a kernel reads, its shape and its units.
+
+Sizes: G goal, T = G + largest bonus, K rolls (0 to the most dice), E = 2 if a roll can force an
+extra turn and 1 otherwise, W records (what is remembered of one turn), J active memories (the part
+that decides how a roll plays), L lanes (the part that is only carried, padded), D kinds of dice,
+P planes (a kind of dice together with whether the roll forces an extra turn), M modes (a plane
+together with a bonus), S situations (kinds of cells that differ in how rolls play).
+
+A *cell* is ``own score * G + opponent's score`` of the player to move.  An *afterstate* is what a
+roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
+opponent's ``u``, the record ``w`` of the turn and the lane.  Values and reach live on afterstates,
+in flat arrays of shape ``(E, G, W, G, L)`` indexed ``[e, u, w, t, lane]``, so that all sums a roll
+can give are neighbours in memory.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Tables(NamedTuple):
+    """One compiled game; made by :func:`hogeq.game.compile_game`, read by every kernel."""
+
+    lane: tuple[int, ...]  # L zeros: its length is a constant of the compiled kernel
+    sizes: tuple[int, int, int, int, int, int]  # G, K, W, J, ring (largest bonus + 1), D
+    start: int  # memory slot ``j * L + lane`` before the first turn
+
+    terminal_win: Floats  # (D, T, G, K) probability that the roll wins at once, from (t, o)
+    outcome_prob: Floats  # (n,) probability of an outcome, grouped by dice and roll
+    outcome_offset: Ints  # (n,) distance of its afterstate from that of zero points
+    outcome_start: Ints  # (D, K) first outcome
+    outcome_stop: Ints  # (D, K, T) one past the last outcome below the goal, from t
+    gift: Ints  # (D, K) points given to the opponent by the first outcome (0: none)
+    zero_points: Ints  # (G,) points for rolling no dice, by the opponent's score
+    zero_gift: Ints  # (G,) points that this gives to the opponent
+    zero_offset: Ints  # (G,) as outcome_offset
+
+    plane_dice: Ints  # (P,) kind of dice
+    plane_again: Ints  # (P,) 1 if the roll forces an extra turn
+    plane_needed: NDArray[np.uint8]  # (G, G, P) 1 if a roll from base (t, o) can be on the plane
+    mode_plane: Ints  # (M,)
+    mode_bonus: Ints  # (M,) points added after the roll
+    situation: NDArray[np.uint8]  # (G, G)
+    default_mode: Ints  # (S, K) how a roll plays for most memories
+    exception_start: Ints  # (S, J + 1) range of the exceptions of an active memory
+    exception_roll: Ints  # (x,)
+    exception_mode: Ints  # (x,) mode instead of the default
+    exception_low: Ints  # (x,) first lane
+    exception_high: Ints  # (x,) one past the last lane
+
+    arrival_start: Ints  # (G * G + 1,) range of the afterstates that land on a cell
+    arrival_base: Ints  # (y,) position of afterstate [e, u, w=0, t, lane=0]
+    arrival_again: NDArray[np.uint8]  # (y,) 1 if the same player moves again
+    next_memory: Ints  # (2, W, L) slot of whoever moves next: [again, record, lane]
+    fixed_win: Ints  # (z,) base positions of afterstates inside the board that win at once
+    has_cycles: bool  # a turn can leave the total score as it was

@@ -1,0 +1,217 @@
+"""Best responses, and the interval in which the exploitability of a strategy lies.
+
+Under imperfect recall a best response is NP-hard to find, so two numbers are given.  The *attack*
+is the win rate of the best counter-matrix found, a true lower bound on what a best response wins.
+The *bound* is the win rate of a responder that keeps full memory, one backward induction, a true
+upper bound.  Without hidden memory both are the same.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.evaluate import policy_of
+from hogeq.game import Game
+from hogeq.kernels import passes
+from hogeq.workspace import Workspace
+
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.int8]
+
+COOLING = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
+SWEEP_LIMIT = 1000  # coordinate ascent has always ended in fewer than 60
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to search for a counter-matrix.
+
+    Attributes
+    ----------
+    starts : int
+        Independent starts; the first is the uniform policy, the others are random.
+    anneal_steps : int
+        Steps of the softmax responder while its temperature falls from 0.1 to 0.0001.
+    damping : float
+        Share of the way to the softmax that a step goes, above 0 to 1.
+    kicks : int
+        Rounds of iterated local search after the ascent: 3 % of the reached cells are changed at
+        random, the ascent is repeated, and the better matrix is kept.
+    seed : int
+        Of the random starts and kicks.
+    jobs : int
+        Threads.  The result does not depend on it.
+    """
+
+    starts: int = 4
+    anneal_steps: int = 60
+    damping: float = 0.5
+    kicks: int = 0
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no effort."""
+        for name, least in (("starts", 1), ("anneal_steps", 0), ("kicks", 0), ("jobs", 1)):
+            value = getattr(self, name)
+            if type(value) is not int or value < least:
+                raise ValueError(f"{name}: {value!r}, allowed are whole numbers from {least}")
+        if not 0.0 < self.damping <= 1.0:
+            raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
+
+
+class Attack(NamedTuple):
+    """The strongest counter-matrix found."""
+
+    matrix: Matrix
+    """(G, G)"""
+    win_rate: float
+    """Its exact win rate against the strategy attacked."""
+    starts: int
+    """Independent starts that were tried."""
+    sweeps: int
+    """Passes of annealing and ascent over the whole table, all starts together."""
+    found: tuple[float, ...]
+    """Win rate that each start ended with."""
+
+
+class Interval(NamedTuple):
+    """Between these the win rate of a best response lies."""
+
+    attack: float
+    bound: float
+    effort: Effort
+
+
+def attack(game: Game, strategy: ArrayLike, effort: Effort | None = None) -> Attack:
+    """Search for the matrix that wins most against a strategy.
+
+    From every start a softmax responder is annealed, then each cell in turn is set to its best
+    roll until none improves.  A responder's action values are weighted by the reach of each hidden
+    state under its own play, so every step of the ascent is exact: going backward over the cells,
+    what lies before a cell keeps its reach and what lies behind it has its new values.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    effort : Effort, optional
+
+    Returns
+    -------
+    Attack
+        Never worse with more starts.
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed.
+    """
+    effort = effort or Effort()
+    target = policy_of(game, strategy)
+    found = Parallel(n_jobs=min(effort.jobs, effort.starts), prefer="threads")(
+        delayed(_search)(game, target, effort, start) for start in range(effort.starts)
+    )
+    best = max(range(effort.starts), key=lambda start: (found[start][1], -start))
+    return Attack(
+        found[best][0],
+        found[best][1],
+        effort.starts,
+        sum(sweeps for _, _, sweeps in found),
+        tuple(rate for _, rate, _ in found),
+    )
+
+
+def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
+    """Win rate of the best responder that remembers everything, an upper bound on any attack.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    float
+    """
+    policy = policy_of(game, strategy)
+    return game.workspace(2).win_rate(np.stack([policy, policy]), passes.REMEMBER).win_rate
+
+
+def exploitability(game: Game, strategy: ArrayLike, effort: Effort | None = None) -> Interval:
+    """Interval in which the win rate of a best response to a strategy lies."""
+    effort = effort or Effort()
+    return Interval(
+        attack(game, strategy, effort).win_rate, full_memory_bound(game, strategy), effort
+    )
+
+
+def ascend(work: Workspace, policies: Floats) -> tuple[float, int]:
+    """Coordinate ascent of player 0 to a matrix that no change of one cell improves.
+
+    Parameters
+    ----------
+    work : Workspace
+        Of two players.
+    policies : float64 (2, G, G, K)
+        Row 0 is rewritten; it may be mixed to begin with.
+
+    Returns
+    -------
+    tuple of float, int
+        Win rate, and sweeps over the table.
+    """
+    for sweep in range(1, SWEEP_LIMIT + 1):
+        work.forward(policies)
+        first, other, changes = work.backward(policies, passes.GREEDY)
+        if changes == 0:
+            break
+    return (first + 1.0 - other) / 2.0, sweep
+
+
+def anneal(work: Workspace, policies: Floats, steps: int, damping: float) -> None:
+    """Cool a softmax responder, player 0, against player 1; its policy is rewritten."""
+    for temperature in np.geomspace(*COOLING, steps):
+        work.forward(policies)
+        work.backward(policies, passes.SOFTEN, temperature=temperature, damping=damping)
+
+
+def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Matrix, float, int]:
+    random = np.random.default_rng([effort.seed, start])
+    work = game.workspace(2)
+    policies = np.stack([np.full_like(target, 1.0 / game.rolls), target])
+    if start > 0:
+        policies[0] = random.dirichlet(np.ones(game.rolls), target.shape[:-1])
+    anneal(work, policies, effort.anneal_steps, effort.damping)
+    _harden(policies)
+    rate, sweeps = ascend(work, policies)
+    best = policies[0].copy()
+    for _ in range(effort.kicks):
+        policies[0] = best
+        _kick(policies[0], work.mass, random)
+        again, more = ascend(work, policies)
+        sweeps += more
+        if again > rate:
+            rate, best = again, policies[0].copy()
+    return best.argmax(axis=-1).astype(np.int8), rate, sweeps + effort.anneal_steps
+
+
+def _harden(policies: Floats) -> None:
+    best = policies[0].argmax(axis=-1)
+    policies[0] = 0.0
+    np.put_along_axis(policies[0], best[..., None], 1.0, axis=-1)
+
+
+def _kick(policy: Floats, mass: Floats, random: np.random.Generator) -> None:
+    """Change 3 % of the cells that play reaches to random rolls."""
+    cells = np.argwhere(mass > 0.0)
+    chosen = cells[random.random(len(cells)) < 0.03]
+    rolls = random.integers(policy.shape[-1], size=len(chosen))
+    at = tuple(chosen.T)
+    policy[at] = 0.0
+    policy[(*at, rolls)] = 1.0

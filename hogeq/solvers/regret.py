@@ -1,0 +1,241 @@
+"""Counterfactual regret minimisation by self-play: cfr, cfr_plus, linear, dcfr, pcfr_plus.
+
+Which reach weights the regrets, and why it matters
+---------------------------------------------------
+Under perfect recall a player's own reach is the same at every history of an information set, so
+CFR leaves it out: regrets are weighted by the probability of the others and of chance alone.  In
+Hog a table forgets what it did, and histories with the same scores differ in own reach.  Then three
+weightings are three algorithms, none with a convergence guarantee:
+
+- ``reach``: the full reach probability, own rolls included.  No information set is met twice in a
+  game, so the win rate is linear in each row of the policy and this is its exact gradient: a
+  state that the own rolls make impossible does not count.
+- ``counterfactual``: own rolls counted 1 each (Zinkevich et al. 2007, eq. 5; Lanctot et al. 2012
+  apply it to imperfect recall).  It judges a roll by hidden states that the player's own other
+  rolls may make rare or impossible.
+- ``belief``: the first, divided by the reach of the information set: value given arrival.  Every
+  row then learns at the same pace however rarely it is met, which suits discounted averages.
+
+The average strategy weights each iteration's row by the reach of its information set under that
+iteration's own self-play, times the iteration weight.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
+from hogeq.game import Game
+from hogeq.workspace import Workspace
+
+Floats = NDArray[np.float64]
+
+
+class RegretState(NamedTuple):
+    """Everything a run of CFR knows; S is 1 in simultaneous and 2 in alternating updates."""
+
+    regrets: Floats
+    """(S, G, G, K)"""
+    prediction: Floats
+    """(S, G, G, K), the last instantaneous regrets, or empty where they are not used."""
+    strategy_sum: Floats
+    """(S, G, G, K), not normalised."""
+    iteration: NDArray[np.int64]
+    """(), iterations done."""
+
+
+@dataclass(frozen=True)
+class RegretMinimiser:
+    """CFR self-play on one regret core; the named variants below fix the defaults.
+
+    After each iteration t, positive regrets are multiplied by ``t**alpha / (t**alpha + 1)`` and
+    negative ones by ``t**beta / (t**beta + 1)`` (Brown and Sandholm 2019, discounted CFR), or
+    negative ones are cut to zero if ``plus`` (Tammelin 2014, CFR+).
+
+    Attributes
+    ----------
+    plus : bool
+        Cut negative regrets to zero.
+    alpha, beta : float
+        Discounts of positive and negative regrets; infinity for none.
+    gamma : float
+        Iteration t counts ``t**gamma`` in the average strategy.
+    averaging : {"uniform", "linear", "quadratic", "gamma"}
+        Sets the exponent: 0, 1, 2, or `gamma`.
+    predictive : bool
+        Match the regrets plus the last instantaneous regrets (Farina et al. 2021).
+    alternating : bool
+        Two players take turns to update, each against the other's newest strategy; otherwise one
+        table plays both seats and is updated at once.
+    regret_weight : {"reach", "counterfactual", "belief"}
+        See the module.
+    epsilon : float
+        Every roll keeps at least this probability: CFR on the perturbed game.
+    """
+
+    plus: bool = False
+    alpha: float = np.inf
+    beta: float = np.inf
+    gamma: float = 0.0
+    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "gamma"
+    predictive: bool = False
+    alternating: bool = False
+    regret_weight: RegretWeight = "reach"
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        if np.isnan(self.alpha) or np.isnan(self.beta):
+            raise ValueError("alpha, beta: nan, allowed are numbers or .inf")
+        if not 0.0 <= self.gamma < np.inf:
+            raise ValueError(f"gamma: {self.gamma!r}, allowed are numbers from 0")
+        if not 0.0 <= self.epsilon < 1.0:
+            raise ValueError(f"epsilon: {self.epsilon!r}, allowed are numbers from 0 to below 1")
+
+    def init(self, game: Game) -> RegretState:
+        """State before the first iteration, whose strategy is uniform."""
+        self._check(game)
+        shape = (2 if self.alternating else 1, *game.shape)
+        return RegretState(
+            np.zeros(shape),
+            np.zeros(shape if self.predictive else (0,)),
+            np.zeros(shape),
+            np.array(0, np.int64),
+        )
+
+    def restore(self, arrays: Mapping[str, Any]) -> RegretState:
+        """State from saved arrays, by the names of its fields."""
+        return RegretState(**{name: np.array(arrays[name]) for name in RegretState._fields})
+
+    def step(self, game: Game, state: RegretState) -> RegretState:
+        """One iteration: an update of every information set (of each player in turn)."""
+        iteration = int(state.iteration) + 1
+        seats = len(state.regrets)
+        policies = np.stack([self._current(state, seat) for seat in range(seats)])
+        players = 2 if self.regret_weight == "counterfactual" else seats
+        work = shared_workspace(game, players)
+        for seat in range(seats):
+            if players == 1:
+                view = policies
+            else:
+                view = np.stack([policies[seat], policies[seats - 1 - seat]])
+            found = counterfactual_values(work, view, self.regret_weight)
+            played = policies[seat]
+            instant = found.values - (found.values * played).sum(axis=-1, keepdims=True)
+            weight = float(iteration) ** self._exponent
+            visits = weight * self._visits(work, view, found.mass)
+            state.strategy_sum[seat] += visits[..., None] * played
+            self._accumulate(state, seat, instant, iteration)
+            policies[seat] = self._current(state, seat)
+        return state._replace(iteration=np.array(iteration, np.int64))
+
+    def average(self, game: Game, state: RegretState) -> Floats:
+        """Average strategy, (G, G, K); uniform where no iteration ever came."""
+        total = state.strategy_sum.sum(axis=0)
+        mass = total.sum(axis=-1, keepdims=True)
+        uniform = np.full_like(total, 1.0 / game.shape[-1])
+        average = np.divide(total, mass, out=uniform, where=mass > 0.0)
+        return average / average.sum(axis=-1, keepdims=True)
+
+    def current(self, state: RegretState) -> Floats:
+        """Strategy of the next iteration, (G, G, K)."""
+        return np.mean([self._current(state, seat) for seat in range(len(state.regrets))], axis=0)
+
+    def stats(self, game: Game, state: RegretState) -> dict[str, float]:
+        """Average regret: positive regrets summed over information sets, each player, per step."""
+        positive = np.maximum(state.regrets, 0.0).max(axis=-1).sum()
+        seats = len(state.regrets)
+        return {"average_regret": float(positive) / seats / max(1, int(state.iteration))}
+
+    @property
+    def _exponent(self) -> float:
+        return {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0, "gamma": self.gamma}[
+            self.averaging
+        ]
+
+    def _check(self, game: Game) -> None:
+        if self.epsilon * game.shape[-1] > 1.0:
+            raise ValueError(
+                f"epsilon: {self.epsilon!r}, allowed are at most 1/{game.shape[-1]} with "
+                f"{game.shape[-1]} rolls"
+            )
+
+    def _current(self, state: RegretState, seat: int) -> Floats:
+        regrets = state.regrets[seat]
+        if self.predictive:
+            regrets = regrets + state.prediction[seat]
+        positive = np.maximum(regrets, 0.0)
+        total = positive.sum(axis=-1, keepdims=True)
+        rolls = regrets.shape[-1]
+        matched = np.divide(
+            positive, total, out=np.full_like(positive, 1.0 / rolls), where=total > 0
+        )
+        return self.epsilon + (1.0 - rolls * self.epsilon) * matched
+
+    def _visits(self, work: Workspace, view: Floats, mass: Floats) -> Floats:
+        if self.regret_weight != "counterfactual":
+            return mass
+        work.forward(view)
+        return work.cell_reach()
+
+    def _accumulate(self, state: RegretState, seat: int, instant: Floats, iteration: int) -> None:
+        regrets = state.regrets[seat]
+        regrets += instant
+        if self.plus:
+            np.maximum(regrets, 0.0, out=regrets)
+        if self.alpha != np.inf or self.beta != np.inf:
+            regrets *= np.where(
+                regrets > 0.0, _discount(iteration, self.alpha), _discount(iteration, self.beta)
+            )
+        if self.predictive:
+            state.prediction[seat] = instant
+
+
+def _discount(iteration: int, exponent: float) -> float:
+    if exponent == np.inf:
+        return 1.0
+    power = float(iteration) ** exponent
+    return power / (power + 1.0)
+
+
+@dataclass(frozen=True)
+class CFR(RegretMinimiser):
+    """Vanilla CFR (Zinkevich et al. 2007)."""
+
+
+@dataclass(frozen=True)
+class CFRPlus(RegretMinimiser):
+    """CFR+ (Tammelin 2014): negative regrets are cut, iterations averaged linearly."""
+
+    plus: bool = True
+    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "linear"
+
+
+@dataclass(frozen=True)
+class LinearCFR(RegretMinimiser):
+    """Linear CFR (Brown and Sandholm 2019): iteration t counts t in regrets and average."""
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+
+
+@dataclass(frozen=True)
+class DiscountedCFR(RegretMinimiser):
+    """Discounted CFR (Brown and Sandholm 2019), by default with their exponents 1.5, 0, 2."""
+
+    alpha: float = 1.5
+    beta: float = 0.0
+    gamma: float = 2.0
+
+
+@dataclass(frozen=True)
+class PredictiveCFRPlus(RegretMinimiser):
+    """Predictive CFR+ (Farina, Kroer and Sandholm 2021), averaged quadratically."""
+
+    plus: bool = True
+    predictive: bool = True
+    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "quadratic"

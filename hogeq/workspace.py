@@ -1,0 +1,107 @@
+"""The arrays that passes over a game fill, and the two passes themselves."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels import passes
+from hogeq.kernels.tables import Tables
+
+Floats = NDArray[np.float64]
+
+
+class WinRate(NamedTuple):
+    """Exact win rate of one strategy against another."""
+
+    win_rate: float
+    """Averaged over a fair coin that says who moves first."""
+    first: float
+    """When it moves first."""
+    second: float
+    """When it moves second."""
+
+
+class Workspace:
+    """The arrays that passes over one game fill, for one player (self-play) or two.
+
+    Keep one for repeated evaluation: nothing is allocated after the first use.
+
+    Attributes
+    ----------
+    values : float64 (Q, N)
+        Win probability of whoever just moved, by afterstate.
+    reach : float64 (Q, N)
+        Reach probability of every afterstate, by the player who moved.
+    row_values : float64 (G, G, K)
+        Counterfactual value of every roll of player 0.
+    mass : float64 (G, G)
+        Reach probability of every cell, player 0 to move.
+    """
+
+    def __init__(self, tables: Tables, players: int) -> None:
+        goal, rolls, records, active, ring, _ = tables.sizes
+        width = len(tables.lane)
+        planes = len(tables.plane_dice)
+        afterstates = (1 + int(tables.plane_again.max())) * goal * records * goal * width
+        self.tables = tables
+        self.players = players
+        self.values = np.zeros((players, afterstates))
+        self.reach = np.zeros((players, afterstates))
+        self.row_values = np.zeros((goal, goal, rolls))
+        self.mass = np.zeros((goal, goal))
+        self._buffer = np.zeros(players * goal * ring * planes * rolls * width)
+        self._flow = np.zeros_like(self._buffer)
+        self.slots = active * width
+
+    def forward(self, policies: Floats) -> None:
+        """Fill `reach` for policies of shape (Q, G, G, K)."""
+        passes.forward(self.tables, policies, self.reach, self._flow)
+
+    def backward(
+        self,
+        policies: Floats,
+        role: int = passes.FOLLOW,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+        choice: NDArray[np.int8] | None = None,
+    ) -> tuple[float, float, int]:
+        """Fill `values`; see :func:`hogeq.kernels.passes.backward` for roles and the result."""
+        if choice is None:
+            choice = np.zeros((*self.mass.shape, 0), np.int8)
+        first, last, changes = passes.backward(
+            self.tables,
+            role,
+            policies,
+            self.reach,
+            self.values,
+            self._buffer,
+            self.row_values,
+            self.mass,
+            choice,
+            temperature,
+            damping,
+        )
+        return first, last, changes
+
+    def win_rate(self, policies: Floats, role: int = passes.FOLLOW, **options: float) -> WinRate:
+        """Exact win rate of player 0 of two, in the role given."""
+        first, other, _ = self.backward(policies, role, **options)
+        return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
+
+    def hidden_reach(self) -> Floats:
+        """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L)."""
+        out = np.zeros((*self.mass.shape, self.slots))
+        passes.hidden_reach(self.tables, self.reach, 0, out)
+        return out
+
+    def cell_reach(self) -> Floats:
+        """Reach probability of every cell, player 0 to move: float64 (G, G)."""
+        return self.hidden_reach().sum(axis=2)
+
+    def hidden_values(self, own: int, opponent: int) -> Floats:
+        """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K)."""
+        out = np.zeros((self.slots, self.row_values.shape[2]))
+        passes.hidden_values(self.tables, self.values[0], own, opponent, out)
+        return out
