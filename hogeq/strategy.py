@@ -155,13 +155,13 @@ def as_policy(strategy: npt.NDArray[Any], rolls: int) -> Policy:
 
 def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
     if not _is_row(rows):
-        raise StrategyError(f"{name}: is {_shown(rows)}, {_allowed(goal)}")
+        raise StrategyError(f"{name}: is {shown(rows)}, {_allowed(goal)}")
     matrix = np.empty((goal, goal), np.int8)
     for row, cells in enumerate(rows):
         if row == goal:
             _refuse_excess(row, 0, goal, name)
         if not _is_row(cells):
-            raise StrategyError(f"{name}: row {row} is {_shown(cells)}, {_allowed(goal)}")
+            raise StrategyError(f"{name}: row {row} is {shown(cells)}, {_allowed(goal)}")
         for column, cell in enumerate(cells):
             if column == goal:
                 _refuse_excess(row, column, goal, name)
@@ -199,7 +199,7 @@ def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:
 
 def _refuse_cell(row: int, column: int, value: object, max_dice: int, name: str) -> NoReturn:
     raise StrategyError(
-        f"{name}: cell (row {row}, column {column}) is {_shown(value)}, "
+        f"{name}: cell (row {row}, column {column}) is {shown(value)}, "
         f"allowed are whole numbers from 0 to {max_dice}"
     )
 
@@ -218,7 +218,8 @@ def _allowed(goal: int) -> str:
     return f"allowed are {goal} rows of {goal} whole numbers"
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Give a bad value as a message repeats it: printable ASCII, not too long."""
     text = ascii(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
@@ -316,12 +317,12 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     name, colon, rest = spec.partition(":")
     if name not in _BUILTINS:
         allowed = ", ".join(names()) + nearest(name, _BUILTINS)
-        raise StrategyError(f"strategy {_shown(spec)}: unknown name, allowed are {allowed}")
+        raise StrategyError(f"strategy {shown(spec)}: unknown name, allowed are {allowed}")
     entry = _BUILTINS[name]
     given = rest.split(",") if colon else []
     if len(given) != len(entry.parameters):
         raise StrategyError(
-            f"strategy {_shown(spec)}: {len(given)} parameters given, "
+            f"strategy {shown(spec)}: {len(given)} parameters given, "
             f"to be written as {entry.usage(name)}"
         )
     arguments = []
@@ -329,13 +330,13 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
         # Nine digits are more than any parameter can use, and int() is slow on thousands.
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,9}\s*", text):
             raise StrategyError(
-                f"strategy {_shown(spec)}: {parameter} is {_shown(text)}, "
+                f"strategy {shown(spec)}: {parameter} is {shown(text)}, "
                 f"allowed is a whole number in {entry.usage(name)}"
             )
         number = int(text)
         if parameter == "N" and not 0 <= number <= game.rules.max_dice:
             raise StrategyError(
-                f"strategy {_shown(spec)}: N is {number}, allowed are 0 to {game.rules.max_dice}"
+                f"strategy {shown(spec)}: N is {number}, allowed are 0 to {game.rules.max_dice}"
             )
         arguments.append(number)
     return entry.make(game, *arguments)
