@@ -119,7 +119,7 @@ def read_strategy(
     if suffix not in SUFFIXES:
         raise _unknown_suffix(path)
     if suffix == ".py":
-        _require_readable(path, MAX_BYTES)
+        _readable_size(path, MAX_BYTES)
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
         return check_matrix(_ask(path, goal, max_dice, time_limit), goal, max_dice, name)
@@ -193,7 +193,8 @@ def _pickle_refused(path: Path) -> StrategyError:
     )
 
 
-def _require_readable(path: Path, most: int) -> None:
+def _readable_size(path: Path, most: int) -> int:
+    """Give the bytes of a regular file, once they are known to be no more than `most`."""
     try:
         found = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
@@ -205,13 +206,14 @@ def _require_readable(path: Path, most: int) -> None:
         raise StrategyError(
             f"{_label(path)}: has {found.st_size} bytes, allowed are {most} for a strategy"
         )
+    return found.st_size
 
 
 def _read_bytes(path: Path, most: int) -> bytes:
-    _require_readable(path, most)
+    size = _readable_size(path, most)
     try:
         with path.open("rb") as file:
-            return file.read(most)
+            return file.read(size)
     except OSError as error:
         raise StrategyError(f"{_label(path)}: cannot be read: {error.strerror}") from error
 

@@ -1,13 +1,12 @@
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
 from hogeq import strategy
-from hogeq.game import Game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategy import (
     StrategyError,
@@ -20,8 +19,11 @@ from hogeq.strategy import (
     register,
 )
 
+if TYPE_CHECKING:
+    from hogeq.game import Game
 
-def game(rules: Rules) -> Game:
+
+def game(rules: Rules) -> "Game":
     # Built-ins that need only the rules do not wait for kernels.
     return cast("Game", SimpleNamespace(rules=rules, goal=rules.goal, rolls=rules.max_dice + 1))
 
@@ -238,7 +240,7 @@ def test_names_list_what_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(strategy, "_BUILTINS", dict(strategy._BUILTINS))
 
     @register("middle:A,B", "the mean of A and B")
-    def middle(of: Game, low: int, high: int) -> strategy.Matrix:
+    def middle(of: "Game", low: int, high: int) -> strategy.Matrix:
         return np.full((of.goal, of.goal), (low + high) // 2, np.int8)
 
     assert names()["middle:A,B"] == "the mean of A and B"
