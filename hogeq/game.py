@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,11 +104,13 @@ class _Layout:
         turn, opponent = divmod(lane, self.records)
         return Memory(turn, extra, own, opponent)
 
-    def base(self, end: int, opponent: int, own: int) -> int:
+    def base(self, end: int, own: int, opponent: int) -> int:
+        """Position of an afterstate with record 0."""
         rows = (end * self.goal + opponent) * self.records * self.goal
         return (rows + own) * self.width
 
     def offset(self, points: int, gift: int, recorded: int) -> int:
+        """Distance of an outcome's afterstate from that of no points with record 0."""
         return ((gift * self.records + recorded) * self.goal + points) * self.width
 
     def all_memories(self) -> list[Memory]:
@@ -159,6 +162,7 @@ def compile_game(rules: Rules) -> Game:
     default, exceptions = _exceptions(layout, chosen)
     points = _outcomes(layout, sides)
     landing = _Landings(layout, points, ring)
+    ends = 1 + max(int(trot) for _, trot in planes)
     tables = Tables(
         lane=(0,) * layout.width,
         sizes=(
@@ -176,6 +180,7 @@ def compile_game(rules: Rules) -> Game:
         outcome_start=points.start,
         outcome_stop=points.stop(ring),
         gift=points.gift,
+        **points.targets(),
         zero_points=points.zero_points,
         zero_gift=points.zero_gift,
         zero_offset=points.zero_offset,
@@ -187,7 +192,7 @@ def compile_game(rules: Rules) -> Game:
         situation=situation,
         default_mode=default,
         **exceptions,
-        **landing.arrivals(ends=1 + max(trot for _, trot in planes)),
+        **landing.arrivals(ends),
         next_memory=_next_memory(layout),
         has_cycles=points.can_score_nothing,
     )
@@ -328,6 +333,29 @@ class _outcomes:
     def most_given(self) -> int:
         return int(max(self.gift.max(), self.zero_gift.max()))
 
+    def targets(self) -> dict[str, NDArray[Any]]:
+        """The outcomes once more, grouped by kind of dice and afterstate instead of roll."""
+        kinds, rolls = self.start.shape
+        found: list[tuple[int, ...]] = []
+        for kind, roll in product(range(kinds), range(1, rolls)):
+            for i in range(self.start[kind, roll], self.end[kind, roll]):
+                points = int(self.points[i])
+                gift = 0 if points else int(self.gift[kind, roll])
+                row = (kind, points, gift, int(self.offset[i]), roll, i)
+                found.append(row)
+        found.sort()
+        heads = [list(run) for _, run in groupby(found, key=lambda row: row[:4])]
+        rows = np.array([run[0][:4] for run in heads], np.int64).reshape(-1, 4)
+        return {
+            "target_points": rows[:, 1].copy(),
+            "target_gift": rows[:, 2].copy(),
+            "target_offset": rows[:, 3].copy(),
+            "target_start": np.searchsorted(rows[:, 0], np.arange(kinds + 1)).astype(np.int64),
+            "source_start": np.cumsum([0, *map(len, heads)]).astype(np.int64),
+            "source_prob": np.array([self.prob[row[5]] for row in found]),
+            "source_offset": np.array([row[4] * self.layout.width for row in found], np.int64),
+        }
+
     def stop(self, ring: int) -> Ints:
         """One past the last outcome that stays below the goal, by (kind of dice, roll, base)."""
         goal = self.layout.goal
@@ -388,33 +416,33 @@ class _Landings:
                         )
         return win
 
-    def arrivals(self, *, ends: int) -> dict[str, NDArray[np.int64] | NDArray[np.uint8]]:
+    def arrivals(self, ends: int) -> dict[str, NDArray[np.int64] | NDArray[np.uint8]]:
         """Afterstates by the cell on which they land, and those that win inside the board."""
         goal, layout = self.layout.goal, self.layout
         rows: list[tuple[int, int, bool]] = []
         fixed: list[int] = []
         for end, own, other in product(range(ends), range(goal), range(goal)):
-            base = layout.base(end, other, own)
             if self.forced[own, other] >= 0:
                 cell = self.forced[own, other] if end else self.cell[own, other]
-                rows.append((int(cell), base, bool(end or self.again[own, other])))
+                again = bool(end or self.again[own, other])
+                rows.append((int(cell), layout.base(end, own, other), again))
             elif self.wins[own, other]:
                 for recorded in range(layout.records):
-                    at = base + layout.offset(0, 0, recorded)
+                    at = layout.base(end, own, other) + layout.offset(0, 0, recorded)
                     fixed.extend(range(at, at + layout.width))
         rows.sort()
-        cells = np.array([cell for cell, _, _ in rows], np.int64)
+        cells, base, again = (np.array(column, np.int64) for column in zip(*rows, strict=True))
         return {
             "arrival_start": np.searchsorted(cells, np.arange(goal * goal + 1)).astype(np.int64),
-            "arrival_base": np.array([base for _, base, _ in rows], np.int64),
-            "arrival_again": np.array([again for _, _, again in rows], np.uint8),
+            "arrival_base": base,
+            "arrival_again": again.astype(np.uint8),
             "fixed_win": np.array(fixed, np.int64),
         }
 
 
-def _next_memory(layout: _Layout) -> Ints:
+def _next_memory(layout: _Layout) -> NDArray[np.uint64]:
     """Slot of the next mover's memory by (moves again, record, lane); padding maps to itself."""
-    table = np.tile(np.arange(layout.width), (2, layout.records, 1))
+    table = np.tile(np.arange(layout.width, dtype=np.uint64), (2, layout.records, 1))
     for again, recorded, lane in product((0, 1), range(layout.records), range(layout.lanes)):
         # The active part does not matter: what is kept of it is the record, given here.
         before = layout.memory(0, lane)

@@ -43,7 +43,8 @@ class Workspace:
         goal, rolls, records, active, ring, _ = tables.sizes
         width = len(tables.lane)
         planes = len(tables.plane_dice)
-        afterstates = (1 + int(tables.plane_again.max())) * goal * records * goal * width
+        ends = 1 + int(tables.plane_again.max())
+        afterstates = ends * goal * records * goal * width
         self.tables = tables
         self.players = players
         self.values = np.zeros((players, afterstates))

@@ -16,6 +16,7 @@ from numba.core.base import BaseContext
 from numba.extending import intrinsic
 
 _CONTRACT = ("contract",)  # lets a multiplication and an addition become one fused instruction
+UNROLL = 4
 _DOUBLE = ir.DoubleType()
 _INDEX = ir.IntType(32)
 
@@ -67,29 +68,50 @@ def gather_sum(typing, out, at, values, position, weights, offsets, start, stop,
         values = _data(context, builder, kinds[2], values)
         weights = _data(context, builder, kinds[4], weights)
         offsets = _data(context, builder, kinds[5], offsets)
-        total = _load(builder, out, at, size)
 
-        before = builder.block
-        loop = builder.append_basic_block("gather")
-        after = builder.append_basic_block("gathered")
-        builder.cbranch(builder.icmp_signed("<", start, stop), loop, after)
+        def term(index, total):
+            weight = _splat(builder, builder.load(builder.gep(weights, [index])), size)
+            here = builder.add(position, builder.load(builder.gep(offsets, [index])))
+            return _add_product(builder, weight, _load(builder, values, here, size), total)
 
-        builder.position_at_end(loop)
-        index = builder.phi(start.type)
-        running = builder.phi(total.type)
-        weight = _splat(builder, builder.load(builder.gep(weights, [index])), size)
-        here = builder.add(position, builder.load(builder.gep(offsets, [index])))
-        added = _add_product(builder, weight, _load(builder, values, here, size), running)
-        following = builder.add(index, ir.Constant(start.type, 1))
-        for phi, first, later in ((index, start, following), (running, total, added)):
-            phi.add_incoming(first, before)
-            phi.add_incoming(later, loop)
-        builder.cbranch(builder.icmp_signed("<", following, stop), loop, after)
+        def loop(first, last, step, totals):
+            """Sum every step-th term from first while it and its neighbours stay below last."""
+            before = builder.block
+            body = builder.append_basic_block("gather")
+            after = builder.append_basic_block("gathered")
+            builder.cbranch(builder.icmp_signed("<", first, last), body, after)
+            builder.position_at_end(body)
+            index = builder.phi(first.type)
+            running = [builder.phi(total.type) for total in totals]
+            added = [
+                term(builder.add(index, ir.Constant(index.type, lead)), total)
+                for lead, total in enumerate(running)
+            ]
+            following = builder.add(index, ir.Constant(index.type, step))
+            index.add_incoming(first, before)
+            index.add_incoming(following, body)
+            for phi, old, new in zip(running, totals, added, strict=True):
+                phi.add_incoming(old, before)
+                phi.add_incoming(new, body)
+            builder.cbranch(builder.icmp_signed("<", following, last), body, after)
+            builder.position_at_end(after)
+            ends = []
+            for old, new in zip([first, *totals], [following, *added], strict=True):
+                end = builder.phi(old.type)
+                end.add_incoming(old, before)
+                end.add_incoming(new, body)
+                ends.append(end)
+            return ends[0], ends[1:]
 
-        builder.position_at_end(after)
-        result = builder.phi(total.type)
-        result.add_incoming(total, before)
-        result.add_incoming(added, loop)
+        # Four running totals, since each addition waits for the one before it.
+        zero = ir.Constant(ir.VectorType(_DOUBLE, size), [0.0] * size)
+        totals = [_load(builder, out, at, size), *[zero] * (UNROLL - 1)]
+        whole = builder.sub(stop, ir.Constant(stop.type, UNROLL - 1))
+        index, totals = loop(start, whole, UNROLL, totals)
+        _, rest = loop(index, stop, 1, totals[:1])
+        result = rest[0]
+        for total in totals[1:]:
+            result = builder.fadd(result, total)
         _store(builder, result, out, at, size)
         return context.get_dummy_value()
 
@@ -175,6 +197,59 @@ def fill(typing, out, at, value, lane):
 
 
 @intrinsic
+def add_difference(typing, out, at, weight, values, plus, minus, lane):
+    """Add ``weight * (values[plus:] - values[minus:])[:L]`` to ``out[at:][:L]``."""
+    size = len(lane)
+    signature = types.void(
+        out, types.int64, types.float64, values, types.int64, types.int64, lane
+    )
+
+    def generate(context, builder, signature, arguments):
+        out, at, weight, values, plus, minus, _ = arguments
+        out = _data(context, builder, signature.args[0], out)
+        values = _data(context, builder, signature.args[3], values)
+        difference = builder.fsub(
+            _load(builder, values, plus, size), _load(builder, values, minus, size)
+        )
+        total = _add_product(
+            builder, _splat(builder, weight, size), difference, _load(builder, out, at, size)
+        )
+        _store(builder, total, out, at, size)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _sum(builder: ir.IRBuilder, vector: Any, size: int) -> Any:
+    """Sum of a vector: halves are added pairwise, in an order that no machine changes."""
+    width = size
+    while width % 2 == 0:
+        width //= 2
+        mask = [list(range(low, low + width)) for low in (0, width)]
+        indices = ir.VectorType(_INDEX, width)
+        halves = [builder.shuffle_vector(vector, vector, ir.Constant(indices, m)) for m in mask]
+        vector = builder.fadd(*halves)
+    total = builder.extract_element(vector, ir.Constant(_INDEX, 0))
+    for x in range(1, width):
+        total = builder.fadd(total, builder.extract_element(vector, ir.Constant(_INDEX, x)))
+    return total
+
+
+@intrinsic
+def lane_sum(typing, values, at, lane):
+    """Return ``sum(values[at:][:L])``."""
+    size = len(lane)
+    signature = types.float64(values, types.int64, lane)
+
+    def generate(context, builder, signature, arguments):
+        values, at, _ = arguments
+        values = _data(context, builder, signature.args[0], values)
+        return _sum(builder, _load(builder, values, at, size), size)
+
+    return signature, generate
+
+
+@intrinsic
 def dot(typing, left, at, right, position, lane):
     """Return ``sum(left[at:][:L] * right[position:][:L])``."""
     size = len(lane)
@@ -184,23 +259,42 @@ def dot(typing, left, at, right, position, lane):
         left, at, right, position, _ = arguments
         left = _load(builder, _data(context, builder, signature.args[0], left), at, size)
         right = _load(builder, _data(context, builder, signature.args[2], right), position, size)
-        product = builder.fmul(left, right)
-        width = size
-        while width % 2 == 0:  # halves are added pairwise, in an order fixed for every machine
-            width //= 2
-            halves = [
-                builder.shuffle_vector(
-                    product,
-                    product,
-                    ir.Constant(ir.VectorType(_INDEX, width), list(range(low, low + width))),
-                )
-                for low in (0, width)
-            ]
-            product = builder.fadd(*halves)
-        parts = [builder.extract_element(product, ir.Constant(_INDEX, x)) for x in range(width)]
-        total = parts[0]
-        for part in parts[1:]:
-            total = builder.fadd(total, part)
-        return total
+        return _sum(builder, builder.fmul(left, right), size)
+
+    return signature, generate
+
+
+@intrinsic
+def dot_difference(typing, left, at, right, plus, minus, lane):
+    """Return ``sum(left[at:][:L] * (right[plus:] - right[minus:])[:L])``."""
+    size = len(lane)
+    signature = types.float64(left, types.int64, right, types.int64, types.int64, lane)
+
+    def generate(context, builder, signature, arguments):
+        left, at, right, plus, minus, _ = arguments
+        left = _load(builder, _data(context, builder, signature.args[0], left), at, size)
+        right = _data(context, builder, signature.args[2], right)
+        difference = builder.fsub(
+            _load(builder, right, plus, size), _load(builder, right, minus, size)
+        )
+        return _sum(builder, builder.fmul(left, difference), size)
+
+    return signature, generate
+
+
+@intrinsic
+def clear_negative(typing, values, at, lane):
+    """Raise ``values[at:][:L]`` to at least 0; return their sum."""
+    size = len(lane)
+    signature = types.float64(values, types.int64, lane)
+
+    def generate(context, builder, signature, arguments):
+        values, at, _ = arguments
+        values = _data(context, builder, signature.args[0], values)
+        old = _load(builder, values, at, size)
+        zero = ir.Constant(ir.VectorType(_DOUBLE, size), [0.0] * size)
+        new = builder.select(builder.fcmp_ordered(">", old, zero), old, zero)
+        _store(builder, new, values, at, size)
+        return _sum(builder, new, size)
 
     return signature, generate

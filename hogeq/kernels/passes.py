@@ -5,7 +5,7 @@ leave the total as it was.  Player 0 is the one being evaluated or improved; pla
 is one, only follows a policy.  With a single player the game is self-play.
 
 Symbols of shapes are those of :mod:`hogeq.kernels.tables`.  Besides them, Q is the number of
-players, 1 or 2, and N the size of an afterstate array, ``E * G * W * G * L``.
+players, 1 or 2, and N the size of an afterstate array.
 """
 
 import math
@@ -13,7 +13,17 @@ import math
 import numpy as np
 from numba import njit
 
-from hogeq.kernels.lanes import add_scaled, dot, fill, gather_sum, scatter_add
+from hogeq.kernels.lanes import (
+    add_difference,
+    add_scaled,
+    clear_negative,
+    dot,
+    dot_difference,
+    fill,
+    gather_sum,
+    lane_sum,
+    scatter_add,
+)
 
 FOLLOW = 0  # keep to the policy
 MEASURE = 1  # keep to the policy, and report counterfactual values
@@ -21,10 +31,15 @@ GREEDY = 2  # move to the roll with the largest counterfactual value
 SOFTEN = 3  # move part of the way to the softmax of the counterfactual values
 REMEMBER = 4  # maximise in every hidden state on its own: a player with full memory
 
+# Only entries are cached: a cached part would be linked as finished machine code, and every call
+# of it would copy the tables onto the stack.
+_part = njit(error_model="numpy", forceinline=True)
+_entry = njit(cache=True, error_model="numpy", nogil=True)
+
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _place(tables, player, own, opponent):
     """Position in the ring buffers of roll 0 on plane 0 from base ``(own, opponent)``."""
     goal, rolls, _, _, ring, _ = tables.sizes
@@ -32,7 +47,7 @@ def _place(tables, player, own, opponent):
     return row * len(tables.plane_dice) * rolls * len(tables.lane)
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _wanted(tables, policy, own, opponent, roll):
     """Whether the policy can use a roll at a base, with or without a bonus."""
     bonus = tables.sizes[4] - 1
@@ -41,130 +56,150 @@ def _wanted(tables, policy, own, opponent, roll):
     return bonus > 0 and own >= bonus and policy[own - bonus, opponent, roll] > 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@_part
+def _base(tables, end, own, opponent):
+    """Position of the afterstate of no points with record 0."""
+    goal, _, records, _, _, _ = tables.sizes
+    return ((end * goal + opponent) * records * goal + own) * len(tables.lane)
+
+
+@_part
 def _value_rolls(tables, policy, everything, values, buffer, place, own, opponent):
     """Win probability of every roll from a base, by lane, into the buffer."""
-    goal, rolls, records, _, _, _ = tables.sizes
+    rolls = tables.sizes[1]
     size = len(tables.lane)
     for plane in range(len(tables.plane_dice)):
         if tables.plane_needed[own, opponent, plane] == 0:
             continue
         dice = tables.plane_dice[plane]
-        base = ((tables.plane_again[plane] * goal + opponent) * records * goal + own) * size
+        base = _base(tables, tables.plane_again[plane], own, opponent)
         for roll in range(rolls):
             if not everything and not _wanted(tables, policy, own, opponent, roll):
                 continue
             out = place + (plane * rolls + roll) * size
             fill(buffer, out, tables.terminal_win[dice, own, opponent, roll], tables.lane)
             if roll == 0:
-                inside = own + tables.zero_points[opponent] < goal
-                if inside and opponent + tables.zero_gift[opponent] < goal:
+                if _zero_stays(tables, own, opponent):
                     at = base + tables.zero_offset[opponent]
                     add_scaled(buffer, out, 1.0, values, at, tables.lane)
                 continue
-            start = tables.outcome_start[dice, roll]
-            gift = tables.gift[dice, roll]
-            if gift > 0 and opponent + gift >= goal:
-                start += 1
-            stop = tables.outcome_stop[dice, roll, own]
-            gather_sum(
-                buffer,
-                out,
-                values,
-                base,
-                tables.outcome_prob,
-                tables.outcome_offset,
-                start,
-                stop,
-                tables.lane,
-            )
+            start, stop = _outcomes(tables, dice, roll, own, opponent)
+            prob, offset = tables.outcome_prob, tables.outcome_offset
+            gather_sum(buffer, out, values, base, prob, offset, start, stop, tables.lane)
 
 
-@njit(cache=True, error_model="numpy")
+@_part
+def _zero_stays(tables, own, opponent):
+    """Whether rolling no dice leaves both scores below the goal."""
+    goal = tables.sizes[0]
+    if own + tables.zero_points[opponent] >= goal:
+        return False
+    return opponent + tables.zero_gift[opponent] < goal
+
+
+@_part
+def _outcomes(tables, dice, roll, own, opponent):
+    """Range of the outcomes of a roll that stay on the board."""
+    start = tables.outcome_start[dice, roll]
+    gift = tables.gift[dice, roll]
+    if gift > 0 and opponent + gift >= tables.sizes[0]:
+        start += 1
+    return start, tables.outcome_stop[dice, roll, own]
+
+
+FEW = 2  # rolls in play up to which reach is carried roll by roll, not afterstate by afterstate
+
+
+@_part
 def _spread_rolls(tables, policy, reach, buffer, place, own, opponent):
     """Carry the reach of every roll from a base to its afterstates, and clear the buffer."""
-    goal, rolls, records, _, _, _ = tables.sizes
+    goal, rolls, _, _, _, _ = tables.sizes
     size = len(tables.lane)
     for plane in range(len(tables.plane_dice)):
         if tables.plane_needed[own, opponent, plane] == 0:
             continue
         dice = tables.plane_dice[plane]
-        base = ((tables.plane_again[plane] * goal + opponent) * records * goal + own) * size
+        base = _base(tables, tables.plane_again[plane], own, opponent)
+        sources = place + plane * rolls * size
+        alive = 0
+        for roll in range(rolls):
+            if _wanted(tables, policy, own, opponent, roll):
+                # Rounding can leave less than nothing of a mass moved to an exception.
+                if clear_negative(buffer, sources + roll * size, tables.lane) > 0.0 and roll > 0:
+                    alive += 1
+        if _zero_stays(tables, own, opponent):
+            at = base + tables.zero_offset[opponent]
+            add_scaled(reach, at, 1.0, buffer, sources, tables.lane)
+        if alive > FEW:
+            for target in range(tables.target_start[dice], tables.target_start[dice + 1]):
+                if own + tables.target_points[target] >= goal:
+                    break
+                if opponent + tables.target_gift[target] < goal:
+                    gather_sum(
+                        reach,
+                        base + tables.target_offset[target],
+                        buffer,
+                        sources,
+                        tables.source_prob,
+                        tables.source_offset,
+                        tables.source_start[target],
+                        tables.source_start[target + 1],
+                        tables.lane,
+                    )
         for roll in range(rolls):
             if not _wanted(tables, policy, own, opponent, roll):
                 continue
-            source = place + (plane * rolls + roll) * size
-            alive = False
-            for lane in range(source, source + size):
-                if buffer[lane] > 0.0:
-                    alive = True
-                else:
-                    buffer[lane] = 0.0  # what rounding left of masses moved to an exception
-            if not alive:
-                continue
-            if roll == 0:
-                inside = own + tables.zero_points[opponent] < goal
-                if inside and opponent + tables.zero_gift[opponent] < goal:
-                    at = base + tables.zero_offset[opponent]
-                    add_scaled(reach, at, 1.0, buffer, source, tables.lane)
-            else:
-                start = tables.outcome_start[dice, roll]
-                gift = tables.gift[dice, roll]
-                if gift > 0 and opponent + gift >= goal:
-                    start += 1
-                stop = tables.outcome_stop[dice, roll, own]
-                scatter_add(
-                    reach,
-                    base,
-                    tables.outcome_prob,
-                    tables.outcome_offset,
-                    start,
-                    stop,
-                    buffer,
-                    source,
-                    tables.lane,
-                )
+            source = sources + roll * size
+            if 0 < alive <= FEW and roll > 0:
+                start, stop = _outcomes(tables, dice, roll, own, opponent)
+                prob, offset = tables.outcome_prob, tables.outcome_offset
+                scatter_add(reach, base, prob, offset, start, stop, buffer, source, tables.lane)
             fill(buffer, source, 0.0, tables.lane)
 
 
-@njit(cache=True, error_model="numpy")
-def _collect(tables, reach, player, cell, masses):
-    """Reach probability of every memory slot of a player at a cell; returns their sum."""
+@_part
+def _collect(tables, reach, player, cell, masses, common):
+    """Reach probability of every memory slot of a player at a cell.
+
+    Fills `masses` (J * L,) and their sums by lane, `common` (L,); returns the sum of all.
+    """
     goal, _, records, active, _, _ = tables.sizes
     size = len(tables.lane)
     for memory in range(active):
         fill(masses, memory * size, 0.0, tables.lane)
     for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
         again = tables.arrival_again[arrival]
-        source = player if again else len(reach) - 1 - player
+        source = reach[player if again else len(reach) - 1 - player]
+        slots = tables.next_memory[again]
         for record in range(records):
             at = tables.arrival_base[arrival] + record * goal * size
             for lane in range(size):
-                masses[tables.next_memory[again, record, lane]] += reach[source, at + lane]
+                masses[slots[record, lane]] += source[at + lane]
     if cell == 0:
         masses[tables.start] += 1.0 / len(reach)
-    total = 0.0
-    for slot in range(active * size):
-        total += masses[slot]
-    return total
+    fill(common, 0, 0.0, tables.lane)
+    for memory in range(active):
+        add_scaled(common, 0, 1.0, masses, memory * size, tables.lane)
+    return lane_sum(common, 0, tables.lane)
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _publish(tables, slots, values, player, cell):
     """Write a cell's values by memory slot to the afterstates that land on the cell."""
     goal, _, records, _, _, _ = tables.sizes
     size = len(tables.lane)
     for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
         again = tables.arrival_again[arrival]
-        target = player if again else len(values) - 1 - player
+        target = values[player if again else len(values) - 1 - player]
+        after = tables.next_memory[again]
+        constant, sign = (0.0, 1.0) if again else (1.0, -1.0)
         for record in range(records):
             at = tables.arrival_base[arrival] + record * goal * size
             for lane in range(size):
-                value = slots[tables.next_memory[again, record, lane]]
-                values[target, at + lane] = value if again else 1.0 - value
+                target[at + lane] = constant + sign * slots[after[record, lane]]
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _roll_at(tables, places, mode, roll):
     """Position in the buffer of a roll under a mode; ``places[bonus]`` locates the base."""
     rolls = tables.sizes[1]
@@ -172,7 +207,7 @@ def _roll_at(tables, places, mode, roll):
     return places[1 if tables.mode_bonus[mode] > 0 else 0] + offset
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _mix(tables, row, buffer, places, situation, common, slots):
     """Value of every memory slot when rolls are drawn from ``row``."""
     _, rolls, _, active, _, _ = tables.sizes
@@ -195,28 +230,17 @@ def _mix(tables, row, buffer, places, situation, common, slots):
                 other = _roll_at(tables, places, tables.exception_mode[x], roll)
                 low, high = tables.exception_low[x], tables.exception_high[x]
                 if high - low == size:
-                    add_scaled(slots, out, weight, buffer, other, tables.lane)
-                    add_scaled(slots, out, -weight, buffer, usual, tables.lane)
+                    add_difference(slots, out, weight, buffer, other, usual, tables.lane)
                 else:
                     for lane in range(low, high):
                         slots[out + lane] += weight * (buffer[other + lane] - buffer[usual + lane])
 
 
-@njit(cache=True, error_model="numpy")
-def _sum_memories(tables, masses, common):
-    active = tables.sizes[3]
-    size = len(tables.lane)
-    fill(common, 0, 0.0, tables.lane)
-    for memory in range(active):
-        add_scaled(common, 0, 1.0, masses, memory * size, tables.lane)
-
-
-@njit(cache=True, error_model="numpy")
+@_part
 def _average_rolls(tables, masses, buffer, places, situation, common, row_values):
     """Counterfactual value of every roll: its values weighted by the reach of each memory slot."""
     _, rolls, _, active, _, _ = tables.sizes
     size = len(tables.lane)
-    _sum_memories(tables, masses, common)
     for roll in range(rolls):
         at = _roll_at(tables, places, tables.default_mode[situation, roll], roll)
         row_values[roll] = dot(common, 0, buffer, at, tables.lane)
@@ -229,8 +253,8 @@ def _average_rolls(tables, masses, buffer, places, situation, common, row_values
             low, high = tables.exception_low[x], tables.exception_high[x]
             at = memory * size
             if high - low == size:
-                row_values[roll] += dot(masses, at, buffer, other, tables.lane) - dot(
-                    masses, at, buffer, usual, tables.lane
+                row_values[roll] += dot_difference(
+                    masses, at, buffer, other, usual, tables.lane
                 )
             else:
                 for lane in range(low, high):
@@ -239,7 +263,7 @@ def _average_rolls(tables, masses, buffer, places, situation, common, row_values
                     )
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _maximise(tables, buffer, places, situation, slots, choice):
     """Value of every memory slot when each takes its own best roll, the fewest dice on ties."""
     _, rolls, _, active, _, _ = tables.sizes
@@ -266,7 +290,7 @@ def _maximise(tables, buffer, places, situation, slots, choice):
                     break
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _take_best(row, row_values, mass):
     """Put all probability on the best roll; keep the present one on a tie. 1 if it changed."""
     best = -1.0
@@ -283,7 +307,7 @@ def _take_best(row, row_values, mass):
     return changed
 
 
-@njit(cache=True, error_model="numpy")
+@_part
 def _soften(row, row_values, mass, temperature, damping):
     """Move a row part of the way to the softmax of its values, given arrival at the cell."""
     best = -1.0
@@ -297,7 +321,7 @@ def _soften(row, row_values, mass, temperature, damping):
         row[roll] += damping * (row_values[roll] / total - row[roll])
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@_entry
 def backward(
     tables, role, policies, reach, values, buffer, row_values, mass, choice, temperature, damping
 ):
@@ -379,7 +403,7 @@ def backward(
                     _maximise(tables, buffer, places, situation, slots, choice[own, opponent])
                 else:
                     if acting != FOLLOW:
-                        here = _collect(tables, reach, player, cell, masses)
+                        here = _collect(tables, reach, player, cell, masses, common)
                         mass[own, opponent] = here
                         found = row_values[own, opponent]
                         _average_rolls(tables, masses, buffer, places, situation, common, found)
@@ -394,7 +418,7 @@ def backward(
     return roots[0], roots[players - 1], changes
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@_entry
 def forward(tables, policies, reach, buffer):
     """Reach probabilities of every hidden state under both players' policies.
 
@@ -426,8 +450,7 @@ def forward(tables, policies, reach, buffer):
                 row = policies[player, own, opponent]
                 places[0] = _place(tables, player, own, opponent)
                 places[1] = _place(tables, player, own + ring - 1, opponent)
-                if _collect(tables, reach, player, cell, masses) > 0.0:
-                    _sum_memories(tables, masses, common)
+                if _collect(tables, reach, player, cell, masses, common) > 0.0:
                     for roll in range(rolls):
                         if row[roll] > 0.0:
                             mode = tables.default_mode[situation, roll]
@@ -442,20 +465,24 @@ def forward(tables, policies, reach, buffer):
                                 continue
                             usual = tables.default_mode[situation, roll]
                             other = tables.exception_mode[x]
+                            low, high = tables.exception_low[x], tables.exception_high[x]
                             for mode, weight in ((usual, -row[roll]), (other, row[roll])):
                                 if own + tables.mode_bonus[mode] >= goal:
                                     continue  # the game is over: nothing lies beyond
                                 at = _roll_at(tables, places, mode, roll)
-                                for lane in range(
-                                    tables.exception_low[x], tables.exception_high[x]
-                                ):
+                                if high - low == size:
+                                    add_scaled(
+                                        buffer, at, weight, masses, memory * size, tables.lane
+                                    )
+                                    continue
+                                for lane in range(low, high):
                                     buffer[at + lane] += weight * masses[memory * size + lane]
                 _spread_rolls(
                     tables, policies[player], reach[player], buffer, places[0], own, opponent
                 )
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@_entry
 def hidden_reach(tables, reach, player, out):
     """Reach probability of every memory slot at every cell.
 
@@ -470,12 +497,13 @@ def hidden_reach(tables, reach, player, out):
         Filled.
     """
     goal = tables.sizes[0]
+    common = np.zeros(len(tables.lane))
     for own in range(goal):
         for opponent in range(goal):
-            _collect(tables, reach, player, own * goal + opponent, out[own, opponent])
+            _collect(tables, reach, player, own * goal + opponent, out[own, opponent], common)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@_entry
 def hidden_values(tables, values, own, opponent, out):
     """Win probability of every roll in every memory slot of one cell.
 

@@ -9,8 +9,8 @@ together with a bonus), S situations (kinds of cells that differ in how rolls pl
 A *cell* is ``own score * G + opponent's score`` of the player to move.  An *afterstate* is what a
 roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
 opponent's ``u``, the record ``w`` of the turn and the lane.  Values and reach live on afterstates,
-in flat arrays of shape ``(E, G, W, G, L)`` indexed ``[e, u, w, t, lane]``, so that all sums a roll
-can give are neighbours in memory.
+in flat arrays of shape ``(E, G, W, G, L)`` indexed ``[e, u, w, t, lane]``, so that the sums a roll
+can give lie next to each other, and so do those of the next diagonal.
 """
 
 from typing import NamedTuple
@@ -32,9 +32,16 @@ class Tables(NamedTuple):
     terminal_win: Floats  # (D, T, G, K) probability that the roll wins at once, from (t, o)
     outcome_prob: Floats  # (n,) probability of an outcome, grouped by dice and roll
     outcome_offset: Ints  # (n,) distance of its afterstate from that of zero points
-    outcome_start: Ints  # (D, K) first outcome
+    outcome_start: Ints  # (D, K) first outcome; points ascend
     outcome_stop: Ints  # (D, K, T) one past the last outcome below the goal, from t
     gift: Ints  # (D, K) points given to the opponent by the first outcome (0: none)
+    target_offset: Ints  # (m,) the same outcomes by afterstate: its distance, grouped by dice
+    target_points: Ints  # (m,) ascending within a kind of dice
+    target_gift: Ints  # (m,)
+    target_start: Ints  # (D + 1,) range of the afterstates of a kind of dice
+    source_start: Ints  # (m + 1,) range of the rolls that can leave an afterstate
+    source_prob: Floats  # (n,) probability of its outcome
+    source_offset: Ints  # (n,) roll * L
     zero_points: Ints  # (G,) points for rolling no dice, by the opponent's score
     zero_gift: Ints  # (G,) points that this gives to the opponent
     zero_offset: Ints  # (G,) as outcome_offset
@@ -53,8 +60,8 @@ class Tables(NamedTuple):
     exception_high: Ints  # (x,) one past the last lane
 
     arrival_start: Ints  # (G * G + 1,) range of the afterstates that land on a cell
-    arrival_base: Ints  # (y,) position of afterstate [e, u, w=0, t, lane=0]
+    arrival_base: Ints  # (y,) position of the afterstate with record 0
     arrival_again: NDArray[np.uint8]  # (y,) 1 if the same player moves again
-    next_memory: Ints  # (2, W, L) slot of whoever moves next: [again, record, lane]
-    fixed_win: Ints  # (z,) base positions of afterstates inside the board that win at once
+    next_memory: NDArray[np.uint64]  # (2, W, L) slot of whoever moves next: [again, record, lane]
+    fixed_win: Ints  # (z,) positions of afterstates inside the board that win at once
     has_cycles: bool  # a turn can leave the total score as it was
