@@ -12,11 +12,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.base import BaseContext
 from numba.extending import intrinsic
 
 _CONTRACT = ("contract",)  # lets a multiplication and an addition become one fused instruction
 UNROLL = 4
+CACHE_LINE = 8  # doubles
 _DOUBLE = ir.DoubleType()
 _INDEX = ir.IntType(32)
 
@@ -200,9 +202,7 @@ def fill(typing, out, at, value, lane):
 def add_difference(typing, out, at, weight, values, plus, minus, lane):
     """Add ``weight * (values[plus:] - values[minus:])[:L]`` to ``out[at:][:L]``."""
     size = len(lane)
-    signature = types.void(
-        out, types.int64, types.float64, values, types.int64, types.int64, lane
-    )
+    signature = types.void(out, types.int64, types.float64, values, types.int64, types.int64, lane)
 
     def generate(context, builder, signature, arguments):
         out, at, weight, values, plus, minus, _ = arguments
@@ -296,5 +296,26 @@ def clear_negative(typing, values, at, lane):
         new = builder.select(builder.fcmp_ordered(">", old, zero), old, zero)
         _store(builder, new, values, at, size)
         return _sum(builder, new, size)
+
+    return signature, generate
+
+
+@intrinsic
+def prefetch(typing, values, at, lane):
+    """Ask for the cache lines of ``values[at:][:L]`` ahead of their use."""
+    size = len(lane)
+    signature = types.void(values, types.int64, lane)
+
+    def generate(context, builder, signature, arguments):
+        values, at, _ = arguments
+        values = _data(context, builder, signature.args[0], values)
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
+        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        for first in range(0, size, CACHE_LINE):
+            place = builder.gep(values, [builder.add(at, ir.Constant(at.type, first))])
+            flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
+            builder.call(hint, [builder.bitcast(place, byte), *flags])
+        return context.get_dummy_value()
 
     return signature, generate

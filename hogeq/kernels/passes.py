@@ -22,6 +22,7 @@ from hogeq.kernels.lanes import (
     fill,
     gather_sum,
     lane_sum,
+    prefetch,
     scatter_add,
 )
 
@@ -107,6 +108,7 @@ def _outcomes(tables, dice, roll, own, opponent):
     return start, tables.outcome_stop[dice, roll, own]
 
 
+AHEAD = 2  # cells along the diagonal
 FEW = 2  # rolls in play up to which reach is carried roll by roll, not afterstate by afterstate
 
 
@@ -200,6 +202,20 @@ def _publish(tables, slots, values, player, cell):
 
 
 @_part
+def _expect(tables, arrays, own, opponent):
+    """Ask for what a cell will read or write, a few cells before it is visited."""
+    goal, _, records, _, _, _ = tables.sizes
+    own, opponent = own + AHEAD, opponent - AHEAD
+    if own < goal and opponent >= 0:
+        cell = own * goal + opponent
+        for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
+            at = tables.arrival_base[arrival]
+            for record in range(records):
+                for player in range(len(arrays)):
+                    prefetch(arrays[player], at + record * goal * len(tables.lane), tables.lane)
+
+
+@_part
 def _roll_at(tables, places, mode, roll):
     """Position in the buffer of a roll under a mode; ``places[bonus]`` locates the base."""
     rolls = tables.sizes[1]
@@ -253,9 +269,7 @@ def _average_rolls(tables, masses, buffer, places, situation, common, row_values
             low, high = tables.exception_low[x], tables.exception_high[x]
             at = memory * size
             if high - low == size:
-                row_values[roll] += dot_difference(
-                    masses, at, buffer, other, usual, tables.lane
-                )
+                row_values[roll] += dot_difference(masses, at, buffer, other, usual, tables.lane)
             else:
                 for lane in range(low, high):
                     row_values[roll] += masses[at + lane] * (
@@ -384,6 +398,9 @@ def backward(
             opponent = total - own
             cell = own * goal + opponent
             situation = tables.situation[own, opponent]
+            _expect(tables, values, own, opponent)
+            if role in (MEASURE, GREEDY, SOFTEN):
+                _expect(tables, reach, own, opponent)
             for player in range(players):
                 policy = policies[player]
                 acting = role if player == 0 else FOLLOW
@@ -446,6 +463,7 @@ def forward(tables, policies, reach, buffer):
             opponent = total - own
             cell = own * goal + opponent
             situation = tables.situation[own, opponent]
+            _expect(tables, reach, own, opponent)
             for player in range(players):
                 row = policies[player, own, opponent]
                 places[0] = _place(tables, player, own, opponent)
