@@ -7,7 +7,7 @@ from itertools import groupby, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.tables import Floats, Ints, Tables
 from hogeq.rules import Rules
@@ -75,9 +75,9 @@ class Game:
         """Shape of a policy, (G, G, K)."""
         return self.goal, self.goal, self.rolls
 
-    def workspace(self, players: int) -> Workspace:
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        return Workspace(self.tables, players)
+        return Workspace(self.tables, players, dtype)
 
 
 class _Layout:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import passes
 from hogeq.kernels.tables import Tables
@@ -39,7 +39,7 @@ class Workspace:
         Reach probability of every cell, player 0 to move.
     """
 
-    def __init__(self, tables: Tables, players: int) -> None:
+    def __init__(self, tables: Tables, players: int, dtype: DTypeLike = np.float64) -> None:
         goal, rolls, records, active, ring, _ = tables.sizes
         width = len(tables.lane)
         planes = len(tables.plane_dice)
@@ -47,11 +47,11 @@ class Workspace:
         afterstates = ends * goal * records * goal * width
         self.tables = tables
         self.players = players
-        self.values = np.zeros((players, afterstates))
-        self.reach = np.zeros((players, afterstates))
+        self.values = np.zeros((players, afterstates), dtype)
+        self.reach = np.zeros((players, afterstates), dtype)
         self.row_values = np.zeros((goal, goal, rolls))
         self.mass = np.zeros((goal, goal))
-        self._buffer = np.zeros(players * goal * ring * planes * rolls * width)
+        self._buffer = np.zeros(players * goal * ring * planes * rolls * width, dtype)
         self._flow = np.zeros_like(self._buffer)
         self.slots = active * width
 
@@ -93,7 +93,7 @@ class Workspace:
 
     def hidden_reach(self) -> Floats:
         """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L)."""
-        out = np.zeros((*self.mass.shape, self.slots))
+        out = np.zeros((*self.mass.shape, self.slots), self.reach.dtype)
         passes.hidden_reach(self.tables, self.reach, 0, out)
         return out
 
@@ -103,6 +103,6 @@ class Workspace:
 
     def hidden_values(self, own: int, opponent: int) -> Floats:
         """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K)."""
-        out = np.zeros((self.slots, self.row_values.shape[2]))
+        out = np.zeros((self.slots, self.row_values.shape[2]), self.values.dtype)
         passes.hidden_values(self.tables, self.values[0], own, opponent, out)
         return out

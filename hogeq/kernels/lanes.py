@@ -1,6 +1,6 @@
 """Vector operations over a lane: the part of the memory that a turn only carries.
 
-A lane is a run of L neighbouring doubles whose length the compiler knows.  Loops over it, written
+A lane is a run of L neighbouring doubles or singles whose length the compiler knows.  Loops over it, written
 in Python, come out of the compiler with a check for overlap around every few multiplications, so
 these few operations are given to it as vectors (``<L x double>`` in LLVM); the machine's own vector
 width is the compiler's business.  None of them checks bounds.
@@ -18,9 +18,21 @@ from numba.extending import intrinsic
 
 _CONTRACT = ("contract",)  # lets a multiplication and an addition become one fused instruction
 UNROLL = 4
-CACHE_LINE = 8  # doubles
+CACHE_LINE = 64  # bytes
 _DOUBLE = ir.DoubleType()
 _INDEX = ir.IntType(32)
+
+
+def _element(pointer: Any) -> Any:
+    return pointer.type.pointee
+
+
+def _as(builder: ir.IRBuilder, scalar: Any, kind: Any) -> Any:
+    """Scalar rounded or widened to the kind of a vector's elements."""
+    if scalar.type == kind:
+        return scalar
+    narrow = isinstance(kind, ir.FloatType)
+    return (builder.fptrunc if narrow else builder.fpext)(scalar, kind)
 
 
 def _data(context: BaseContext, builder: ir.IRBuilder, kind: Any, array: Any) -> Any:
@@ -28,24 +40,24 @@ def _data(context: BaseContext, builder: ir.IRBuilder, kind: Any, array: Any) ->
 
 
 def _pointer(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
-    vector = ir.VectorType(_DOUBLE, size)
+    vector = ir.VectorType(_element(data), size)
     return builder.bitcast(builder.gep(data, [position]), vector.as_pointer())
 
 
 def _load(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
     value = builder.load(_pointer(builder, data, position, size))
-    value.align = 8
+    value.align = 4
     return value
 
 
 def _store(builder: ir.IRBuilder, value: Any, data: Any, position: Any, size: int) -> None:
-    builder.store(value, _pointer(builder, data, position, size)).align = 8
+    builder.store(value, _pointer(builder, data, position, size)).align = 4
 
 
-def _splat(builder: ir.IRBuilder, scalar: Any, size: int) -> Any:
-    vector = ir.VectorType(_DOUBLE, size)
+def _splat(builder: ir.IRBuilder, scalar: Any, size: int, kind: Any) -> Any:
+    vector = ir.VectorType(kind, size)
     blank = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(blank, scalar, ir.Constant(_INDEX, 0))
+    first = builder.insert_element(blank, _as(builder, scalar, kind), ir.Constant(_INDEX, 0))
     zeros = ir.Constant(ir.VectorType(_INDEX, size), [0] * size)
     return builder.shuffle_vector(first, blank, zeros)
 
@@ -71,10 +83,13 @@ def gather_sum(typing, out, at, values, position, weights, offsets, start, stop,
         weights = _data(context, builder, kinds[4], weights)
         offsets = _data(context, builder, kinds[5], offsets)
 
+        kind = _element(out)
+
         def term(index, total):
-            weight = _splat(builder, builder.load(builder.gep(weights, [index])), size)
+            weight = builder.load(builder.gep(weights, [index]))
             here = builder.add(position, builder.load(builder.gep(offsets, [index])))
-            return _add_product(builder, weight, _load(builder, values, here, size), total)
+            term = _load(builder, values, here, size)
+            return _add_product(builder, _splat(builder, weight, size, kind), term, total)
 
         def loop(first, last, step, totals):
             """Sum every step-th term from first while it and its neighbours stay below last."""
@@ -106,7 +121,7 @@ def gather_sum(typing, out, at, values, position, weights, offsets, start, stop,
             return ends[0], ends[1:]
 
         # Four running totals, since each addition waits for the one before it.
-        zero = ir.Constant(ir.VectorType(_DOUBLE, size), [0.0] * size)
+        zero = ir.Constant(ir.VectorType(kind, size), [0.0] * size)
         totals = [_load(builder, out, at, size), *[zero] * (UNROLL - 1)]
         whole = builder.sub(stop, ir.Constant(stop.type, UNROLL - 1))
         index, totals = loop(start, whole, UNROLL, totals)
@@ -146,7 +161,8 @@ def scatter_add(typing, values, position, weights, offsets, start, stop, source,
 
         builder.position_at_end(loop)
         index = builder.phi(start.type)
-        weight = _splat(builder, builder.load(builder.gep(weights, [index])), size)
+        weight = builder.load(builder.gep(weights, [index]))
+        weight = _splat(builder, weight, size, _element(values))
         here = builder.add(position, builder.load(builder.gep(offsets, [index])))
         total = _add_product(builder, weight, spread, _load(builder, values, here, size))
         _store(builder, total, values, here, size)
@@ -173,7 +189,7 @@ def add_scaled(typing, out, at, weight, values, position, lane):
         values = _data(context, builder, signature.args[3], values)
         total = _add_product(
             builder,
-            _splat(builder, weight, size),
+            _splat(builder, weight, size, _element(out)),
             _load(builder, values, position, size),
             _load(builder, out, at, size),
         )
@@ -192,7 +208,7 @@ def fill(typing, out, at, value, lane):
     def generate(context, builder, signature, arguments):
         out, at, value, _ = arguments
         out = _data(context, builder, signature.args[0], out)
-        _store(builder, _splat(builder, value, size), out, at, size)
+        _store(builder, _splat(builder, value, size, _element(out)), out, at, size)
         return context.get_dummy_value()
 
     return signature, generate
@@ -211,9 +227,8 @@ def add_difference(typing, out, at, weight, values, plus, minus, lane):
         difference = builder.fsub(
             _load(builder, values, plus, size), _load(builder, values, minus, size)
         )
-        total = _add_product(
-            builder, _splat(builder, weight, size), difference, _load(builder, out, at, size)
-        )
+        factor = _splat(builder, weight, size, _element(out))
+        total = _add_product(builder, factor, difference, _load(builder, out, at, size))
         _store(builder, total, out, at, size)
         return context.get_dummy_value()
 
@@ -232,7 +247,7 @@ def _sum(builder: ir.IRBuilder, vector: Any, size: int) -> Any:
     total = builder.extract_element(vector, ir.Constant(_INDEX, 0))
     for x in range(1, width):
         total = builder.fadd(total, builder.extract_element(vector, ir.Constant(_INDEX, x)))
-    return total
+    return _as(builder, total, _DOUBLE)
 
 
 @intrinsic
@@ -292,7 +307,7 @@ def clear_negative(typing, values, at, lane):
         values, at, _ = arguments
         values = _data(context, builder, signature.args[0], values)
         old = _load(builder, values, at, size)
-        zero = ir.Constant(ir.VectorType(_DOUBLE, size), [0.0] * size)
+        zero = ir.Constant(ir.VectorType(_element(values), size), [0.0] * size)
         new = builder.select(builder.fcmp_ordered(">", old, zero), old, zero)
         _store(builder, new, values, at, size)
         return _sum(builder, new, size)
@@ -312,7 +327,8 @@ def prefetch(typing, values, at, lane):
         byte = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
         hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        for first in range(0, size, CACHE_LINE):
+        step = CACHE_LINE // (signature.args[0].dtype.bitwidth // 8)
+        for first in range(0, size, step):
             place = builder.gep(values, [builder.add(at, ir.Constant(at.type, first))])
             flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
             builder.call(hint, [builder.bitcast(place, byte), *flags])

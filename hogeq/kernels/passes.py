@@ -374,9 +374,9 @@ def backward(
     goal, rolls, _, active, ring, _ = tables.sizes
     size = len(tables.lane)
     players = len(values)
-    slots = np.zeros(active * size)
-    masses = np.zeros(active * size)
-    common = np.zeros(size)
+    slots = np.zeros(active * size, values.dtype)
+    masses = np.zeros(active * size, values.dtype)
+    common = np.zeros(size, values.dtype)
     places = np.zeros(2, np.int64)
     roots = np.zeros(2)
     changes = 0
@@ -454,8 +454,8 @@ def forward(tables, policies, reach, buffer):
     goal, rolls, _, active, ring, _ = tables.sizes
     size = len(tables.lane)
     players = len(reach)
-    masses = np.zeros(active * size)
-    common = np.zeros(size)
+    masses = np.zeros(active * size, reach.dtype)
+    common = np.zeros(size, reach.dtype)
     places = np.zeros(2, np.int64)
     reach[:] = 0.0
     for total in range(2 * goal - 1):
@@ -515,7 +515,7 @@ def hidden_reach(tables, reach, player, out):
         Filled.
     """
     goal = tables.sizes[0]
-    common = np.zeros(len(tables.lane))
+    common = np.zeros(len(tables.lane), reach.dtype)
     for own in range(goal):
         for opponent in range(goal):
             _collect(tables, reach, player, own * goal + opponent, out[own, opponent], common)
@@ -539,7 +539,7 @@ def hidden_values(tables, values, own, opponent, out):
     size = len(tables.lane)
     planes = len(tables.plane_dice)
     bases = planes * rolls * size
-    buffer = np.zeros(2 * bases)
+    buffer = np.zeros(2 * bases, values.dtype)
     places = np.array([0, bases])
     everything = np.ones((1, 1, rolls))
     for base in range(1 if ring == 1 else 2):
