@@ -1,0 +1,378 @@
+"""Figures for papers: exploitability against iterations, strategies as maps.
+
+Each function draws one figure of a journal column's width and writes it as a PNG of 300 dots an
+inch, whole or not at all. Matplotlib is imported only when something is drawn, and none of its
+global state is used: figures can be drawn in any thread, and no settings of a caller change.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.results import Metrics, replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+WIDTH: Final = 3.4
+"""Width of a figure, in inches: one column of a two-column journal."""
+
+DPI: Final = 300
+
+_OWN: Final = "own score (points)"
+_OTHER: Final = "opponent score (points)"
+_ROLL: Final = "dice to roll"
+
+# Vermilion, blue and bluish green of Okabe and Ito, "Color universal design" (2008): told apart
+# with any colour vision; line styles and markers say the same again for print without colour.
+_ATTACK: Final = "#D55E00"
+_BOUND: Final = "#0072B2"
+_PURIFIED: Final = "#009E73"
+
+_LABEL_SIZE: Final = 8
+_TICK_SIZE: Final = 7
+_LINE_WIDTH: Final = 1.2
+_MARKER_SIZE: Final = 3.5
+
+
+def exploitability(metrics: Sequence[Metrics], path: str | Path, title: str = "") -> None:
+    """Draw the exploitability interval against the iterations, both axes logarithmic.
+
+    Parameters
+    ----------
+    metrics : sequence of Metrics
+        In the order of their iterations; at least one.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw.
+    ResultsError
+        The file cannot be written.
+    """
+    if not metrics:
+        raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
+    iterations = np.array([row.iteration for row in metrics])
+    attack, bound, purified = (
+        _positive(np.array([getattr(row, name) for row in metrics]) - 0.5)
+        for name in ("attack", "bound", "purified_attack")
+    )
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        between = "average policy, exploitability"
+        axes.fill_between(iterations, attack, bound, color=_BOUND, alpha=0.15, lw=0, label=between)
+        for values, colour, style, label in (
+            (bound, _BOUND, "s--", "its upper bound, full memory"),
+            (attack, _ATTACK, "o-", "its lower bound, attack found"),
+            (purified, _PURIFIED, "^:", "purified, attack found"),
+        ):
+            axes.plot(
+                iterations,
+                values,
+                style,
+                color=colour,
+                label=label,
+                lw=_LINE_WIDTH,
+                ms=_MARKER_SIZE,
+            )
+        axes.set_xlabel("iterations")
+        axes.set_ylabel("exploitability (win rate $-$ 1/2)")
+        axes.set_title(title)
+        _number_log_axes(axes, iterations, np.concatenate([attack, bound, purified]))
+        # One checkpoint alone would get an axis from 0.1 iterations.
+        axes.set_xlim(iterations[0] / 1.2, iterations[-1] * 1.2)
+        axes.grid(which="major", linewidth=0.4, alpha=0.5)
+        axes.grid(which="minor", linewidth=0.25, alpha=0.25)
+        axes.set_axisbelow(True)
+        # Below the axes, where no curve can be.
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=_TICK_SIZE)
+
+    _write(path, 2.9, draw)
+
+
+def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | None = None) -> None:
+    """Draw a matrix: a colour for every number of dice.
+
+    Parameters
+    ----------
+    array : array_like of int, shape (G, G)
+        Row = own score.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+    rolls : int, optional
+        Number of rolls to choose from, K; by default as many as `array` needs, at least 11.
+
+    Raises
+    ------
+    ValueError
+        `array` is not such a table.
+    ResultsError
+        The file cannot be written.
+    """
+    table = _table(array, "matrix")
+    needed = int(table.max()) + 1
+    rolls = max(needed, 11) if rolls is None else rolls
+    if table.min() < 0 or needed > rolls:
+        raise ValueError(f"matrix: holds a roll outside 0..{rolls - 1}")
+
+    def draw(figure: "Figure") -> None:
+        _draw_rolls(figure, figure.add_subplot(), table, rolls, title)
+
+    _write(path, 2.9, draw)
+
+
+def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
+    """Draw a policy: the most probable roll of every position, and below it, its probability.
+
+    Parameters
+    ----------
+    array : array_like of float, shape (G, G, K)
+        Probabilities of the rolls; row = own score.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the maps.
+
+    Raises
+    ------
+    ValueError
+        `array` has another shape.
+    ResultsError
+        The file cannot be written.
+    """
+    table = np.asarray(array, dtype=np.float64)
+    if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
+        raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
+
+    def draw(figure: "Figure") -> None:
+        above, below = figure.subplots(2, 1, sharex=True)
+        _draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], title)
+        above.set_xlabel("")
+        _draw_values(
+            figure, below, table.max(axis=2), "probability of that roll", "cividis", (0.0, 1.0)
+        )
+
+    _write(path, 5.4, draw)
+
+
+def difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    names: tuple[str, str] = ("A", "B"),
+) -> None:
+    """Draw where two strategies differ: dice rolled by the first less dice rolled by the second.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (G, G) or (G, G, K)
+        Matrices or policies; of a policy the expected number of dice is taken.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+    names : tuple of str
+        What to call the two.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    ResultsError
+        The file cannot be written.
+    """
+    one, two = _dice(first, "first"), _dice(second, "second")
+    if one.shape != two.shape:
+        raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
+    gap = one - two
+    reach = max(1, math.ceil(np.abs(gap).max()))
+    label = f"dice of {names[0]} less dice of {names[1]}"
+
+    def draw(figure: "Figure") -> None:
+        # Blue to red through near-white: no difference leaves no ink.
+        _draw_values(figure, figure.add_subplot(), gap, label, "RdBu_r", (-reach, reach), title)
+
+    _write(path, 2.9, draw)
+
+
+def values(
+    array: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    label: str = "win probability of the player to move",
+) -> None:
+    """Draw a number for every position, of the player to move.
+
+    Parameters
+    ----------
+    array : array_like of float, shape (G, G)
+        Row = own score. NaN is left blank: a position that play cannot reach, say.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+    label : str
+        What the numbers are, with their unit.
+
+    Raises
+    ------
+    ValueError
+        `array` is not square.
+    ResultsError
+        The file cannot be written.
+    """
+    table = _table(array, "values").astype(np.float64)
+    known = table[np.isfinite(table)]
+    inside = known.size == 0 or (known.min() >= 0.0 and known.max() <= 1.0)
+    limits = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
+
+    def draw(figure: "Figure") -> None:
+        _draw_values(figure, figure.add_subplot(), table, label, "cividis", limits, title)
+
+    _write(path, 2.9, draw)
+
+
+# --- parts of figures --------------------------------------------------------------------------
+
+
+def _write(path: str | Path, height: float, draw: Callable[["Figure"], None]) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    draw(figure)
+    # Sizes are set one by one, since matplotlib's settings are shared by all threads.
+    bars = [bar for axes in figure.axes for bar in axes.child_axes]
+    for axes in (*figure.axes, *bars):
+        axes.tick_params(labelsize=_TICK_SIZE, width=0.6)
+        axes.tick_params(which="minor", width=0.4)
+        for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
+            text.set_fontsize(_LABEL_SIZE)
+        for spine in axes.spines.values():
+            spine.set_linewidth(0.6)
+    with replacing(path) as temporary:
+        # No date, no version: the same numbers give the same bytes.
+        figure.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})
+
+
+def _draw_rolls(
+    figure: "Figure", axes: "Axes", table: NDArray[Any], rolls: int, title: str
+) -> None:
+    import matplotlib as mpl
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
+    image = axes.imshow(
+        table,
+        cmap=colours,
+        norm=BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls),
+        origin="lower",
+        interpolation="nearest",
+        extent=_extent(table),
+    )
+    bar = _bar(figure, axes, image, _ROLL)
+    bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
+    _finish_map(axes, title)
+
+
+def _draw_values(
+    figure: "Figure",
+    axes: "Axes",
+    table: NDArray[Any],
+    label: str,
+    colours: str,
+    limits: tuple[float, float],
+    title: str = "",
+) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    image = axes.imshow(
+        table,
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
+        origin="lower",
+        interpolation="nearest",
+        extent=_extent(table),
+    )
+    bar = _bar(figure, axes, image, label)
+    if limits[1] - limits[0] > 1.0:  # dice; else probabilities
+        bar.locator = MaxNLocator(8, integer=True)
+        bar.update_ticks()
+    _finish_map(axes, title)
+
+
+def _bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -> "Colorbar":
+    # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
+    bar = figure.colorbar(image, cax=axes.inset_axes((1.05, 0.0, 0.05, 1.0)), label=label)
+    bar.ax.tick_params(which="both", length=0)
+    return bar
+
+
+def _finish_map(axes: "Axes", title: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    axes.set_xlabel(_OTHER)
+    axes.set_ylabel(_OWN)
+    axes.set_title(title)
+
+
+def _number_log_axes(axes: "Axes", iterations: NDArray[Any], shown: NDArray[Any]) -> None:
+    """Label 1, 2 and 5 of each decade in plain digits: short ranges have few powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    def plain(value: float, _position: int | None = None) -> str:
+        return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
+
+    wide = math.log10(max(iterations[-1], 2) / max(iterations[0], 1)) > 3
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    known = shown[np.isfinite(shown)]
+    tall = known.size > 0 and math.log10(known.max() / known.min()) > 3
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if tall else (1.0, 2.0, 5.0)))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(plain))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _extent(table: NDArray[Any]) -> tuple[float, float, float, float]:
+    rows, columns = table.shape
+    return (-0.5, columns - 0.5, -0.5, rows - 0.5)
+
+
+def _positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave out what a logarithmic axis cannot show."""
+    return np.where(values > 0.0, values, np.nan)
+
+
+def _table(array: ArrayLike, name: str) -> NDArray[Any]:
+    table = np.asarray(array)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
+        raise ValueError(f"{name}: shape is {table.shape}; allowed: (G, G)")
+    return table
+
+
+def _dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
+    table = np.asarray(array, dtype=np.float64)
+    if table.ndim == 3:
+        table = table @ np.arange(table.shape[2])
+    return _table(table, name)
