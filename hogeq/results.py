@@ -395,9 +395,10 @@ def _require_run_directory(path: Path) -> None:
         if not path.is_dir():
             raise ResultsError(f"{path} is not a folder")
         found = {entry.name for entry in path.iterdir()}
-    # A killed run may have got no further than an empty folder.
-    if found and not found & {_LOCK, CONFIG, MANIFEST, CHECKPOINT}:
-        raise ResultsError(f"{path} is not a run directory: no {CONFIG} in it; left as it is")
+    # A killed run may have got no further than an empty folder. A config alone says nothing: it may
+    # be one that people keep in their own folder.
+    if found and not found & {_LOCK, MANIFEST, CHECKPOINT}:
+        raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")
 
 
 def _locked(path: Path) -> io.BufferedRandom:
