@@ -6,7 +6,7 @@ global state is used: figures can be drawn in any thread, and no settings of a c
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +40,9 @@ _LABEL_SIZE: Final = 8
 _TICK_SIZE: Final = 7
 _LINE_WIDTH: Final = 1.2
 _MARKER_SIZE: Final = 3.5
+_NAMED: Final = 40  # entries of a field whose names can still be read
+_LONGEST_NAME: Final = 24
+_RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
 
 
 def exploitability(metrics: Sequence[Metrics], path: str | Path, title: str = "") -> None:
@@ -249,6 +252,124 @@ def values(
     _write(path, 2.9, draw)
 
 
+def distributions(
+    kinds: Mapping[str, Sequence[Mapping[int, float]]], path: str | Path, title: str = ""
+) -> None:
+    """Draw the distribution of the points of every roll.
+
+    Parameters
+    ----------
+    kinds : mapping of str to sequence of mappings
+        By kind of dice: probabilities by points, of 1 die, of 2 dice, and so on.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw.
+    ResultsError
+        The file cannot be written.
+    """
+    most = max((len(rolls) for rolls in kinds.values()), default=0)
+    if not most or any(not roll for rolls in kinds.values() for roll in rolls):
+        raise ValueError("distributions: nothing to draw; allowed: one roll or more of each kind")
+
+    def draw(figure: "Figure") -> None:
+        from matplotlib.colors import LogNorm
+        from matplotlib.ticker import MaxNLocator
+
+        panels = figure.subplots(len(kinds), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        highest = max(max(roll) for rolls in kinds.values() for roll in rolls)
+        for axes, (kind, rolls) in zip(panels, kinds.items(), strict=True):
+            chances = np.zeros((most, highest + 1))
+            for row, roll in zip(chances, rolls, strict=False):
+                row[list(roll)] = list(roll.values())
+            image = axes.imshow(
+                np.where(chances > 0.0, np.maximum(chances, _RAREST), np.nan),  # blank: impossible
+                cmap="viridis_r",
+                norm=LogNorm(_RAREST, 1.0),
+                origin="lower",
+                interpolation="nearest",
+                aspect="auto",
+                extent=(-0.5, highest + 0.5, 0.5, most + 0.5),
+            )
+            axes.set_ylabel("dice rolled")
+            axes.set_title(f"{title}, {kind}" if title else kind)
+            axes.yaxis.set_major_locator(MaxNLocator(10, integer=True))
+        panels[-1].set_xlabel("points scored by the roll")
+        panels[-1].xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
+        label = f"probability (below {_RAREST:g}: as {_RAREST:g})"
+        bar = figure.colorbar(image, ax=panels.tolist(), label=label)
+        bar.ax.tick_params(labelsize=_TICK_SIZE)
+        bar.ax.yaxis.label.set_fontsize(_LABEL_SIZE)
+
+    _write(path, 0.6 + 1.7 * len(kinds), draw)
+
+
+def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
+    """Draw the win rates of a field, entries that fare alike side by side.
+
+    Rows and columns are in the order of a hierarchical clustering of the rows: average linkage on
+    Euclidean distances, leaves ordered so that neighbours are as close as can be.
+
+    Parameters
+    ----------
+    array : array_like of float, shape (n, n)
+        Win rate of row against column; at least two entries.
+    names : sequence of str, length n
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+
+    Raises
+    ------
+    ValueError
+        `array` is no such table, or the names are not as many.
+    ResultsError
+        The file cannot be written.
+    """
+    table = _table(array, "win rates").astype(np.float64)
+    if len(names) != len(table) or len(table) < 2 or not np.isfinite(table).all():
+        raise ValueError(
+            f"win rates: {len(names)} names, shape {table.shape}; allowed: n names, numbers (n, n)"
+        )
+
+    def draw(figure: "Figure") -> None:
+        from scipy.cluster.hierarchy import dendrogram, linkage
+
+        tree = linkage(table, "average", optimal_ordering=True)
+        order = dendrogram(tree, no_plot=True)["leaves"]
+        axes = figure.add_subplot()
+        reach = max(0.01, float(np.abs(table - 0.5).max()))
+        image = axes.imshow(
+            table[np.ix_(order, order)],
+            cmap="RdBu",
+            vmin=0.5 - reach,
+            vmax=0.5 + reach,
+            interpolation="nearest",
+        )
+        _bar(figure, axes, image, "win rate of row against column")
+        axes.set_title(title)
+        axes.set_xlabel("opponent")
+        axes.set_ylabel("strategy")
+        if len(names) > _NAMED:
+            axes.set_xticks([])
+            axes.set_yticks([])
+            return
+        labels = [_shortened(names[entry]) for entry in order]
+        places = range(len(labels))
+        for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
+            axis.set_ticks(places, labels, rotation=turn)
+            for text in axis.get_ticklabels():
+                text.set_parse_math(False)
+
+    _write(path, 3.2, draw)
+
+
 # --- parts of figures --------------------------------------------------------------------------
 
 
@@ -376,3 +497,8 @@ def _dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
     if table.ndim == 3:
         table = table @ np.arange(table.shape[2])
     return _table(table, name)
+
+
+def _shortened(name: str) -> str:
+    """Keep the end of a long name: of paths the telling part."""
+    return name if len(name) <= _LONGEST_NAME else "..." + name[3 - _LONGEST_NAME :]

@@ -24,6 +24,11 @@ METRICS = [
     Metrics(t, 0.1 * t, 0.5 + 0.3 / t**0.5, 0.6 + 0.3 / t, 0.1, 0.1, 0.5 + 0.4 / t**0.4)
     for t in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200)
 ]
+ROLLS = [{1: 0.5, **dict.fromkeys(range(dice, 9), 0.1 / dice)} for dice in range(1, 8)]
+# Two kinds of entries, mixed up: all of a kind win the same.
+KINDS = [0, 1, 0, 1, 1, 0]
+RATES = np.array([[0.5 + 0.3 * (a - b) for b in KINDS] for a in KINDS])
+ENTRIES = [f"{'ab'[kind]}{index}$x^2" for index, kind in enumerate(KINDS)]
 
 FIGURES: dict[str, Callable[[Path], None]] = {
     "exploitability": lambda path: plots.exploitability(METRICS, path, "su20, cfr_plus"),
@@ -31,11 +36,17 @@ FIGURES: dict[str, Callable[[Path], None]] = {
     "policy": lambda path: plots.policy(POLICY, path, "su20, average"),
     "difference": lambda path: plots.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),
     "values": lambda path: plots.values(POLICY[:, :, 0], path),
+    "distributions": lambda path: plots.distributions({"6-sided": ROLLS, "4-sided": ROLLS}, path),
+    "win_rates": lambda path: plots.win_rates(RATES, ENTRIES, path, "su20"),
+    "win_rates of many": lambda path: plots.win_rates(POLICY[:60, :60, 0], 60 * ["long "], path),
+    "win_rates of long names": lambda path: plots.win_rates(RATES, 6 * ["long " * 20], path),
 }
 
 
 AXES = {
     "exploitability": {"iterations", "exploitability (win rate $-$ 1/2)"},
+    "distributions": {"dice rolled", "points scored by the roll"},
+    "win_rates": {"strategy", "opponent", "win rate of row against column"},
     "map": {"own score (points)", "opponent score (points)"},
 }
 
@@ -83,7 +94,7 @@ def test_every_figure_is_fit_for_a_column(tmp_path: Path, drawn: list[Figure], n
         overhang = (-box.x0, -box.y0, box.x1 - figure.bbox.x1, box.y1 - figure.bbox.y1)
         assert max(overhang) < 3  # dots, of 300 an inch: blank edges of letters
     found = {text.get_text() for text in texts(figure)}
-    assert AXES["exploitability" if name == "exploitability" else "map"] <= found
+    assert AXES.get(name.partition(" ")[0], AXES["map"]) <= found
     assert ("dice to roll" in found) is (name in {"matrix", "policy"})
 
 
@@ -132,6 +143,25 @@ def test_matrix_colours_rise_in_lightness_and_every_roll_is_labelled(
     assert [label.get_text() for label in bar.get_yticklabels()] == [str(k) for k in range(11)]
     np.testing.assert_array_equal(image.get_array(), MATRIX)
     assert image.origin == "lower"
+
+
+def test_those_that_fare_alike_stand_side_by_side(tmp_path: Path, drawn: list[Figure]) -> None:
+    plots.win_rates(RATES, ENTRIES, tmp_path / "figure.png")
+    axes = drawn[0].axes[0]
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert sorted(labels) == sorted(ENTRIES)
+    assert [text.get_text() for text in axes.get_xticklabels()] == labels
+    assert "".join(label[0] for label in labels) in {"aaabbb", "bbbaaa"}
+    order = [ENTRIES.index(label) for label in labels]
+    np.testing.assert_array_equal(axes.images[0].get_array(), RATES[np.ix_(order, order)])
+
+
+def test_distributions_leave_the_impossible_blank(tmp_path: Path, drawn: list[Figure]) -> None:
+    plots.distributions({"6-sided": [{1: 1.0}, {0: 1e-9, 3: 0.5}]}, tmp_path / "figure.png")
+    shown: Any = np.ma.filled(np.ma.asarray(drawn[0].axes[0].images[0].get_array()), np.nan)
+    nothing = np.nan
+    want = [[nothing, 1.0, nothing, nothing], [1e-4, nothing, nothing, 0.5]]
+    np.testing.assert_array_equal(shown, want)
 
 
 def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure]) -> None:
@@ -187,6 +217,11 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
         (lambda path: plots.matrix(np.full((2, 2), -1), path), "outside"),
         (lambda path: plots.policy(MATRIX, path), r"\(G, G, K\)"),
         (lambda path: plots.values(POLICY, path), r"\(G, G\)"),
+        (lambda path: plots.distributions({}, path), "nothing to draw"),
+        (lambda path: plots.distributions({"6-sided": [{}]}, path), "nothing to draw"),
+        (lambda path: plots.win_rates(RATES, ["a"], path), "1 names, shape"),
+        (lambda path: plots.win_rates([[0.5]], ["a"], path), "allowed: n names"),
+        (lambda path: plots.win_rates(RATES * np.nan, ENTRIES, path), "allowed: n names"),
         (lambda path: plots.difference(MATRIX, MATRIX[:5, :5], path), r"\(100, 100\).*\(5, 5\)"),
     ],
 )
