@@ -187,6 +187,30 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     return config_from(tree, source)
 
 
+def load_rules(path: str | Path) -> Rules:
+    """Read a file of rule parts, what `rules` of a config may hold.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML file of at most `MAX_BYTES`: a mapping of parts, or an edition's name.
+
+    Returns
+    -------
+    Rules
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, is not plain YAML, or does not describe rules.
+    """
+    source = _short(str(path))
+    tree = _parse(_read(Path(path)), source)
+    if not isinstance(tree, str | dict):
+        _refuse(source, "", tree, "a mapping of rule parts or an edition's name")
+    return _rules(tree, source)
+
+
 def config_from(tree: object, source: str = "config") -> Config:
     """Check plain values (as YAML gives them) and build the config they describe.
 

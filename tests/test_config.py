@@ -17,8 +17,9 @@ from hogeq.config import (
     apply_overrides,
     config_from,
     load_config,
+    load_rules,
 )
-from hogeq.rules import EDITIONS
+from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers import SOLVERS
 
 ROOT = Path(__file__).parent.parent
@@ -407,3 +408,25 @@ def test_the_fingerprint_is_of_what_a_checkpoint_depends_on(override: str, same:
     one = config_from(tree()).fingerprint()
     two = config_from(apply_overrides(tree(), [override])).fingerprint()
     assert (one == two) is same
+
+
+def test_a_file_of_rule_parts(tmp_path: Path) -> None:
+    path = written(tmp_path, "{edition: su20, goal: 20}")
+    assert load_rules(path) == rules_from({"edition": "su20", "goal": 20})
+    assert load_rules(written(tmp_path, "fa22\n")) == EDITIONS["fa22"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "got None; allowed: a mapping of rule parts or an edition's name"),
+        ("[su20]", "got \\['su20'\\]; allowed: a mapping"),
+        ("{edition: su20, gaol: 20}", "rules.gaol: unknown key, given 20;.*nearest: goal"),
+        ("{goal: 0}", "rules.goal: got 0"),
+        ("{goal: 20", "line 1, column"),
+    ],
+)
+def test_what_are_no_rules(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        load_rules(written(tmp_path, text))
+    assert str(caught.value).isprintable()
