@@ -1,0 +1,33 @@
+"""The command line: ``hogeq COMMAND ...``; one module for each group of commands.
+
+Commands read their arguments, call the library and print; libraries are imported where they are
+used, so that small commands start fast.
+"""
+
+from collections.abc import Sequence
+
+from hogeq.cli import experiments, lists, matches, positions
+from hogeq.cli.shell import app
+
+__all__ = ["app", "main"]
+
+for _group in (experiments, matches, positions, lists):
+    _group.register(app)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit status: 0; 2 after one line on bad input; 1 after an internal failure; 130 if
+        interrupted.
+    """
+    status: int = app(args=argv, standalone_mode=False)
+    return status

@@ -1,0 +1,84 @@
+"""What users name: rules, strategies, and files to write."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hogeq.cli.shell import BadInputError, refusing
+from hogeq.rules import EDITIONS, Rules, rules_from
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hogeq.game import Game
+
+
+def load_rules(spec: str) -> Rules:
+    """Rules from an edition's name or a YAML file of rule parts."""
+    path = Path(spec)
+    is_file = path.suffix.lower() in {".yaml", ".yml"} or os.sep in spec
+    with refusing():
+        if spec in EDITIONS or not (is_file or path.exists()):
+            try:
+                return rules_from(spec)
+            except ValueError as error:
+                raise BadInputError(f"{error}; or a YAML file of rule parts") from error
+        from hogeq.config import load_rules as read
+
+        return read(path)
+
+
+def load_game(spec: str) -> "Game":
+    """Compile the rules that a user names."""
+    from hogeq.game import compile_game
+
+    rules = load_rules(spec)
+    with refusing():
+        game = compile_game(rules)
+    if game.tables.has_cycles:
+        raise BadInputError(
+            f"rules {rules.name}: a turn can leave both scores as they were, allowed are rules "
+            "under which every turn scores (piggy_back: true, or pig_out: 1)"
+        )
+    return game
+
+
+def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":
+    """Matrix or policy from a built-in's name or a file."""
+    import hogeq.seeds  # noqa: F401 - makes its names known
+    from hogeq.formats import find_strategy
+
+    with refusing():
+        return find_strategy(spec, game, trust)
+
+
+def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Refuse a file that could not be written, before anything is computed.
+
+    Parameters
+    ----------
+    path : Path or None
+        None: nothing is to be written.
+    suffixes : sequence of str
+        Those allowed, which say the format.
+    """
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
+        raise BadInputError(
+            f"{path}: cannot be written, allowed are names ending in {', '.join(suffixes)}"
+        )
+    if path.is_dir():
+        raise BadInputError(f"{path}: cannot be written: it is a folder")
+    if not path.parent.is_dir():
+        raise BadInputError(f"{path}: cannot be written: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise BadInputError(f"{path}: cannot be written: permission denied")
+
+
+def position(game: "Game", score: int, opponent: int) -> None:
+    """Refuse scores at which no one is to move."""
+    for name, points in (("--score", score), ("--opponent", opponent)):
+        if not 0 <= points < game.goal:
+            raise BadInputError(f"{name}: {points}, allowed are 0 to {game.goal - 1}")

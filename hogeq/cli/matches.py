@@ -1,0 +1,233 @@
+"""Strategies against each other: compare, attack, tournament."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    JobsOption,
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    cores,
+    emit,
+    refusing,
+    table,
+)
+
+if TYPE_CHECKING:
+    from hogeq.tournament import Standing
+
+MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(compare)
+    app.command()(attack)
+    app.command()(tournament)
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A strategy: built-in or file.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other.")],
+    rules: RulesOption = "su20",
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Exact win rate of A against B."""
+    game = load_game(rules)
+    one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
+    from hogeq.evaluate import win_rate
+
+    found = win_rate(game, one, two)
+    data = {"rules": game.rules.name, "a": a, "b": b, **found._asdict()}
+    rows = [
+        ("win rate", found.win_rate),
+        ("moving first", found.first),
+        ("moving second", found.second),
+    ]
+    emit(data, f"{a} against {b}, {game.rules.name}\n\n{table(rows)}", as_json)
+
+
+def attack(
+    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
+    rules: RulesOption = "su20",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the counter-matrix: M.csv, say.")
+    ] = None,
+    starts: Annotated[int, typer.Option(help="Independent starts of the search.")] = 4,
+    anneal_steps: Annotated[
+        int, typer.Option(help="Steps of the softmax responder from each start.")
+    ] = 60,
+    damping: Annotated[float, typer.Option(help="Share of the way that each step goes.")] = 0.5,
+    kicks: Annotated[int, typer.Option(help="Rounds of iterated local search.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
+    jobs: JobsOption = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Strongest counter-matrix found, and the full-memory bound."""
+    check_output(out, MATRIX_SUFFIXES)
+    game = load_game(rules)
+    target = load_strategy(strategy, game, trust)
+    from hogeq import respond
+
+    with refusing():
+        effort = respond.Effort(starts, anneal_steps, damping, kicks, seed, jobs or cores())
+    found = respond.attack(game, target, effort)
+    bound = respond.full_memory_bound(game, target)
+    if out is not None:
+        _write(out, found.matrix)
+    data = {
+        "rules": game.rules.name,
+        "strategy": strategy,
+        "attack": found.win_rate,
+        "bound": bound,
+        "starts": found.starts,
+        "sweeps": found.sweeps,
+        "anneal_steps": anneal_steps,
+        "damping": damping,
+        "kicks": kicks,
+        "seed": seed,
+        "found": list(found.found),
+        "out": None if out is None else str(out),
+    }
+    rows = [
+        ("attack", found.win_rate, "best counter-matrix found"),
+        ("bound", bound, "best responder that remembers everything"),
+    ]
+    effort_text = (
+        f"effort: {found.starts} starts, {anneal_steps} anneal steps, damping {damping}, "
+        f"{kicks} kicks, seed {seed}: {found.sweeps} sweeps"
+    )
+    lines = [
+        f"against {strategy}, {game.rules.name}",
+        "",
+        table([(name, f"{rate:.12f}", about) for name, rate, about in rows], left=3),
+        "",
+        f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]",
+        effort_text,
+    ]
+    if out is not None:
+        lines.append(f"counter-matrix written to {out}")
+    emit(data, "\n".join(lines), as_json)
+
+
+def _write(path: Path, matrix: Any) -> None:
+    from hogeq.formats import write_strategy
+
+    with refusing():
+        write_strategy(path, matrix)
+
+
+def tournament(
+    entries: Annotated[
+        list[str], typer.Argument(metavar="A B ...", help="Strategies: built-ins or files.")
+    ],
+    rules: RulesOption = "su20",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all win rates: .csv or .json.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="PNG", help="Draw the win rates, similar entries together."),
+    ] = None,
+    jobs: JobsOption = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """All-play-all: win rates, matches won, the contest's ranks."""
+    if len(entries) < 2:
+        raise BadInputError(f"tournament: {len(entries)} strategy given, allowed are 2 or more")
+    check_output(out, (".csv", ".json"))
+    check_output(plot, (".png",))
+    game = load_game(rules)
+    strategies = [load_strategy(entry, game, trust) for entry in entries]
+    from tqdm import tqdm
+
+    from hogeq.tournament import play, rank
+
+    with tqdm(
+        total=len(entries) * (len(entries) - 1) // 2,
+        desc="matches",
+        unit="",
+        file=sys.stderr,
+        disable=not sys.stderr.isatty(),
+        leave=False,
+    ) as bar:
+        rates = play(game, strategies, jobs or cores(), bar.update)
+    standings = rank(rates)
+    data = {
+        "rules": game.rules.name,
+        "entries": entries,
+        "win_rates": rates.tolist(),
+        "ranking": [
+            {
+                "rank": standing.rank,
+                "entry": entries[standing.entry],
+                "index": standing.entry,
+                "wins": standing.wins,
+                "mean_win_rate": _mean(rates[standing.entry].tolist(), standing.entry),
+            }
+            for standing in standings
+        ],
+    }
+    if out is not None:
+        _write_rates(out, data, entries)
+    if plot is not None:
+        from hogeq import plots
+
+        with refusing():
+            plots.win_rates(rates, entries, plot, game.rules.name.replace("$", r"\$"))
+    emit(data, _ranking(data, standings), as_json)
+
+
+def _mean(rates: list[float], entry: int) -> float:
+    """Mean win rate against the others."""
+    others = rates[:entry] + rates[entry + 1 :]
+    return sum(others) / len(others)
+
+
+def _ranking(data: dict[str, Any], standings: "list[Standing]") -> str:
+    rates, entries = data["win_rates"], data["entries"]
+    rows = []
+    for standing, line in zip(standings, data["ranking"], strict=True):
+        row = rates[standing.entry]
+        worst = min((rate, other) for other, rate in enumerate(row) if other != standing.entry)
+        rows.append(
+            (
+                line["entry"],
+                f"{standing.rank}",
+                f"{standing.wins}",
+                line["mean_win_rate"],
+                f"{worst[0]:.12f}",
+                f"against {entries[worst[1]]}",
+            )
+        )
+    header = ("strategy", "rank", "won", "mean win rate", "lowest", "")
+    title = f"{data['rules']}, {len(entries)} strategies, {len(entries) - 1} matches each"
+    return f"{title}\n\n{table(rows, header)}"
+
+
+def _write_rates(path: Path, data: dict[str, Any], entries: list[str]) -> None:
+    from hogeq.formats import write_whole
+
+    if path.suffix.lower() == ".json":
+        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    else:
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["strategy", *entries])
+        for entry, row in zip(entries, data["win_rates"], strict=True):
+            writer.writerow([entry, *map(repr, row)])
+        text = file.getvalue()
+    with refusing():
+        write_whole(path, text.encode("utf-8", "surrogateescape"))

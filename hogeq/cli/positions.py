@@ -1,0 +1,343 @@
+"""Optimal play and single positions: tablebase, analyze, beliefs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import check_output, load_game, load_strategy, position
+from hogeq.cli.matches import MATRIX_SUFFIXES
+from hogeq.cli.shell import (
+    BadInputError,
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    refusing,
+    table,
+)
+from hogeq.rules import Rules
+from hogeq.rules.turn import Memory, memory_sizes, record
+
+if TYPE_CHECKING:
+    from hogeq.game import Game
+
+ScoreOption = Annotated[int, typer.Option("--score", help="Points of the player to move.")]
+OpponentOption = Annotated[int, typer.Option("--opponent", help="Points of the other player.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(tablebase)
+    app.command()(analyze)
+    app.command()(beliefs)
+
+
+# --- tablebase ------------------------------------------------------------------------------------
+
+
+def tablebase(
+    rules: RulesOption = "su20",
+    against: Annotated[
+        str | None, typer.Option(metavar="S", help="Win rate of its rolls against a strategy.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write its matrix (rules without memory).")
+    ] = None,
+    longest: Annotated[bool, typer.Option("--longest", help="Also the longest game.")] = False,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Solve with full information: players remember everything."""
+    check_output(out, MATRIX_SUFFIXES)
+    game = load_game(rules)
+    target = None if against is None else load_strategy(against, game, trust)
+    from hogeq.tablebase import longest_game, solve
+
+    if out is not None and game.has_memory:
+        raise BadInputError(
+            f"--out: rules {game.rules.name} have hidden memory, and the best roll depends on it: "
+            "allowed without memory"
+        )
+    with refusing():
+        solved = solve(game)
+    found = None if target is None else solved.against(target)
+    data: dict[str, Any] = {
+        "rules": game.rules.name,
+        "memory_size": game.memory_size,
+        "value": solved.value,
+        "first_roll": solved.first_roll,
+        "against": None if found is None else found.win_rate,
+    }
+    rows: list[tuple[str, object, str]] = [
+        ("value", f"{solved.value:.12f}", "win probability of whoever moves first"),
+        ("first roll", solved.first_roll, "dice"),
+    ]
+    if found is not None:
+        data |= {"against_first": found.first, "against_second": found.second}
+        sees = " (remembering; the other does not)" if game.has_memory else ""
+        rows.append(("against", f"{found.win_rate:.12f}", f"win rate against {against}{sees}"))
+    if longest:
+        turns = longest_game(game.rules)
+        data["longest_game"] = turns
+        rows.append(("longest game", turns or "no limit", "turns of both players" if turns else ""))
+    if out is not None:
+        from hogeq.formats import write_strategy
+
+        with refusing():
+            write_strategy(out, solved.matrix)
+        data["out"] = str(out)
+        rows.append(("written to", out, ""))
+    memory = f"{game.memory_size} memories" if game.has_memory else "no hidden memory"
+    emit(data, f"{game.rules.name}, {memory}\n\n{table(rows, left=3)}", as_json)
+
+
+# --- analyze --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a user says of the memory; None where nothing is said."""
+
+    own_last: int | None
+    opponent_last: int | None
+    turn: int | None
+    extra: bool | None
+
+    def memory(self, rules: Rules) -> Memory | None:
+        """Memory of the player to move, what was not said being as before the first turn."""
+        turns, extras, records = memory_sizes(rules)
+        given = {
+            "--own-last": (self.own_last, records),
+            "--opponent-last": (self.opponent_last, records),
+            "--turn": (self.turn, turns),
+            "--extra": (self.extra, extras),
+        }
+        for option, (value, size) in given.items():
+            if value is not None and size == 1:
+                raise BadInputError(f"{option}: rules {rules.name} do not remember that")
+        for option, (value, _) in given.items():
+            if value is not None and value < 0:
+                raise BadInputError(f"{option}: {value}, allowed are whole numbers from 0")
+        for option in ("--own-last", "--opponent-last"):
+            dice = given[option][0]
+            if rules.feral_hogs == "dice" and dice is not None and dice > rules.max_dice:
+                raise BadInputError(f"{option}: {dice} dice, allowed are 0 to {rules.max_dice}")
+        if all(value is None for value, _ in given.values()):
+            return None
+        own, opponent = (
+            record(rules, value or 0, value or 0) for value in (self.own_last, self.opponent_last)
+        )
+        turn = (self.turn or 0) % rules.time_trot_period if rules.time_trot else 0
+        return Memory(turn, int(self.extra or 0), own, opponent)
+
+
+def _memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
+    """Give the parts of a memory that the rules look at, by name."""
+    turns, extras, records = memory_sizes(rules)
+    fields: dict[str, Any] = {}
+    if turns > 1:
+        fields["turn"] = memory.turn
+    if extras > 1:
+        fields["extra"] = bool(memory.extra)
+    if records > 1:
+        fields |= {"own_last": memory.own, "opponent_last": memory.opponent}
+    return fields
+
+
+def _memory_text(rules: Rules, memory: Memory) -> list[str]:
+    """Say the same for people, in the order of `_memory_columns`."""
+    cells = []
+    for name, value in _memory_fields(rules, memory).items():
+        if name in {"own_last", "opponent_last"} and rules.feral_hogs == "points":
+            more = "+" if value == memory_sizes(rules)[2] - 1 else ""
+            cells.append(f"{value}{more}")
+        else:
+            cells.append({True: "yes", False: "no"}[value] if name == "extra" else str(value))
+    return cells
+
+
+def _memory_columns(rules: Rules) -> list[str]:
+    unit = "points" if rules.feral_hogs == "points" else "dice"
+    names = {
+        "turn": f"turn (mod {rules.time_trot_period})",
+        "extra": "extra turn",
+        "own_last": f"own last {unit}",
+        "opponent_last": f"opponent's last {unit}",
+    }
+    return [names[name] for name in _memory_fields(rules, Memory())]
+
+
+def _memory_line(rules: Rules, memory: Memory) -> str:
+    parts = zip(_memory_columns(rules), _memory_text(rules, memory), strict=True)
+    return ", ".join(f"{name}: {value}" for name, value in parts)
+
+
+def analyze(
+    score: ScoreOption,
+    opponent: OpponentOption,
+    rules: RulesOption = "su20",
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="Both play S from the next turn on. [optimal play]"),
+    ] = None,
+    own_last: Annotated[
+        int | None, typer.Option(help="Memory: own last turn's points (fa19: dice).")
+    ] = None,
+    opponent_last: Annotated[
+        int | None, typer.Option(help="Memory: the opponent's last turn's points (fa19: dice).")
+    ] = None,
+    turn: Annotated[int | None, typer.Option(help="Memory: number of this turn, from 0.")] = None,
+    extra: Annotated[
+        bool | None, typer.Option("--extra/--no-extra", help="Memory: is this an extra turn?")
+    ] = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Every roll at a position, best first.
+
+    With its exact win probability.
+    Where the rules have a memory, say what it is; otherwise it is averaged over what S makes of it
+    or, without S, taken to be as before the first turn.
+    """
+    game = load_game(rules)
+    position(game, score, opponent)
+    memory = _Seen(own_last, opponent_last, turn, extra).memory(game.rules)
+    source = "given" if memory is not None else "start" if strategy is None else "belief"
+    from hogeq.tablebase import best_first, solve
+
+    shares = None
+    if strategy is None:
+        with refusing():
+            solved = solve(game)
+        by_memory = solved.roll_values(score, opponent)
+    else:
+        from hogeq.evaluate import action_values, policy_of
+
+        policy = policy_of(game, load_strategy(strategy, game, trust))
+        by_memory = action_values(game, policy, None, [(score, opponent)])[0]
+        shares = policy[score, opponent]
+    if source == "belief" and game.has_memory:
+        values = _belief(game, policy, score, opponent, strategy or "") @ by_memory
+    else:
+        values = by_memory[game.memories.index(memory or Memory())]
+    order = best_first(values)
+    best = float(values[order[0]])
+    data = {
+        "rules": game.rules.name,
+        "score": score,
+        "opponent": opponent,
+        "play": "optimal" if strategy is None else strategy,
+        "memory": None
+        if not game.has_memory
+        else {"source": source}
+        | ({} if source == "belief" else _memory_fields(game.rules, memory or Memory())),
+        "value": best,
+        "best_roll": order[0],
+        "rolls": [
+            {
+                "dice": roll,
+                "win_probability": float(values[roll]),
+                "behind": best - float(values[roll]),
+            }
+            | ({} if shares is None else {"played": float(shares[roll])})
+            for roll in order
+        ],
+    }
+    emit(data, _analysis(game, data, memory or Memory(), source), as_json)
+
+
+def _analysis(game: "Game", data: dict[str, Any], memory: Memory, source: str) -> str:
+    rules, play = game.rules, data["play"]
+    then = "optimal play" if play == "optimal" else f"both play {play}"
+    lines = [f"{rules.name}, {data['score']} points against {data['opponent']}, then {then}"]
+    if game.has_memory:
+        told = {
+            "given": f"memory given, {_memory_line(rules, memory)}",
+            "start": f"memory not given, taken as before the first turn, "
+            f"{_memory_line(rules, memory)}",
+            "belief": f"memory not given, averaged over how {play} gets here",
+        }
+        lines.append(told[source])
+        if play == "optimal":
+            lines.append("optimal play remembers everything")
+    played = "played" in data["rolls"][0]
+    rows = [
+        (roll["dice"], roll["win_probability"], roll["behind"])
+        + ((f"{roll['played']:.6f}",) if played else ())
+        for roll in data["rolls"]
+    ]
+    header = ("dice", "win probability", "behind the best") + (("S plays it",) if played else ())
+    return "\n".join([*lines, "", table(rows, header, left=0)])
+
+
+def _belief(game: "Game", policy: Any, score: int, opponent: int, name: str) -> Any:
+    from hogeq.evaluate import belief
+
+    found = belief(game, policy, None, score, opponent)
+    if found is None:
+        raise BadInputError(
+            f"strategy {name}: play never comes to {score} points against {opponent}"
+        )
+    return found
+
+
+# --- beliefs --------------------------------------------------------------------------------------
+
+
+def beliefs(
+    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
+    score: ScoreOption,
+    opponent: OpponentOption,
+    rules: RulesOption = "su20",
+    against: Annotated[
+        str | None, typer.Option(metavar="T", help="The opponent's strategy. [S]")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Lines of the table.")] = 20,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Distribution of the hidden memory at a position."""
+    game = load_game(rules)
+    position(game, score, opponent)
+    if not game.has_memory:
+        raise BadInputError(f"beliefs: rules {game.rules.name} have no hidden memory")
+    one = load_strategy(strategy, game, trust)
+    two = one if against is None else load_strategy(against, game, trust)
+    from hogeq.evaluate import reach
+
+    masses = reach(game, one, two)[score, opponent]
+    visits = float(masses.sum())
+    if visits <= 0.0:
+        raise BadInputError(
+            f"strategy {strategy}: play never comes to {score} points against {opponent}"
+        )
+    order = sorted(range(game.memory_size), key=lambda index: (-masses[index], index))
+    likely = [
+        (game.memories[index], float(masses[index] / visits))
+        for index in order
+        if masses[index] > 0
+    ]
+    data = {
+        "rules": game.rules.name,
+        "strategy": strategy,
+        "against": strategy if against is None else against,
+        "score": score,
+        "opponent": opponent,
+        "reach": visits,
+        "memories": [
+            {**_memory_fields(game.rules, memory), "probability": share} for memory, share in likely
+        ],
+    }
+    rows = [(*_memory_text(game.rules, memory), share) for memory, share in likely[:top]]
+    lines = [
+        f"{game.rules.name}, {strategy} at {score} points against {data['against']} at {opponent}",
+        f"reached in a game with probability {visits:.12f}",
+        "",
+        table(rows, (*_memory_columns(game.rules), "probability"), left=0),
+    ]
+    if len(likely) > top:
+        rest = 1.0 - sum(share for _, share in likely[:top])
+        lines.append(f"and {len(likely) - top} more, together {rest:.12f}")
+    emit(data, "\n".join(lines), as_json)

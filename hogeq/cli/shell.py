@@ -1,0 +1,171 @@
+"""What all commands share: the application, its exit statuses, and how results are printed."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+class BadInputError(ValueError):
+    """What a user gave cannot be used; the message is one line."""
+
+
+def say(what: object, status: int) -> int:
+    """Print one line to standard error and give back the exit status."""
+    words = " ".join(str(what).split())
+    line = "".join(char if char.isprintable() else "?" for char in words)
+    typer.echo(_encodable(f"hogeq: {line}", sys.stderr.encoding), err=True)
+    return status
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Count errors of values, types and files in the block as bad input.
+
+    For reading what the user gave and writing where the user said, and for nothing else: such an
+    error from the middle of a computation is a failure of ours.
+    """
+    try:
+        yield
+    except BadInputError:
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise BadInputError(f"{where}{error.strerror or error}") from error
+    except (ValueError, TypeError) as error:
+        raise BadInputError(str(error)) from error
+
+
+class _Commands(TyperGroup):
+    """Ends every command with the right status, and one line where something is wrong."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Exit(say("stopped", INTERRUPTED)) from None
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        status = self._status(*args, **{**extra, "prog_name": "hogeq", "standalone_mode": False})
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+    def _status(self, *args: Any, **extra: Any) -> int:
+        try:
+            found = super().main(*args, **extra)
+        except BadInputError as error:
+            return say(error, 2)
+        except typer.Abort:
+            return say("stopped", INTERRUPTED)
+        except Exception as error:
+            usage = getattr(error, "format_message", None)
+            if usage is not None:
+                context = getattr(error, "ctx", None)
+                command = context.command_path if context else "hogeq"
+                return say(f"{usage().rstrip('.')}; see {command} --help", 2)
+            if os.environ.get("HOGEQ_DEBUG"):
+                raise
+            kind = type(error).__name__
+            return say(f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1)
+        return found if isinstance(found, int) else 0
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="Hog, the dice game: exact win rates, optimal play, and how exploitable strategies are.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        from hogeq import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+# --- options that many commands take --------------------------------------------------------------
+
+RulesOption = Annotated[
+    str,
+    typer.Option(
+        "--rules", metavar="RULES", help="An edition's name or a YAML file of rule parts."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Run the code of strategies that are .py files.")
+]
+JobsOption = Annotated[
+    int | None, typer.Option(min=1, help="Threads; the result does not depend on it. [all cores]")
+]
+
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# --- printing -------------------------------------------------------------------------------------
+
+
+def emit(data: Mapping[str, Any], text: str, as_json: bool) -> None:
+    """Print a result to standard output: as one JSON object, or for people."""
+    if as_json:
+        typer.echo(json.dumps(data, allow_nan=False))
+    else:
+        typer.echo(_encodable(text, sys.stdout.encoding))
+
+
+def table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), left: int = 1) -> str:
+    """Lay out rows in columns, the first `left` of them flush left and the others right.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        All of the same length; floats are shown with 12 decimals.
+    header : sequence of str
+        Of the columns; none if empty.
+    left : int
+        Columns of text.
+    """
+    cells = [[_shown(cell) for cell in row] for row in rows]
+    if header:
+        cells.insert(0, list(header))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    )
+
+
+def _shown(cell: object) -> str:
+    return f"{cell:.12f}" if isinstance(cell, float) else str(cell)
+
+
+def _encodable(text: str, encoding: str | None) -> str:
+    encoding = encoding or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
