@@ -107,7 +107,7 @@ def dice(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Distribution of the points of every roll, and their mean by number of dice."""
+    """Distribution of the points of every roll, and their means."""
     check_output(plot, (".png",))
     chosen = load_rules(rules)
     from hogeq.dice import kinds_of_dice, score_distribution

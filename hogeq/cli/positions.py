@@ -1,6 +1,5 @@
 """Optimal play and single positions: tablebase, analyze, beliefs."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +7,7 @@ import typer
 
 from hogeq.cli.inputs import check_output, load_game, load_strategy, position
 from hogeq.cli.matches import MATRIX_SUFFIXES
+from hogeq.cli.memory import Seen, memory_columns, memory_fields, memory_line, memory_texts
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
@@ -17,8 +17,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.rules import Rules
-from hogeq.rules.turn import Memory, memory_sizes, record
+from hogeq.rules.turn import Memory
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -96,84 +95,6 @@ def tablebase(
 # --- analyze --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What a user says of the memory; None where nothing is said."""
-
-    own_last: int | None
-    opponent_last: int | None
-    turn: int | None
-    extra: bool | None
-
-    def memory(self, rules: Rules) -> Memory | None:
-        """Memory of the player to move, what was not said being as before the first turn."""
-        turns, extras, records = memory_sizes(rules)
-        given = {
-            "--own-last": (self.own_last, records),
-            "--opponent-last": (self.opponent_last, records),
-            "--turn": (self.turn, turns),
-            "--extra": (self.extra, extras),
-        }
-        for option, (value, size) in given.items():
-            if value is not None and size == 1:
-                raise BadInputError(f"{option}: rules {rules.name} do not remember that")
-        for option, (value, _) in given.items():
-            if value is not None and value < 0:
-                raise BadInputError(f"{option}: {value}, allowed are whole numbers from 0")
-        for option in ("--own-last", "--opponent-last"):
-            dice = given[option][0]
-            if rules.feral_hogs == "dice" and dice is not None and dice > rules.max_dice:
-                raise BadInputError(f"{option}: {dice} dice, allowed are 0 to {rules.max_dice}")
-        if all(value is None for value, _ in given.values()):
-            return None
-        own, opponent = (
-            record(rules, value or 0, value or 0) for value in (self.own_last, self.opponent_last)
-        )
-        turn = (self.turn or 0) % rules.time_trot_period if rules.time_trot else 0
-        return Memory(turn, int(self.extra or 0), own, opponent)
-
-
-def _memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
-    """Give the parts of a memory that the rules look at, by name."""
-    turns, extras, records = memory_sizes(rules)
-    fields: dict[str, Any] = {}
-    if turns > 1:
-        fields["turn"] = memory.turn
-    if extras > 1:
-        fields["extra"] = bool(memory.extra)
-    if records > 1:
-        fields |= {"own_last": memory.own, "opponent_last": memory.opponent}
-    return fields
-
-
-def _memory_text(rules: Rules, memory: Memory) -> list[str]:
-    """Say the same for people, in the order of `_memory_columns`."""
-    cells = []
-    for name, value in _memory_fields(rules, memory).items():
-        if name in {"own_last", "opponent_last"} and rules.feral_hogs == "points":
-            more = "+" if value == memory_sizes(rules)[2] - 1 else ""
-            cells.append(f"{value}{more}")
-        else:
-            cells.append({True: "yes", False: "no"}[value] if name == "extra" else str(value))
-    return cells
-
-
-def _memory_columns(rules: Rules) -> list[str]:
-    unit = "points" if rules.feral_hogs == "points" else "dice"
-    names = {
-        "turn": f"turn (mod {rules.time_trot_period})",
-        "extra": "extra turn",
-        "own_last": f"own last {unit}",
-        "opponent_last": f"opponent's last {unit}",
-    }
-    return [names[name] for name in _memory_fields(rules, Memory())]
-
-
-def _memory_line(rules: Rules, memory: Memory) -> str:
-    parts = zip(_memory_columns(rules), _memory_text(rules, memory), strict=True)
-    return ", ".join(f"{name}: {value}" for name, value in parts)
-
-
 def analyze(
     score: ScoreOption,
     opponent: OpponentOption,
@@ -183,10 +104,14 @@ def analyze(
         typer.Option(metavar="S", help="Both play S from the next turn on. [optimal play]"),
     ] = None,
     own_last: Annotated[
-        int | None, typer.Option(help="Memory: own last turn's points (fa19: dice).")
+        int | None,
+        typer.Option(help="Memory: own last turn's points (or dice, as the rules have it)."),
     ] = None,
     opponent_last: Annotated[
-        int | None, typer.Option(help="Memory: the opponent's last turn's points (fa19: dice).")
+        int | None,
+        typer.Option(
+            help="Memory: the opponent's last turn's points (or dice, as the rules have it)."
+        ),
     ] = None,
     turn: Annotated[int | None, typer.Option(help="Memory: number of this turn, from 0.")] = None,
     extra: Annotated[
@@ -195,15 +120,14 @@ def analyze(
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Every roll at a position, best first.
+    """Every roll at a position, its win probability, best first.
 
-    With its exact win probability.
     Where the rules have a memory, say what it is; otherwise it is averaged over what S makes of it
     or, without S, taken to be as before the first turn.
     """
     game = load_game(rules)
     position(game, score, opponent)
-    memory = _Seen(own_last, opponent_last, turn, extra).memory(game.rules)
+    memory = Seen(own_last, opponent_last, turn, extra).memory(game.rules)
     source = "given" if memory is not None else "start" if strategy is None else "belief"
     from hogeq.tablebase import best_first, solve
 
@@ -224,22 +148,22 @@ def analyze(
         values = by_memory[game.memories.index(memory or Memory())]
     order = best_first(values)
     best = float(values[order[0]])
+    told: dict[str, Any] = {"source": source}
+    if source != "belief":
+        told |= memory_fields(game.rules, memory or Memory())
     data = {
         "rules": game.rules.name,
         "score": score,
         "opponent": opponent,
         "play": "optimal" if strategy is None else strategy,
-        "memory": None
-        if not game.has_memory
-        else {"source": source}
-        | ({} if source == "belief" else _memory_fields(game.rules, memory or Memory())),
+        "memory": told if game.has_memory else None,
         "value": best,
         "best_roll": order[0],
         "rolls": [
             {
                 "dice": roll,
                 "win_probability": float(values[roll]),
-                "behind": best - float(values[roll]),
+                "behind": max(0.0, best - float(values[roll])),  # a tie is no lead
             }
             | ({} if shares is None else {"played": float(shares[roll])})
             for roll in order
@@ -254,9 +178,9 @@ def _analysis(game: "Game", data: dict[str, Any], memory: Memory, source: str) -
     lines = [f"{rules.name}, {data['score']} points against {data['opponent']}, then {then}"]
     if game.has_memory:
         told = {
-            "given": f"memory given, {_memory_line(rules, memory)}",
+            "given": f"memory given, {memory_line(rules, memory)}",
             "start": f"memory not given, taken as before the first turn, "
-            f"{_memory_line(rules, memory)}",
+            f"{memory_line(rules, memory)}",
             "belief": f"memory not given, averaged over how {play} gets here",
         }
         lines.append(told[source])
@@ -327,15 +251,15 @@ def beliefs(
         "opponent": opponent,
         "reach": visits,
         "memories": [
-            {**_memory_fields(game.rules, memory), "probability": share} for memory, share in likely
+            {**memory_fields(game.rules, memory), "probability": share} for memory, share in likely
         ],
     }
-    rows = [(*_memory_text(game.rules, memory), share) for memory, share in likely[:top]]
+    rows = [(*memory_texts(game.rules, memory), share) for memory, share in likely[:top]]
     lines = [
         f"{game.rules.name}, {strategy} at {score} points against {data['against']} at {opponent}",
         f"reached in a game with probability {visits:.12f}",
         "",
-        table(rows, (*_memory_columns(game.rules), "probability"), left=0),
+        table(rows, (*memory_columns(game.rules), "probability"), left=0),
     ]
     if len(likely) > top:
         rest = 1.0 - sum(share for _, share in likely[:top])
