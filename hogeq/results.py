@@ -77,7 +77,7 @@ class Metrics:
     iteration : int
         Iterations done.
     seconds : float
-        Seconds spent in the solver's iterations so far, measuring left out.
+        Seconds spent in the solver's iterations so far: measuring left out, compilation included.
     attack, bound : float
         Win rate of the strongest counter-matrix found against the average policy, and of the
         responder with full memory: exploitability is between them, less 1/2.
