@@ -6,7 +6,6 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.evaluate import policy_of
 from hogeq.game import Game
 
-
 METHODS = ("argmax",)
 
 

@@ -151,7 +151,7 @@ def exploitability(game: Game, strategy: ArrayLike, effort: Effort | None = None
     )
 
 
-def ascend(work: Workspace, policies: Floats) -> tuple[float, int]:
+def ascend(work: Workspace, policies: Floats, limit: int = SWEEP_LIMIT) -> tuple[float, int]:
     """Coordinate ascent of player 0 to a matrix that no change of one cell improves.
 
     Parameters
@@ -160,23 +160,31 @@ def ascend(work: Workspace, policies: Floats) -> tuple[float, int]:
         Of two players.
     policies : float64 (2, G, G, K)
         Row 0 is rewritten; it may be mixed to begin with.
+    limit : int
+        Most sweeps over the table.
 
     Returns
     -------
     tuple of float, int
         Win rate, and sweeps over the table.
     """
-    for sweep in range(1, SWEEP_LIMIT + 1):
+    sweeps, changes = 0, -1
+    while changes != 0 and sweeps < limit:
         work.forward(policies)
         first, other, changes = work.backward(policies, passes.GREEDY)
-        if changes == 0:
-            break
-    return (first + 1.0 - other) / 2.0, sweep
+        sweeps += 1
+    return (first + 1.0 - other) / 2.0, sweeps
 
 
-def anneal(work: Workspace, policies: Floats, steps: int, damping: float) -> None:
+def anneal(
+    work: Workspace,
+    policies: Floats,
+    steps: int,
+    damping: float,
+    cooling: tuple[float, float] = COOLING,
+) -> None:
     """Cool a softmax responder, player 0, against player 1; its policy is rewritten."""
-    for temperature in np.geomspace(*COOLING, steps):
+    for temperature in np.geomspace(*cooling, steps):
         work.forward(policies)
         work.backward(policies, passes.SOFTEN, temperature=temperature, damping=damping)
 
@@ -188,7 +196,7 @@ def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Mat
     if start > 0:
         policies[0] = random.dirichlet(np.ones(game.rolls), target.shape[:-1])
     anneal(work, policies, effort.anneal_steps, effort.damping)
-    _harden(policies)
+    harden(policies[0])
     rate, sweeps = ascend(work, policies)
     best = policies[0].copy()
     for _ in range(effort.kicks):
@@ -201,10 +209,11 @@ def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Mat
     return best.argmax(axis=-1).astype(np.int8), rate, sweeps + effort.anneal_steps
 
 
-def _harden(policies: Floats) -> None:
-    best = policies[0].argmax(axis=-1)
-    policies[0] = 0.0
-    np.put_along_axis(policies[0], best[..., None], 1.0, axis=-1)
+def harden(policy: Floats) -> None:
+    """Put all probability of every row on its most probable roll."""
+    best = policy.argmax(axis=-1)
+    policy[:] = 0.0
+    np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
 
 
 def _kick(policy: Floats, mass: Floats, random: np.random.Generator) -> None:

@@ -12,6 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.game import Game
+from hogeq.solvers.cfr_br import CFRBR
+from hogeq.solvers.double_oracle import DoubleOracle
+from hogeq.solvers.fictitious import FictitiousPlay
+from hogeq.solvers.fsicfr import FSICFR
+from hogeq.solvers.mirror import MirrorDescent
 from hogeq.solvers.regret import CFR, CFRPlus, DiscountedCFR, LinearCFR, PredictiveCFRPlus
 
 
@@ -40,4 +45,9 @@ SOLVERS: dict[str, type[Any]] = {
     "linear": LinearCFR,
     "dcfr": DiscountedCFR,
     "pcfr_plus": PredictiveCFRPlus,
+    "fsicfr": FSICFR,
+    "cfr_br": CFRBR,
+    "fictitious": FictitiousPlay,
+    "double_oracle": DoubleOracle,
+    "mirror": MirrorDescent,
 }

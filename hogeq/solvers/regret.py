@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
 from hogeq.game import Game
+from hogeq.solvers.matching import match_regrets, normalised
 from hogeq.workspace import Workspace
 
 Floats = NDArray[np.float64]
@@ -132,19 +133,15 @@ class RegretMinimiser:
             policies[seat] = self._current(state, seat)
         return state._replace(iteration=np.array(iteration, np.int64))
 
-    def average(self, game: Game, state: RegretState) -> Floats:
+    def average(self, game: Game, state: RegretState) -> Floats:  # noqa: ARG002
         """Average strategy, (G, G, K); uniform where no iteration ever came."""
-        total = state.strategy_sum.sum(axis=0)
-        mass = total.sum(axis=-1, keepdims=True)
-        uniform = np.full_like(total, 1.0 / game.shape[-1])
-        average = np.divide(total, mass, out=uniform, where=mass > 0.0)
-        return average / average.sum(axis=-1, keepdims=True)
+        return normalised(state.strategy_sum.sum(axis=0))
 
     def current(self, state: RegretState) -> Floats:
         """Strategy of the next iteration, (G, G, K)."""
         return np.mean([self._current(state, seat) for seat in range(len(state.regrets))], axis=0)
 
-    def stats(self, game: Game, state: RegretState) -> dict[str, float]:
+    def stats(self, game: Game, state: RegretState) -> dict[str, float]:  # noqa: ARG002
         """Average regret: positive regrets summed over information sets, each player, per step."""
         positive = np.maximum(state.regrets, 0.0).max(axis=-1).sum()
         seats = len(state.regrets)
@@ -167,13 +164,7 @@ class RegretMinimiser:
         regrets = state.regrets[seat]
         if self.predictive:
             regrets = regrets + state.prediction[seat]
-        positive = np.maximum(regrets, 0.0)
-        total = positive.sum(axis=-1, keepdims=True)
-        rolls = regrets.shape[-1]
-        matched = np.divide(
-            positive, total, out=np.full_like(positive, 1.0 / rolls), where=total > 0
-        )
-        return self.epsilon + (1.0 - rolls * self.epsilon) * matched
+        return match_regrets(regrets, self.epsilon)
 
     def _visits(self, work: Workspace, view: Floats, mass: Floats) -> Floats:
         if self.regret_weight != "counterfactual":

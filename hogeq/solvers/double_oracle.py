@@ -1,0 +1,195 @@
+"""Double oracle over matrices with an exact meta-game (McMahan et al. 2003; PSRO)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.evaluate import counterfactual_values, shared_workspace
+from hogeq.game import Game
+from hogeq.respond import COOLING, harden
+from hogeq.solvers.matching import given_arrival, normalised, softmax
+from hogeq.workspace import Workspace
+
+Floats = NDArray[np.float64]
+SUPPORT = 1e-9  # weights of the meta-game below this are rounding
+
+
+class OracleState(NamedTuple):
+    """Everything a run knows; n is the number of matrices in the pool."""
+
+    pool: NDArray[np.int8]
+    """(n, G, G)"""
+    payoffs: Floats
+    """(n, n), exact win rates of row against column."""
+    weights: Floats
+    """(n,), equilibrium of the meta-game."""
+    responder_win: Floats
+    """(), win rate of the last response against the mixture before it."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@dataclass(frozen=True)
+class DoubleOracle:
+    """A pool of matrices, its equilibrium, and a response to that, again and again.
+
+    The mixture over matrices is where a Nash equilibrium of the contest exists: matrices are
+    finitely many.  A response to a mixture sums counterfactual values over its matrices; the
+    search starts from the newest response and anneals.
+
+    Attributes
+    ----------
+    responder_steps : int
+        Steps of cooling; each costs one pass per matrix in the mixture.
+    damping : float
+        Share of the way to the softmax that a step goes.
+    """
+
+    responder_steps: int = 30
+    damping: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        if self.responder_steps < 1:
+            raise ValueError(
+                f"responder_steps: {self.responder_steps!r}, allowed are numbers from 1"
+            )
+        if not 0.0 < self.damping <= 1.0:
+            raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
+
+    def init(self, game: Game) -> OracleState:
+        """State of a pool that holds one matrix, of zeros."""
+        return OracleState(
+            np.zeros((1, *game.shape[:-1]), np.int8),
+            np.full((1, 1), 0.5),
+            np.ones(1),
+            np.array(0.5),
+            np.array(0, np.int64),
+        )
+
+    def restore(self, arrays: Mapping[str, Any]) -> OracleState:
+        """State from saved arrays, by the names of its fields."""
+        return OracleState(**{name: np.array(arrays[name]) for name in OracleState._fields})
+
+    def step(self, game: Game, state: OracleState) -> OracleState:
+        """Add a response to the mixture, and solve the meta-game anew."""
+        work = shared_workspace(game, 2)
+        one_hot = np.eye(game.shape[-1])
+        response = self._respond(work, game, state)
+        new = response.argmax(axis=-1).astype(np.int8)
+        wins = np.array(
+            [work.win_rate(np.stack([response, one_hot[old]])).win_rate for old in state.pool]
+        )
+        rate = float(wins @ state.weights)
+        iteration = np.array(int(state.iteration) + 1, np.int64)
+        if (state.pool == new).all(axis=tuple(range(1, new.ndim + 1))).any():
+            return state._replace(responder_win=np.array(rate), iteration=iteration)
+        pool = np.concatenate([state.pool, new[None]])
+        payoffs = np.block(
+            [[state.payoffs, 1.0 - wins[:, None]], [wins[None], np.full((1, 1), 0.5)]]
+        )
+        return OracleState(pool, payoffs, equilibrium(payoffs), np.array(rate), iteration)
+
+    def average(self, game: Game, state: OracleState) -> Floats:
+        """Behaviour strategy (G, G, K) of the mixture, by reach in play of each against all.
+
+        Under imperfect recall the mixture itself is another strategy, and a better one.
+        """
+        work = shared_workspace(game, 2)
+        one_hot = np.eye(game.shape[-1])
+        blend = normalised(np.tensordot(state.weights, one_hot[state.pool], 1))
+        total = np.zeros(game.shape)
+        for weight, matrix in zip(state.weights, state.pool, strict=True):
+            if weight > 0.0:
+                work.forward(np.stack([one_hot[matrix], blend]))
+                total += weight * work.cell_reach()[..., None] * one_hot[matrix]
+        return normalised(total)
+
+    def stats(self, game: Game, state: OracleState) -> dict[str, float]:  # noqa: ARG002
+        """Win rate of the last response, and the number of matrices mixed."""
+        return {
+            "responder_win": float(state.responder_win),
+            "support": float((state.weights > 0.0).sum()),
+        }
+
+    def _respond(self, work: Workspace, game: Game, state: OracleState) -> Floats:
+        one_hot = np.eye(game.shape[-1])
+        support = [
+            (weight, one_hot[matrix])
+            for weight, matrix in zip(state.weights, state.pool, strict=True)
+            if weight > 0.0
+        ]
+        policy = 0.5 * one_hot[state.pool[-1]] + 0.5 / game.shape[-1]
+        best, best_rate = policy, -1.0
+        for temperature in np.geomspace(*COOLING, self.responder_steps):
+            values, mass = _against(work, policy, support)
+            wanted = softmax(given_arrival(values, mass) / temperature)
+            policy += self.damping * (wanted - policy)
+        harden(policy)
+        while True:
+            rate = sum(w * work.win_rate(np.stack([policy, m])).win_rate for w, m in support)
+            if rate <= best_rate + 1e-12:
+                return best
+            best, best_rate = policy, rate
+            values, mass = _against(work, policy, support)
+            now = (values * policy).sum(axis=-1)
+            gain = values.max(axis=-1) - now
+            # Cells changed together disturb each other: only the half with most to gain moves.
+            movable = gain > 1e-12
+            if not movable.any():
+                return best
+            moving = movable & (gain >= np.median(gain[movable]))
+            policy = policy.copy()
+            policy[moving] = one_hot[values[moving].argmax(axis=-1)]
+
+
+def _against(
+    work: Workspace, policy: Floats, support: list[tuple[float, Floats]]
+) -> tuple[Floats, Floats]:
+    """Counterfactual values and reach of a policy against a mixture."""
+    values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
+    for weight, matrix in support:
+        found = counterfactual_values(work, np.stack([policy, matrix]))
+        values += weight * found.values
+        mass += weight * found.mass
+    return values, mass
+
+
+def equilibrium(payoffs: Floats) -> Floats:
+    """Equilibrium weights of a symmetric zero-sum matrix game.
+
+    Parameters
+    ----------
+    payoffs : float64 (n, n)
+        Win rates of row against column, ``payoffs + payoffs.T = 1``.
+
+    Returns
+    -------
+    float64 (n,)
+        Nonnegative, sum 1; no column wins more than 1/2 against them.
+
+    Raises
+    ------
+    RuntimeError
+        If the linear program is not solved.
+    """
+    from scipy.optimize import linprog
+
+    count = len(payoffs)
+    # Maximise v with weights @ payoffs >= v in every column.
+    result = linprog(
+        np.append(np.zeros(count), -1.0),
+        A_ub=np.column_stack([-payoffs.T, np.ones(count)]),
+        b_ub=np.zeros(count),
+        A_eq=np.append(np.ones(count), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[*[(0.0, None)] * count, (None, None)],
+        method="highs",
+    )
+    if not result.success:
+        raise RuntimeError(f"meta-game of {count} matrices: {result.message}")
+    weights = np.where(result.x[:count] > SUPPORT, result.x[:count], 0.0)
+    return weights / weights.sum()

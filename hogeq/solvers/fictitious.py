@@ -1,0 +1,125 @@
+"""Fictitious play in behaviour strategies (Heinrich et al. 2015) and over matrices (Brown 1951)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.evaluate import shared_workspace
+from hogeq.game import Game
+from hogeq.respond import anneal, ascend, harden
+from hogeq.solvers.matching import normalised
+
+Floats = NDArray[np.float64]
+
+
+class FictitiousState(NamedTuple):
+    """Everything a run knows; n is the number of iterations done."""
+
+    average: Floats
+    """(G, G, K), behaviour strategy of the average so far."""
+    matrices: NDArray[np.int8]
+    """(n, G, G), the responses, which uniformly mixed are the average; empty unless kept."""
+    responder_win: Floats
+    """(), win rate of the last response against the average."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@dataclass(frozen=True)
+class FictitiousPlay:
+    """Best responses to the average of best responses.
+
+    A response enters the average in proportion to how often play reaches each information set
+    under it: the update of extensive-form fictitious play (XFP, Heinrich et al. 2015, theorem 7).
+    Under perfect recall that is the same as mixing the responses themselves; here it is not, and
+    `matrices` keeps that mixture.
+
+    Attributes
+    ----------
+    responder : {"annealed", "exact", "stochastic"}
+        Softmax cooled and then hardened; coordinate ascent from the last response until nothing
+        improves; or softmax cooled to `cold` and left mixed.
+    responder_steps : int
+        Steps of cooling.
+    hot, cold : float
+        Temperatures, in win probability.
+    damping : float
+        Share of the way to the softmax that a step goes.
+    step_size : {"harmonic", "square_root"}
+        Weight of the newest response: 1 / n, or 1 / sqrt(n), which forgets.
+    keep_matrices : bool
+        Keep the mixture over matrices explicitly (n tables in the state).
+    """
+
+    responder: Literal["annealed", "exact", "stochastic"] = "annealed"
+    responder_steps: int = 14
+    hot: float = 0.03
+    cold: float = 3e-4
+    damping: float = 0.6
+    step_size: Literal["harmonic", "square_root"] = "harmonic"
+    keep_matrices: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        if self.responder_steps < 1:
+            raise ValueError(
+                f"responder_steps: {self.responder_steps!r}, allowed are numbers from 1"
+            )
+        if not 0.0 < self.cold <= self.hot:
+            raise ValueError(f"cold: {self.cold!r}, allowed are numbers above 0 up to hot")
+        if not 0.0 < self.damping <= 1.0:
+            raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
+        if self.keep_matrices and self.responder == "stochastic":
+            raise ValueError("keep_matrices: true, allowed is false where responses stay mixed")
+
+    def init(self, game: Game) -> FictitiousState:
+        """State of the uniform policy."""
+        return FictitiousState(
+            np.full(game.shape, 1.0 / game.shape[-1]),
+            np.zeros((0, *game.shape[:-1]), np.int8),
+            np.array(0.5),
+            np.array(0, np.int64),
+        )
+
+    def restore(self, arrays: Mapping[str, Any]) -> FictitiousState:
+        """State from saved arrays, by the names of its fields."""
+        return FictitiousState(**{name: np.array(arrays[name]) for name in FictitiousState._fields})
+
+    def step(self, game: Game, state: FictitiousState) -> FictitiousState:
+        """One response, and its share of the average."""
+        iteration = int(state.iteration) + 1
+        work = shared_workspace(game, 2)
+        policies = np.stack([np.full_like(state.average, 1.0 / game.shape[-1]), state.average])
+        anneal(work, policies, self.responder_steps, self.damping, (self.hot, self.cold))
+        if self.responder != "stochastic":
+            harden(policies[0])
+            ascend(work, policies, *((1,) if self.responder == "annealed" else ()))
+        rate = work.win_rate(policies).win_rate
+        weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
+        response = policies[0].copy()
+        work.forward(policies)
+        reach_response = work.cell_reach()
+        work.forward(np.stack([state.average, state.average]))
+        reach_average = work.cell_reach()
+        mixed = (
+            weight * reach_response[..., None] * response
+            + (1.0 - weight) * reach_average[..., None] * state.average
+        )
+        reached = mixed.sum(axis=-1) > 0.0
+        average = state.average.copy()
+        average[reached] = normalised(mixed[reached])
+        matrices = state.matrices
+        if self.keep_matrices:
+            matrices = np.concatenate([matrices, response.argmax(axis=-1)[None].astype(np.int8)])
+        return FictitiousState(average, matrices, np.array(rate), np.array(iteration, np.int64))
+
+    def average(self, game: Game, state: FictitiousState) -> Floats:  # noqa: ARG002
+        """Behaviour strategy (G, G, K) of the average."""
+        return state.average.copy()
+
+    def stats(self, game: Game, state: FictitiousState) -> dict[str, float]:  # noqa: ARG002
+        """Win rate of the last response."""
+        return {"responder_win": float(state.responder_win)}

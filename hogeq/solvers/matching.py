@@ -1,0 +1,33 @@
+"""Rows of probabilities from regrets, sums and values: what several solvers share."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def normalised(total: Floats) -> Floats:
+    """Rows scaled to sum to 1, uniform where a row has no mass; a fresh array."""
+    mass = total.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(total, 1.0 / total.shape[-1])
+    rows = np.divide(total, mass, out=uniform, where=mass > 0.0)
+    # A second time, since rows of tiny mass can miss 1 by more than rounding allows.
+    return rows / rows.sum(axis=-1, keepdims=True)
+
+
+def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
+    """Regret matching: rows in proportion to positive regrets, each roll at least `epsilon`."""
+    matched = normalised(np.maximum(regrets, 0.0))
+    return epsilon + (1.0 - regrets.shape[-1] * epsilon) * matched
+
+
+def softmax(scores: Floats) -> Floats:
+    """Rows in proportion to the exponentials of the scores; a fresh array."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def given_arrival(values: Floats, mass: Floats) -> Floats:
+    """Counterfactual values divided by the reach of their rows; zero where play never gets."""
+    rows = mass[..., None]
+    return np.divide(values, rows, out=np.zeros_like(values), where=rows > 0.0)

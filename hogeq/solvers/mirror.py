@@ -1,0 +1,86 @@
+"""Magnetic mirror descent towards logit equilibria of falling temperature."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.evaluate import counterfactual_values, shared_workspace
+from hogeq.game import Game
+from hogeq.solvers.matching import given_arrival, softmax
+
+Floats = NDArray[np.float64]
+
+
+class MirrorState(NamedTuple):
+    """Everything a run knows."""
+
+    logits: Floats
+    """(G, G, K), of the current policy."""
+    gap: Floats
+    """(), KKT gap of the last policy: the largest gain of one information set, given arrival."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@dataclass(frozen=True)
+class MirrorDescent:
+    """Self-play by magnetic mirror descent (Sokota et al. 2023, algorithm 1).
+
+    Each row moves towards larger values given arrival and is pulled back to the uniform magnet;
+    at a fixed temperature the rest point is a logit (agent quantal response) equilibrium, and
+    cooling traces a path of them.
+
+    Attributes
+    ----------
+    rate : float
+        Step size, in logits per win probability.
+    hot, cold : float
+        First and last temperature, in win probability.
+    cooling : float
+        Factor by which the temperature falls in each iteration until it is `cold`.
+    """
+
+    rate: float = 20.0
+    hot: float = 0.1
+    cold: float = 0.0025
+    cooling: float = 0.97
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        if not 0.0 < self.cold <= self.hot:
+            raise ValueError(f"cold: {self.cold!r}, allowed are numbers above 0 up to hot")
+        if not 0.0 < self.cooling <= 1.0:
+            raise ValueError(f"cooling: {self.cooling!r}, allowed are numbers above 0 up to 1")
+        if not 0.0 < self.rate < np.inf:
+            raise ValueError(f"rate: {self.rate!r}, allowed are numbers above 0")
+
+    def init(self, game: Game) -> MirrorState:
+        """State of the uniform policy."""
+        return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
+
+    def restore(self, arrays: Mapping[str, Any]) -> MirrorState:
+        """State from saved arrays, by the names of its fields."""
+        return MirrorState(**{name: np.array(arrays[name]) for name in MirrorState._fields})
+
+    def step(self, game: Game, state: MirrorState) -> MirrorState:
+        """One step of every information set, at once."""
+        iteration = int(state.iteration) + 1
+        temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
+        policy = softmax(state.logits)
+        found = counterfactual_values(shared_workspace(game, 1), policy[None])
+        values = given_arrival(found.values, found.mass)
+        gap = (values.max(axis=-1) - (values * policy).sum(axis=-1)).max()
+        logits = (state.logits + self.rate * values) / (1.0 + self.rate * temperature)
+        logits -= logits.max(axis=-1, keepdims=True)
+        return MirrorState(logits, np.array(gap), np.array(iteration, np.int64))
+
+    def average(self, game: Game, state: MirrorState) -> Floats:  # noqa: ARG002
+        """Return the current policy (G, G, K): the method converges without averaging."""
+        return softmax(state.logits)
+
+    def stats(self, game: Game, state: MirrorState) -> dict[str, float]:  # noqa: ARG002
+        """KKT gap."""
+        return {"kkt_gap": float(state.gap)}
