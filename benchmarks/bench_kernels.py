@@ -1,0 +1,161 @@
+"""Passes over the full-size game, each with its answer checked.
+
+``make bench`` prints medians, and within a group every figure as a ratio to the fastest.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.evaluate import policy_of, win_rate
+from hogeq.game import Game, compile_game
+from hogeq.kernels import passes
+from hogeq.respond import Effort, attack
+from hogeq.rules import EDITIONS
+from hogeq.solvers import SOLVERS
+from tests import naive
+
+Benchmark = Any  # pytest-benchmark ships no types
+
+
+@cache
+def full_game(edition: str = "su20") -> Game:
+    return compile_game(EDITIONS[edition])
+
+
+def mixed(game: Game, seed: int) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).dirichlet(np.ones(game.rolls), game.shape[:2])
+
+
+def timed(benchmark: Benchmark, run: Callable[[], Any]) -> Any:
+    """Time after one call that compiles; return the result."""
+    return benchmark.pedantic(run, rounds=15, warmup_rounds=1)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, one pass")
+def bench_values_of_all_actions(benchmark: Benchmark) -> None:
+    game = full_game()
+    policy = mixed(game, 0)[None]
+    work = game.workspace(1)
+    value = timed(benchmark, lambda: work.backward(policy))[0]
+    two = np.concatenate([policy, policy])
+    assert value == pytest.approx(game.workspace(2).backward(two)[0], abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, one pass")
+def bench_reach_of_both_players(benchmark: Benchmark) -> None:
+    game = full_game()
+    policies = np.stack([mixed(game, 0), mixed(game, 1)])
+    work = game.workspace(2)
+    timed(benchmark, lambda: work.forward(policies))
+    rate = work.win_rate(policies, passes.MEASURE).win_rate
+    # The start holds half of player 0's reach; the other half moves second.
+    start = work.row_values[0, 0] @ policies[0, 0, 0]
+    assert start == pytest.approx(0.5 * work.backward(policies)[0], abs=1e-12)
+    assert 0.0 < rate < 1.0
+
+
+@pytest.mark.benchmark(group="su20, goal 100, one pass")
+def bench_sweep_of_coordinate_ascent(benchmark: Benchmark) -> None:
+    game = full_game()
+    target = mixed(game, 1)
+    policies = np.stack([policy_of(game, np.full((100, 100), 5)), target])
+    work = game.workspace(2)
+
+    def sweep() -> float:
+        work.forward(policies)
+        first, other, _ = work.backward(policies, passes.GREEDY)
+        return (first + 1.0 - other) / 2.0
+
+    rate = timed(benchmark, sweep)
+    assert rate == pytest.approx(win_rate(game, policies[0], target).win_rate, abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, one pass")
+def bench_responder_with_full_memory(benchmark: Benchmark) -> None:
+    game = full_game()
+    policy = mixed(game, 0)[None]
+    work = game.workspace(1)
+    value = timed(benchmark, lambda: work.backward(policy, passes.REMEMBER))[0]
+    assert value == pytest.approx(0.5005159690, abs=1e-10)  # RULES: su20, full memory
+
+
+@pytest.mark.benchmark(group="su20, goal 100, one iteration")
+@pytest.mark.parametrize("solver", ["cfr_plus", "dcfr", "mirror"])
+def bench_iteration(benchmark: Benchmark, solver: str) -> None:
+    game = full_game()
+    method = SOLVERS[solver]()
+    state = method.init(game)
+
+    def step() -> None:
+        nonlocal state
+        state = method.step(game, state)
+
+    timed(benchmark, step)
+    assert method.average(game, state).sum(axis=2) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, win rate of two matrices")
+def bench_pair_of_matrices(benchmark: Benchmark) -> None:
+    game = full_game()
+    rate = timed(benchmark, lambda: win_rate(game, np.full((100, 100), 6), np.full((100, 100), 7)))
+    # Official server, summer 2020: always-6 against always-7.
+    assert rate.win_rate == pytest.approx(0.517251230405, abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 20, 3 dice, win rate of two policies")
+@pytest.mark.parametrize("how", ["passes", "memoised recursion"])
+def bench_against_recursion(benchmark: Benchmark, how: str) -> None:
+    rules = replace(EDITIONS["su20"], goal=20, max_dice=3)
+    game = compile_game(rules)
+    one, two = mixed(game, 0), mixed(game, 1)
+
+    def recursion() -> float:
+        return float(naive.Match(naive.Play(rules), one.tolist(), two.tolist()).win_rate()[0])
+
+    def fast() -> float:
+        return win_rate(game, one, two).win_rate
+
+    rate = benchmark.pedantic(
+        fast if how == "passes" else recursion, rounds=3, warmup_rounds=how == "passes"
+    )
+    assert rate == pytest.approx(fast(), abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, one start of the attack")
+def bench_attack(benchmark: Benchmark) -> None:
+    game = full_game()
+    target = np.full((100, 100), 5)
+    found = benchmark.pedantic(
+        lambda: attack(game, target, Effort(starts=1)), rounds=3, warmup_rounds=1
+    )
+    assert found.win_rate == pytest.approx(
+        win_rate(game, found.matrix, target).win_rate, abs=1e-12
+    )
+
+
+@pytest.mark.benchmark(group="fa22, tablebase by goal, 10 dice")
+@pytest.mark.parametrize("goal", [100, 200, 400, 1000])
+def bench_tablebase_by_goal(benchmark: Benchmark, goal: int) -> None:
+    game = compile_game(replace(EDITIONS["fa22"], goal=goal))
+    policy = mixed(game, 0)[None]
+    work = game.workspace(1)
+    value = benchmark.pedantic(
+        lambda: work.backward(policy, passes.REMEMBER), rounds=5, warmup_rounds=1
+    )[0]
+    assert 0.5 < value < 0.52 if goal > 100 else value == pytest.approx(0.51736, abs=5e-6)
+
+
+@pytest.mark.benchmark(group="fa22, tablebase by dice, goal 100")
+@pytest.mark.parametrize("dice", [5, 10, 20, 40])
+def bench_tablebase_by_dice(benchmark: Benchmark, dice: int) -> None:
+    game = compile_game(replace(EDITIONS["fa22"], max_dice=dice))
+    policy = mixed(game, 0)[None]
+    work = game.workspace(1)
+    value = timed(benchmark, lambda: work.backward(policy, passes.REMEMBER))[0]
+    assert value == pytest.approx(0.51736, abs=5e-4)

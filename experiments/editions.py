@@ -1,0 +1,58 @@
+"""The table of editions: memory, mover's value, first roll, cost of ignoring the memory.
+
+    python experiments/editions.py
+
+prints it as Markdown and writes results/editions.md.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import hogeq.seeds  # noqa: F401  (makes ignore_memory known)
+from hogeq.game import Game, compile_game
+from hogeq.respond import Effort, exploitability
+from hogeq.results import replacing
+from hogeq.rules import EDITIONS, Rules
+from hogeq.strategy import builtin
+from hogeq.tablebase import solve
+
+EFFORT = Effort(starts=4, anneal_steps=100, jobs=2)
+VARIANTS = {
+    "fa15 without Piggy Back": replace(EDITIONS["fa15"], piggy_back=False),
+    "su21 without Time Trot, six-sided extra turns": replace(
+        EDITIONS["su21"], time_trot=False, extra_turn_sides=6
+    ),
+}
+
+
+def row(name: str, rules: Rules) -> str:
+    """One edition's line."""
+    game = compile_game(rules)
+    best = solve(game)
+    interval = exploitability(game, builtin("ignore_memory", game), EFFORT)
+    exploited = f"{interval.attack:.4f} to {interval.bound:.4f}" if game.has_memory else "0.5000"
+    return f"| {name} | {memory(game)} | {best.value:.10f} | {best.first_roll} | {exploited} |"
+
+
+def memory(game: Game) -> str:
+    """What is hidden, as a number of states."""
+    return f"{game.memory_size} states" if game.has_memory else "none"
+
+
+def main() -> None:
+    """Print and write the table."""
+    lines = [
+        "| edition | hidden memory | mover's value | first roll | best response to `ignore_memory` |",
+        "|---|---|---|---|---|",
+        *(row(name, rules) for name, rules in {**EDITIONS, **VARIANTS}.items()),
+    ]
+    text = "\n".join(lines) + "\n"
+    out = Path("results") / "editions.md"
+    out.parent.mkdir(exist_ok=True)
+    with replacing(out) as path:
+        path.write_text(text)
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()
