@@ -134,9 +134,7 @@ def bench_attack(benchmark: Benchmark) -> None:
     found = benchmark.pedantic(
         lambda: attack(game, target, Effort(starts=1)), rounds=3, warmup_rounds=1
     )
-    assert found.win_rate == pytest.approx(
-        win_rate(game, found.matrix, target).win_rate, abs=1e-12
-    )
+    assert found.win_rate == pytest.approx(win_rate(game, found.matrix, target).win_rate, abs=1e-12)
 
 
 @pytest.mark.benchmark(group="fa22, tablebase by goal, 10 dice")

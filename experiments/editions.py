@@ -26,7 +26,7 @@ VARIANTS = {
 
 
 def row(name: str, rules: Rules) -> str:
-    """One edition's line."""
+    """Format one edition's line."""
     game = compile_game(rules)
     best = solve(game)
     interval = exploitability(game, builtin("ignore_memory", game), EFFORT)
@@ -35,14 +35,14 @@ def row(name: str, rules: Rules) -> str:
 
 
 def memory(game: Game) -> str:
-    """What is hidden, as a number of states."""
+    """Say how much is hidden."""
     return f"{game.memory_size} states" if game.has_memory else "none"
 
 
 def main() -> None:
     """Print and write the table."""
     lines = [
-        "| edition | hidden memory | mover's value | first roll | best response to `ignore_memory` |",
+        "| edition | hidden memory | mover's value | first roll | best response to ignore_memory |",
         "|---|---|---|---|---|",
         *(row(name, rules) for name, rules in {**EDITIONS, **VARIANTS}.items()),
     ]
