@@ -295,13 +295,22 @@ def test_no_sweep_of_the_ascent_loses(spec: dict[str, Any]) -> None:
     np.testing.assert_array_equal(again, policies)
 
 
-def test_no_single_cell_of_an_attack_can_be_bettered() -> None:
+@pytest.mark.parametrize("edition", ["su20", "hw13"])
+def test_no_single_cell_of_an_attack_can_be_bettered(edition: str) -> None:
     game, policy = small_su20()
+    if edition == "hw13":
+        game = compile_game(rules_from({"edition": "hw13", "goal": 40}))
+        policy = np.random.default_rng(3).dirichlet(np.ones(11), game.shape[:2])
     matrix = attack(game, policy, Effort(starts=1, anneal_steps=0)).matrix
     pure = np.eye(game.rolls)[matrix]
     found = counterfactual_values(game.workspace(2), np.stack([pure, policy]), "reach")
     chosen = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
-    assert np.all(found.values.max(axis=2) - chosen <= 1e-12 * found.mass + 1e-15)
+    short = found.values.max(axis=2) - chosen
+    assert np.all(short <= 1e-12 * found.mass + 1e-15)
+    # Many were close: the second roll misses the best by less than a thousandth.
+    second = np.sort(found.values, axis=2)[..., -2]
+    gaps = (found.values.max(axis=2) - second)[found.mass > 1e-9] / found.mass[found.mass > 1e-9]
+    assert np.count_nonzero((gaps > 1e-9) & (gaps < 1e-3)) > (10 if edition == "hw13" else 0)
 
 
 def test_annealing_ends_near_a_matrix_and_above_its_start() -> None:
