@@ -139,8 +139,8 @@ class CFRBR:
         if self.averaging == "last":
             return self._current(state)
         if self.averaging == "window":
-            return normalised(state.older + state.recent)
-        return normalised(state.linear_sum)
+            return normalised(state.older + state.recent, self._current(state))
+        return normalised(state.linear_sum, self._current(state))
 
     def stats(self, game: Game, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, and the last responder's win rate."""

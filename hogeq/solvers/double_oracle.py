@@ -106,7 +106,7 @@ class DoubleOracle:
             if weight > 0.0:
                 work.forward(np.stack([one_hot[matrix], blend]))
                 total += weight * work.cell_reach()[..., None] * one_hot[matrix]
-        return normalised(total)
+        return normalised(total, blend)
 
     def stats(self, game: Game, state: OracleState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response, and the number of matrices mixed."""

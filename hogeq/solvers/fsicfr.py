@@ -69,7 +69,7 @@ class FSICFR:
 
     def average(self, game: Game, state: FSICFRState) -> Floats:  # noqa: ARG002
         """Average strategy (G, G, K) of the later iterations."""
-        return normalised(state.older + state.recent)
+        return normalised(state.older + state.recent, match_regrets(state.regrets))
 
     def stats(self, game: Game, state: FSICFRState) -> dict[str, float]:  # noqa: ARG002
         """Average regret summed over information sets."""

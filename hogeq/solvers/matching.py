@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def normalised(total: Floats) -> Floats:
-    """Rows scaled to sum to 1, uniform where a row has no mass; a fresh array."""
+def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
+    """Rows scaled to sum to 1; where a row has no mass, that of `otherwise`, or uniform."""
     mass = total.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(total, 1.0 / total.shape[-1])
-    rows = np.divide(total, mass, out=uniform, where=mass > 0.0)
+    spare = np.full_like(total, 1.0 / total.shape[-1]) if otherwise is None else otherwise.copy()
+    rows = np.divide(total, mass, out=spare, where=mass > 0.0)
     # A second time, since rows of tiny mass can miss 1 by more than rounding allows.
     return rows / rows.sum(axis=-1, keepdims=True)
 

@@ -134,8 +134,8 @@ class RegretMinimiser:
         return state._replace(iteration=np.array(iteration, np.int64))
 
     def average(self, game: Game, state: RegretState) -> Floats:  # noqa: ARG002
-        """Average strategy, (G, G, K); uniform where no iteration ever came."""
-        return normalised(state.strategy_sum.sum(axis=0))
+        """Average strategy, (G, G, K); the current one where no iteration ever came."""
+        return normalised(state.strategy_sum.sum(axis=0), self.current(state))
 
     def current(self, state: RegretState) -> Floats:
         """Strategy of the next iteration, (G, G, K)."""
