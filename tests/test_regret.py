@@ -191,7 +191,6 @@ def test_average_regret_bounds_exploitability(toy_name: str, iterations: int) ->
     assert bound < 1.0 / iterations**0.5
 
 
-@pytest.mark.xfail(strict=True, reason="averages count the opponent's reach, CFR's only the own")
 def test_average_regret_bounds_exploitability_in_kuhn_poker() -> None:
     toy = toys.kuhn()
     solver, state = run(toy, "cfr", 3000, regret_weight="counterfactual")
@@ -240,7 +239,8 @@ def test_where_no_policy_is_an_equilibrium_none_is_found(name: str, weight: str)
     ],
 )
 def test_one_iteration_by_hand(weight: str, regrets: list[list[float]], mass: list[float]) -> None:
-    _, state = run(toys.forgetful(), "cfr", 1, regret_weight=weight)
+    options = {"regret_weight": weight, "average_weight": "reach"}
+    _, state = run(toys.forgetful(), "cfr", 1, **options)
     np.testing.assert_allclose(state.regrets[0], regrets, rtol=0, atol=1e-12)
     np.testing.assert_allclose(state.strategy_sum[0].sum(axis=1), mass, rtol=0, atol=1e-12)
     assert int(state.iteration) == 1
@@ -385,7 +385,6 @@ def test_with_a_floor_the_tablebase_is_found_wherever_play_could_go(
     assert full_memory_bound(game, looser) - 0.5 > 5 * gap
 
 
-@pytest.mark.xfail(strict=True, reason="averages count the opponent's reach, CFR's only the own")
 @pytest.mark.parametrize("edition", ["hw13", "fa22", "fa15"])
 def test_without_memory_the_interval_closes(edition: str) -> None:
     """What an opponent comes to avoid must still be averaged over all iterations, or be junk."""
