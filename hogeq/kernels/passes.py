@@ -34,7 +34,9 @@ REMEMBER = 4  # maximise in every hidden state on its own: a player with full me
 
 # Only entries are cached: a cached part would be linked as finished machine code, and every call
 # of it would copy the tables onto the stack.
-_part = njit(error_model="numpy", forceinline=True)
+# Parts allocate nothing and leave arrays' owners alone (_nrt): otherwise every call of one would
+# count the references to each of the tables up and down, which took longer than the call's work.
+_part = njit(error_model="numpy", forceinline=True, _nrt=False)
 _entry = njit(cache=True, error_model="numpy", nogil=True)
 
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
@@ -160,6 +162,37 @@ def _spread_rolls(tables, policy, reach, buffer, place, own, opponent):
 
 
 @_part
+def _leave(tables, row, masses, common, buffer, places, own, situation):
+    """Add a cell's reach to that of its rolls; ``common`` is the sum of ``masses`` by lane."""
+    goal, rolls, _, active, _, _ = tables.sizes
+    size = len(tables.lane)
+    for roll in range(rolls):
+        if row[roll] > 0.0:
+            mode = tables.default_mode[situation, roll]
+            if own + tables.mode_bonus[mode] < goal:
+                at = _roll_at(tables, places, mode, roll)
+                add_scaled(buffer, at, row[roll], common, 0, tables.lane)
+    for memory in range(active):
+        first = tables.exception_start[situation, memory]
+        for x in range(first, tables.exception_start[situation, memory + 1]):
+            roll = tables.exception_roll[x]
+            if row[roll] <= 0.0:
+                continue
+            usual = tables.default_mode[situation, roll]
+            other = tables.exception_mode[x]
+            low, high = tables.exception_low[x], tables.exception_high[x]
+            for mode, weight in ((usual, -row[roll]), (other, row[roll])):
+                if own + tables.mode_bonus[mode] >= goal:
+                    continue  # the game is over: nothing lies beyond
+                at = _roll_at(tables, places, mode, roll)
+                if high - low == size:
+                    add_scaled(buffer, at, weight, masses, memory * size, tables.lane)
+                    continue
+                for lane in range(low, high):
+                    buffer[at + lane] += weight * masses[memory * size + lane]
+
+
+@_part
 def _collect(tables, reach, player, cell, masses, common):
     """Reach probability of every memory slot of a player at a cell.
 
@@ -278,20 +311,24 @@ def _average_rolls(tables, masses, buffer, places, situation, common, row_values
 
 
 @_part
-def _maximise(tables, buffer, places, situation, slots, choice):
+def _modes_of(tables, situation, memory, lane, modes):
+    """Fill `modes` (K,) with how each roll plays from one memory slot."""
+    for roll in range(len(modes)):
+        modes[roll] = tables.default_mode[situation, roll]
+    first = tables.exception_start[situation, memory]
+    for x in range(first, tables.exception_start[situation, memory + 1]):
+        if tables.exception_low[x] <= lane < tables.exception_high[x]:
+            modes[tables.exception_roll[x]] = tables.exception_mode[x]
+
+
+@_part
+def _maximise(tables, buffer, places, situation, modes, slots, choice):
     """Value of every memory slot when each takes its own best roll, the fewest dice on ties."""
     _, rolls, _, active, _, _ = tables.sizes
     size = len(tables.lane)
-    modes = np.empty(rolls, np.int64)
     for memory in range(active):
-        first = tables.exception_start[situation, memory]
-        last = tables.exception_start[situation, memory + 1]
         for lane in range(size):
-            for roll in range(rolls):
-                modes[roll] = tables.default_mode[situation, roll]
-            for x in range(first, last):
-                if tables.exception_low[x] <= lane < tables.exception_high[x]:
-                    modes[tables.exception_roll[x]] = tables.exception_mode[x]
+            _modes_of(tables, situation, memory, lane, modes)
             best = -1.0
             for roll in range(rolls):
                 best = max(best, buffer[_roll_at(tables, places, modes[roll], roll) + lane])
@@ -333,6 +370,26 @@ def _soften(row, row_values, mass, temperature, damping):
         total += row_values[roll]
     for roll in range(len(row)):
         row[roll] += damping * (row_values[roll] / total - row[roll])
+
+
+@_part
+def _fill_ends(tables, values, buffer):
+    """Write what is decided already: afterstates that win, and rolls from bases past the goal."""
+    goal, rolls, _, _, ring, _ = tables.sizes
+    size = len(tables.lane)
+    for player in range(len(values)):
+        for position in tables.fixed_win:
+            values[player, position] = 1.0
+        for opponent in range(goal):
+            for own in range(goal, goal + ring - 1):
+                place = _place(tables, player, own, opponent)
+                for plane in range(len(tables.plane_dice)):
+                    dice = tables.plane_dice[plane]
+                    for roll in range(rolls):
+                        at = place + (plane * rolls + roll) * size
+                        fill(
+                            buffer, at, tables.terminal_win[dice, own, opponent, roll], tables.lane
+                        )
 
 
 @_entry
@@ -378,21 +435,10 @@ def backward(
     masses = np.zeros(active * size, values.dtype)
     common = np.zeros(size, values.dtype)
     places = np.zeros(2, np.int64)
+    modes = np.zeros(rolls, np.int64)
     roots = np.zeros(2)
     changes = 0
-    for player in range(players):
-        for position in tables.fixed_win:
-            values[player, position] = 1.0
-        for opponent in range(goal):
-            for own in range(goal, goal + ring - 1):
-                place = _place(tables, player, own, opponent)
-                for plane in range(len(tables.plane_dice)):
-                    dice = tables.plane_dice[plane]
-                    for roll in range(rolls):
-                        at = place + (plane * rolls + roll) * size
-                        fill(
-                            buffer, at, tables.terminal_win[dice, own, opponent, roll], tables.lane
-                        )
+    _fill_ends(tables, values, buffer)
     for total in range(2 * goal - 2, -1, -1):
         for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
             opponent = total - own
@@ -417,7 +463,9 @@ def backward(
                     opponent,
                 )
                 if acting == REMEMBER:
-                    _maximise(tables, buffer, places, situation, slots, choice[own, opponent])
+                    _maximise(
+                        tables, buffer, places, situation, modes, slots, choice[own, opponent]
+                    )
                 else:
                     if acting != FOLLOW:
                         here = _collect(tables, reach, player, cell, masses, common)
@@ -451,7 +499,7 @@ def forward(tables, policies, reach, buffer):
     buffer : float64 (Q * G * ring * P * K * L,)
         Scratch, all zero before and after.
     """
-    goal, rolls, _, active, ring, _ = tables.sizes
+    goal, _, _, active, ring, _ = tables.sizes
     size = len(tables.lane)
     players = len(reach)
     masses = np.zeros(active * size, reach.dtype)
@@ -469,32 +517,7 @@ def forward(tables, policies, reach, buffer):
                 places[0] = _place(tables, player, own, opponent)
                 places[1] = _place(tables, player, own + ring - 1, opponent)
                 if _collect(tables, reach, player, cell, masses, common) > 0.0:
-                    for roll in range(rolls):
-                        if row[roll] > 0.0:
-                            mode = tables.default_mode[situation, roll]
-                            if own + tables.mode_bonus[mode] < goal:
-                                at = _roll_at(tables, places, mode, roll)
-                                add_scaled(buffer, at, row[roll], common, 0, tables.lane)
-                    for memory in range(active):
-                        first = tables.exception_start[situation, memory]
-                        for x in range(first, tables.exception_start[situation, memory + 1]):
-                            roll = tables.exception_roll[x]
-                            if row[roll] <= 0.0:
-                                continue
-                            usual = tables.default_mode[situation, roll]
-                            other = tables.exception_mode[x]
-                            low, high = tables.exception_low[x], tables.exception_high[x]
-                            for mode, weight in ((usual, -row[roll]), (other, row[roll])):
-                                if own + tables.mode_bonus[mode] >= goal:
-                                    continue  # the game is over: nothing lies beyond
-                                at = _roll_at(tables, places, mode, roll)
-                                if high - low == size:
-                                    add_scaled(
-                                        buffer, at, weight, masses, memory * size, tables.lane
-                                    )
-                                    continue
-                                for lane in range(low, high):
-                                    buffer[at + lane] += weight * masses[memory * size + lane]
+                    _leave(tables, row, masses, common, buffer, places, own, situation)
                 _spread_rolls(
                     tables, policies[player], reach[player], buffer, places[0], own, opponent
                 )
