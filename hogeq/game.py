@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels.tables import Floats, Ints, Tables
+from hogeq.kernels.cycles import find_blocks
+from hogeq.kernels.tables import Cycles, Floats, Ints, Tables
 from hogeq.rules import Rules
 from hogeq.rules.turn import (
     Memory,
@@ -194,8 +195,17 @@ def compile_game(rules: Rules) -> Game:
         **exceptions,
         **landing.arrivals(ends),
         next_memory=_next_memory(layout),
-        has_cycles=points.can_score_nothing,
+        has_cycles=False,
+        cycles=points.cycles(),
     )
+    try:
+        tables = find_blocks(tables, layout.lanes)
+    except ValueError as error:
+        raise ValueError(
+            f"rules: {error} (zero_dice is {rules.zero_dice}, pig_out {rules.pig_out}, "
+            f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
+            f"time_trot {rules.time_trot})"
+        ) from None
     memories = tuple(layout.all_memories())
     slots = np.array([layout.slot(memory) for memory in memories], np.int64)
     return Game(rules, tables, memories, slots)
@@ -295,6 +305,8 @@ class _outcomes:
         self.start = np.zeros((len(sides), rolls), np.int64)
         self.end = np.zeros((len(sides), rolls), np.int64)
         self.gift = np.zeros((len(sides), rolls), np.int64)
+        self.stay = np.zeros((len(sides), rolls))
+        self.leave = np.ones((len(sides), rolls))
         prob: list[float] = []
         offset: list[int] = []
         points: list[int] = []
@@ -304,6 +316,9 @@ class _outcomes:
                 gift = given(rules, roll, gained)
                 if gift:
                     self.gift[kind, roll] = gift
+                elif gained == 0:
+                    self.stay[kind, roll] = float(chance)
+                    self.leave[kind, roll] = float(1 - chance)
                 prob.append(float(chance))
                 points.append(gained)
                 offset.append(layout.offset(gained, gift, record(rules, roll, gained)))
@@ -322,8 +337,6 @@ class _outcomes:
             ],
             np.int64,
         )
-        nothing = (self.points == 0).any() and not self.gift.any()
-        self.can_score_nothing = bool(nothing or (self.zero_points + self.zero_gift == 0).any())
 
     @property
     def most(self) -> int:
@@ -332,6 +345,25 @@ class _outcomes:
     @property
     def most_given(self) -> int:
         return int(max(self.gift.max(), self.zero_gift.max()))
+
+    def cycles(self) -> Cycles:
+        """Which rolls can leave both scores as they were; no blocks yet."""
+        layout, none = self.layout, np.zeros(0, np.int64)
+        rolls = range(layout.rules.max_dice + 1)
+        offsets = [layout.offset(0, 0, record(layout.rules, roll, 0)) for roll in rolls]
+        return Cycles(
+            stay=self.stay,
+            leave=self.leave,
+            stay_offset=np.array(offsets, np.int64),
+            block_start=none,
+            block_cells=none,
+            entry_start=none,
+            entry_position=none,
+            entry_cell=none,
+            entry_slot=none,
+            entry_again=none,
+            entry_at=none,
+        )
 
     def targets(self) -> dict[str, NDArray[Any]]:
         """The outcomes once more, grouped by kind of dice and afterstate instead of roll."""
@@ -431,11 +463,11 @@ class _Landings:
                     at = layout.base(end, own, other) + layout.offset(0, 0, recorded)
                     fixed.extend(range(at, at + layout.width))
         rows.sort()
-        cells, base, again = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+        columns = np.array(rows, np.int64).reshape(-1, 3).T.copy()
         return {
-            "arrival_start": np.searchsorted(cells, np.arange(goal * goal + 1)).astype(np.int64),
-            "arrival_base": base,
-            "arrival_again": again.astype(np.uint8),
+            "arrival_start": np.searchsorted(columns[0], np.arange(goal**2 + 1)).astype(np.int64),
+            "arrival_base": columns[1],
+            "arrival_again": columns[2].astype(np.uint8),
             "fixed_win": np.array(fixed, np.int64),
         }
 

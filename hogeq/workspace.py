@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import passes
+from hogeq.kernels import cycles, passes
 from hogeq.kernels.tables import Tables
 
 Floats = NDArray[np.float64]
@@ -46,6 +46,7 @@ class Workspace:
         ends = 1 + int(tables.plane_again.max())
         afterstates = ends * goal * records * goal * width
         self.tables = tables
+        self._kernels = cycles if tables.has_cycles else passes
         self.players = players
         self.values = np.zeros((players, afterstates), dtype)
         self.reach = np.zeros((players, afterstates), dtype)
@@ -57,7 +58,7 @@ class Workspace:
 
     def forward(self, policies: Floats) -> None:
         """Fill `reach` for policies of shape (Q, G, G, K)."""
-        passes.forward(self.tables, policies, self.reach, self._flow)
+        self._kernels.forward(self.tables, policies, self.reach, self._flow)
 
     def backward(
         self,
@@ -71,7 +72,7 @@ class Workspace:
         """Fill `values`; see :func:`hogeq.kernels.passes.backward` for roles and the result."""
         if choice is None:
             choice = np.zeros((*self.mass.shape, 0), np.int8)
-        first, last, changes = passes.backward(
+        first, last, changes = self._kernels.backward(
             self.tables,
             role,
             policies,

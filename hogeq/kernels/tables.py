@@ -4,7 +4,7 @@ Sizes: G goal, T = G + largest bonus, K rolls (0 to the most dice), E = 2 if a r
 extra turn and 1 otherwise, W records (what is remembered of one turn), J active memories (the part
 that decides how a roll plays), L lanes (the part that is only carried, padded), D kinds of dice,
 P planes (a kind of dice together with whether the roll forces an extra turn), M modes (a plane
-together with a bonus), S situations (kinds of cells that differ in how rolls play).
+together with a bonus), S situations (kinds of cells that differ in how rolls play), B blocks.
 
 A *cell* is ``own score * G + opponent's score`` of the player to move.  An *afterstate* is what a
 roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
@@ -20,6 +20,27 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Cycles(NamedTuple):
+    """What makes a game cyclic: rolls that stay, leaving the total score as it was.
+
+    Cells of equal total that feed each other through such rolls form a *block*.  An *entry* is an
+    afterstate, by record and lane, from which a roll that stayed lands in the block it came from.
+    Without such rolls there are no blocks and no entries.
+    """
+
+    stay: Floats  # (D, K) probability of no points and no gift; 0 for no dice, told by zero_points
+    leave: Floats  # (D, K) 1 - stay, to the last digit
+    stay_offset: Ints  # (K,) as outcome_offset, of that outcome
+    block_start: Ints  # (B + 1,) range of the cells of a block
+    block_cells: Ints  # (G * G,) in the order in which blocks can be solved backward
+    entry_start: Ints  # (B + 1,) range of the entries of a block
+    entry_position: Ints  # (n,) where it lies among the afterstates
+    entry_cell: Ints  # (n,) cell on which it lands
+    entry_slot: Ints  # (n,) memory slot of whoever moves there
+    entry_again: Ints  # (n,) 1 if the same player moves again
+    entry_at: Ints  # (N,) the entry at every position, -1 where there is none; or (0,)
 
 
 class Tables(NamedTuple):
@@ -65,3 +86,4 @@ class Tables(NamedTuple):
     next_memory: NDArray[np.uint64]  # (2, W, L) slot of whoever moves next: [again, record, lane]
     fixed_win: Ints  # (z,) positions of afterstates inside the board that win at once
     has_cycles: bool  # a turn can leave the total score as it was
+    cycles: Cycles

@@ -1,0 +1,619 @@
+"""The two passes over a game in which a turn can leave the total score as it was.
+
+Cells of equal total can then feed each other.  They fall into blocks, the strongly connected
+components of that relation, and within a block the game is a small Markov chain on what such turns
+leave behind, the block's *entries*: solved exactly, by elimination, it makes the block's values and
+reach known, and the passes go from block to block as those of :mod:`hogeq.kernels.passes` go from
+cell to cell.
+
+Symbols of shapes are those of :mod:`hogeq.kernels.tables`; besides them, U is the number of states
+of a block's chain: its entries, once for each player who can have left them.  Whoever ``who`` left
+an entry, the mover there is ``who`` again or the other.  Values in the chain are win probabilities
+of player 0, so that all its numbers are probabilities; self-play is a chain of two players too, who
+share their arrays.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels.passes import (
+    FOLLOW,
+    GREEDY,
+    MEASURE,
+    REMEMBER,
+    SOFTEN,
+    _average_rolls,
+    _base,
+    _collect,
+    _entry,
+    _fill_ends,
+    _leave,
+    _maximise,
+    _mix,
+    _modes_of,
+    _part,
+    _place,
+    _publish,
+    _roll_at,
+    _soften,
+    _spread_rolls,
+    _take_best,
+    _value_rolls,
+)
+from hogeq.kernels.tables import Ints, Tables
+
+MOST_UNKNOWNS = 256  # U of the largest block that is solved
+STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
+
+
+# --- finding the blocks ---------------------------------------------------------------------------
+
+
+def find_blocks(tables: Tables, lanes: int) -> Tables:
+    """Find the blocks of a game and put them into its tables.
+
+    Parameters
+    ----------
+    tables : Tables
+        With `cycles.stay`, `leave` and `stay_offset`, but no blocks yet.
+    lanes : int
+        Lanes in use, without the padding.
+
+    Returns
+    -------
+    Tables
+        With `has_cycles` and the blocks set.
+
+    Raises
+    ------
+    ValueError
+        If a game could go on for ever, since rolls exist that together keep it within a block for
+        certain, or if a block's chain has too many states.
+    """
+    goal, rolls, records, _, _, _ = tables.sizes
+    width = len(tables.lane)
+    ends = 1 + int(tables.plane_again.max())
+    cells = goal * goal
+    lands = np.full((ends, goal, goal), -1)  # cell on which an afterstate (e, t, u) lands
+    again = np.zeros((ends, goal, goal), np.int64)
+    rows, own = np.divmod(tables.arrival_base // width, goal)
+    end, opponent = np.divmod(rows // records, goal)
+    counts = np.diff(tables.arrival_start)
+    lands[end, own, opponent] = np.repeat(np.arange(cells), counts)
+    again[end, own, opponent] = tables.arrival_again
+
+    # Edges: where a roll that stays leads, and whether it does so for certain.
+    total = np.add.outer(np.arange(goal), np.arange(goal))
+    landed = np.add(*np.divmod(lands, goal))
+    inside = (lands >= 0) & (landed == total)
+    usable = _plain_rolls(tables)
+    idle = (tables.zero_points == 0) & (tables.zero_gift == 0)
+    can = np.zeros((ends, goal, goal), bool)
+    must = np.full((ends, goal, goal), -1)  # a roll that leads there for certain, or -1
+    kept = set()
+    for plane, (dice, last) in enumerate(zip(tables.plane_dice, tables.plane_again, strict=True)):
+        for roll in range(rolls):
+            if roll == 0:
+                stays, sure = idle, idle
+            else:
+                stays = np.full(goal, tables.cycles.stay[dice, roll] > 0.0)
+                sure = np.full(goal, tables.cycles.leave[dice, roll] == 0.0)
+            here = usable[tables.situation, roll, plane] & inside[last]
+            can[last] |= here & stays
+            must[last][here & sure] = roll
+            if (here & stays).any():
+                offsets = (
+                    tables.zero_offset[idle] if roll == 0 else [tables.cycles.stay_offset[roll]]
+                )
+                kept |= {int(offset) // (goal * width) for offset in offsets}
+    if not can.any():
+        return tables
+
+    end, own, opponent = np.nonzero(can)
+    source, target = own * goal + opponent, lands[can]
+    certain = must[can] >= 0
+    trapped = _components(cells, source[certain], target[certain])
+    stuck = certain & (trapped[source] == trapped[target])
+    if stuck.any():
+        x = int(np.argmax(stuck))
+        raise ValueError(
+            f"a game could go on for ever: at scores {own[x]} and {opponent[x]}, rolling "
+            f"{must[can][x]} dice leaves both as they were for certain, and so it can go on"
+        )
+
+    block_of = _components(cells, source, target)
+    looped = block_of[source] == block_of[target]
+    depth = np.zeros(cells, np.int64)
+    between = ~looped
+    while True:
+        deeper = depth.copy()
+        np.maximum.at(deeper, block_of[source[between]], depth[block_of[target[between]]] + 1)
+        if (deeper == depth).all():
+            break
+        depth = deeper
+    order = np.lexsort((np.arange(cells), block_of, depth[block_of], -total.ravel()))
+    starts = np.flatnonzero(np.diff(block_of[order], prepend=-1))
+    place = np.zeros(cells, np.int64)  # of a block in the order, by its label
+    place[block_of[order[starts]]] = np.arange(len(starts))
+
+    recorded = np.array(sorted(kept))[:, None]
+    lane = np.arange(lanes)
+    end, own, opponent = (axis[looped][:, None, None] for axis in (end, own, opponent))
+    position = (((end * goal + opponent) * records + recorded) * goal + own) * width + lane
+    shape = position.shape
+    repeat = np.broadcast_to(again[can][looped][:, None, None], shape)
+    arrives = np.broadcast_to(target[looped][:, None, None], shape)
+    slot = tables.next_memory[repeat, recorded, lane].astype(np.int64)
+    home = np.broadcast_to(place[block_of[source[looped]]][:, None, None], shape)
+    by_block = np.argsort(home.ravel(), kind="stable")
+    entry_start = np.searchsorted(home.ravel()[by_block], np.arange(len(starts) + 1))
+    unknowns = 2 * int(np.diff(entry_start).max())
+    if unknowns > MOST_UNKNOWNS:
+        raise ValueError(
+            f"{unknowns} unknowns where positions can recur, allowed are {MOST_UNKNOWNS}: too much "
+            "is remembered of a turn that leaves both scores as they were"
+        )
+    entry_position = position.ravel()[by_block]
+    entry_at = np.full(ends * cells * records * width, -1, np.int64)
+    entry_at[entry_position] = np.arange(len(entry_position))
+    return tables._replace(
+        has_cycles=True,
+        cycles=tables.cycles._replace(
+            block_start=np.append(starts, cells).astype(np.int64),
+            block_cells=order.astype(np.int64),
+            entry_start=entry_start.astype(np.int64),
+            entry_position=entry_position,
+            entry_cell=arrives.ravel()[by_block].astype(np.int64),
+            entry_slot=slot.ravel()[by_block],
+            entry_again=repeat.ravel()[by_block].astype(np.int64),
+            entry_at=entry_at,
+        ),
+    )
+
+
+def _plain_rolls(tables: Tables) -> NDArray[np.bool_]:
+    """Whether a roll can be played on a plane without a bonus, by (situation, roll, plane)."""
+    situations, rolls = tables.default_mode.shape
+    usable = np.zeros((situations, rolls, len(tables.plane_dice)), bool)
+    for place in range(situations):
+        first, last = tables.exception_start[place, [0, -1]]
+        roll = np.append(np.arange(rolls), tables.exception_roll[first:last])
+        mode = np.append(tables.default_mode[place], tables.exception_mode[first:last])
+        plain = tables.mode_bonus[mode] == 0
+        usable[place, roll[plain], tables.mode_plane[mode[plain]]] = True
+    return usable
+
+
+def _components(cells: int, source: Ints, target: Ints) -> Ints:
+    """Label the cells by strongly connected component; one without a loop has a label of its own.
+
+    An edge from a cell to itself does not join it to anything, but the labels of its ends agree.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = coo_array((np.ones(len(source), bool), (source, target)), shape=(cells, cells))
+    _, labels = connected_components(edges, connection="strong")
+    return np.asarray(labels, np.int64)
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+@_part
+def _censor(chain, exits, size):
+    """Factorise a chain by leaving its last state out of sight, then the last but one, and so on.
+
+    `chain` (U, U) holds the probabilities of moving, `exits` (U,) those of leaving the block; both
+    are overwritten.  The probability of moving on from a state is not taken as 1 less that of
+    staying but summed, so nothing is ever subtracted and every entry is accurate to rounding
+    (Grassmann, Taksar and Heyman 1985), however long the chain stays.
+    """
+    for last in range(size - 1, -1, -1):
+        moves = exits[last]
+        for state in range(last):
+            moves += chain[last, state]
+        for state in range(last):
+            share = chain[state, last] / moves
+            if share > 0.0:
+                chain[state, last] = share
+                exits[state] += share * exits[last]
+                for other in range(last):
+                    chain[state, other] += share * chain[last, other]
+        for state in range(last):
+            chain[last, state] /= moves
+        chain[last, last] = 1.0 / moves
+
+
+@_part
+def _absorb(chain, gains, size):
+    """Turn the gains of each state into those expected until the block is left."""
+    for last in range(size - 1, -1, -1):
+        for state in range(last):
+            gains[state] += chain[state, last] * gains[last]
+    for state in range(size):
+        gains[state] *= chain[state, state]
+        for other in range(state):
+            gains[state] += chain[state, other] * gains[other]
+
+
+@_part
+def _flow(chain, inflow, size):
+    """Turn what flows into each state into the number of visits to it: the adjoint of _absorb."""
+    for last in range(size - 1, -1, -1):
+        for state in range(last):
+            inflow[state] += inflow[last] * chain[last, state]
+    for state in range(size):
+        inflow[state] *= chain[state, state]
+        for other in range(state):
+            inflow[state] += inflow[other] * chain[other, state]
+
+
+@_part
+def _staying(tables, dice, roll, opponent):
+    """Probability that a roll stays and that it does not, and the offset of what it then leaves."""
+    if roll > 0:
+        cycles = tables.cycles
+        return cycles.stay[dice, roll], cycles.leave[dice, roll], cycles.stay_offset[roll]
+    if tables.zero_points[opponent] == 0 and tables.zero_gift[opponent] == 0:
+        return 1.0, 0.0, tables.zero_offset[opponent]
+    return 0.0, 1.0, 0
+
+
+@_part
+def _moves(tables, block, whos, players, places, modes, stay, leave, target, position):
+    """Fill how each roll moves each state of a block's chain, arrays (U, K).
+
+    `stay` and `leave` are probabilities, `target` is the state to which staying leads, `position`
+    is where the buffer holds the roll.
+    """
+    goal, rolls, _, _, ring, _ = tables.sizes
+    size = len(tables.lane)
+    cycles = tables.cycles
+    first = cycles.entry_start[block]
+    for entry in range(first, cycles.entry_start[block + 1]):
+        own, opponent = divmod(cycles.entry_cell[entry], goal)
+        memory, lane = divmod(cycles.entry_slot[entry], size)
+        situation = tables.situation[own, opponent]
+        _modes_of(tables, situation, memory, lane, modes)
+        for who in range(whos):
+            state = (entry - first) * whos + who
+            mover = _mover(tables, entry, who, whos)
+            seat = min(mover, players - 1)
+            places[0] = _place(tables, seat, own, opponent)
+            places[1] = _place(tables, seat, own + ring - 1, opponent)
+            for roll in range(rolls):
+                mode = modes[roll]
+                plane = tables.mode_plane[mode]
+                position[state, roll] = _roll_at(tables, places, mode, roll) + lane
+                stay[state, roll] = 0.0
+                leave[state, roll] = 1.0
+                target[state, roll] = 0
+                if tables.mode_bonus[mode] > 0:
+                    continue
+                chance, other, offset = _staying(tables, tables.plane_dice[plane], roll, opponent)
+                if chance > 0.0:
+                    base = _base(tables, tables.plane_again[plane], own, opponent)
+                    left = cycles.entry_at[base + offset + lane]
+                    if left >= 0:
+                        stay[state, roll] = chance
+                        leave[state, roll] = other
+                        target[state, roll] = (left - first) * whos + mover
+
+
+@_part
+def _mover(tables, entry, who, whos):
+    """Player to move at an entry that `who` left."""
+    return who if tables.cycles.entry_again[entry] else whos - 1 - who
+
+
+@_part
+def _chain(tables, block, whos, policies, picks, stay, leave, target, rest, chain, exits, gains):
+    """Set up a block's chain: each state keeps to its pick (U,), or if that is -1 to the policy.
+
+    Fills `chain` (U, U), `exits` (U,) and `gains` (U,), what the rolls in play win outside.
+    """
+    goal, rolls, _, _, _, _ = tables.sizes
+    first = tables.cycles.entry_start[block]
+    size = (tables.cycles.entry_start[block + 1] - first) * whos
+    for state in range(size):
+        entry = first + state // whos
+        own, opponent = divmod(tables.cycles.entry_cell[entry], goal)
+        seat = min(_mover(tables, entry, state % whos, whos), len(policies) - 1)
+        for other in range(size):
+            chain[state, other] = 0.0
+        exits[state] = 0.0
+        gains[state] = 0.0
+        for roll in range(rolls):
+            weight = policies[seat, own, opponent, roll]
+            if picks[state] >= 0:
+                weight = 1.0 if roll == picks[state] else 0.0
+            if weight > 0.0:
+                chain[state, target[state, roll]] += weight * stay[state, roll]
+                exits[state] += weight * leave[state, roll]
+                gains[state] += weight * rest[state, roll]
+    return size
+
+
+@_part
+def _improve(tables, block, mover, picks, stay, target, rest, wins):
+    """Move the picks of a mover's states to better rolls; whether any moved.
+
+    Player 0 wants the win probabilities `wins` (U,) high, player 1 wants them low.
+    """
+    rolls = tables.sizes[1]
+    first = tables.cycles.entry_start[block]
+    size = (tables.cycles.entry_start[block + 1] - first) * 2
+    sign = 1.0 if mover == 0 else -1.0
+    moved = False
+    for state in range(size):
+        if picks[state] < 0 or _mover(tables, first + state // 2, state % 2, 2) != mover:
+            continue
+        roll = picks[state]
+        best = sign * (rest[state, roll] + stay[state, roll] * wins[target[state, roll]]) + STRICT
+        for roll in range(rolls):
+            value = sign * (rest[state, roll] + stay[state, roll] * wins[target[state, roll]])
+            if value > best:
+                best = value
+                picks[state] = roll
+                moved = True
+    return moved
+
+
+# --- the passes -----------------------------------------------------------------------------------
+
+
+@_entry
+def backward(
+    tables, role, policies, reach, values, buffer, row_values, mass, choice, temperature, damping
+):
+    """Backward induction over all blocks: :func:`hogeq.kernels.passes.backward` with cycles.
+
+    GREEDY and SOFTEN take the cells of a block one after the other and solve the block anew after
+    each.  Without memory GREEDY is policy iteration, and every change of a row counts.  With memory
+    a row can act more than once in a game, in hidden states whose shares it changes, and the roll
+    that the slope favours can lose: so a change is kept only if it wins, and in one pass a block
+    changes one row only, since the reach of its other rows then is out of date.
+    """
+    goal, rolls, _, active, ring, _ = tables.sizes
+    size = len(tables.lane)
+    players = len(values)
+    cycles = tables.cycles
+    slots = np.zeros(active * size, values.dtype)
+    masses = np.zeros(active * size, values.dtype)
+    common = np.zeros(size, values.dtype)
+    places = np.zeros(2, np.int64)
+    modes = np.zeros(rolls, np.int64)
+    before = np.zeros(rolls)
+    roots = np.zeros(2)
+    most = 2 * np.diff(cycles.entry_start).max()
+    stay, leave, rest = np.zeros((most, rolls)), np.zeros((most, rolls)), np.zeros((most, rolls))
+    target, position = np.zeros((most, rolls), np.int64), np.zeros((most, rolls), np.int64)
+    chain, exits, wins = np.zeros((most, most)), np.zeros(most), np.zeros(most)
+    picks = np.zeros(most, np.int64)
+    changes = 0
+    _fill_ends(tables, values, buffer)
+    for block in range(len(cycles.block_start) - 1):
+        first = cycles.block_start[block]
+        members = cycles.block_start[block + 1] - first
+        low, high = cycles.entry_start[block], cycles.entry_start[block + 1]
+        loops = high > low
+        if loops:
+            # What every roll wins when staying wins nothing.
+            for entry in range(low, high):
+                for player in range(players):
+                    values[player, cycles.entry_position[entry]] = 0.0
+            for member in range(members):
+                own, opponent = divmod(cycles.block_cells[first + member], goal)
+                for player in range(players):
+                    place = _place(tables, player, own, opponent)
+                    everything = player == 0 and role != FOLLOW
+                    policy, known = policies[player], values[player]
+                    _value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
+            _moves(tables, block, 2, players, places, modes, stay, leave, target, position)
+            for entry in range(low, high):
+                for who in range(2):
+                    state = (entry - low) * 2 + who
+                    mover = _mover(tables, entry, who, 2)
+                    picks[state] = 0 if role == REMEMBER and (mover == 0 or players == 1) else -1
+                    for roll in range(rolls):
+                        win = buffer[position[state, roll]]
+                        rest[state, roll] = win if mover == 0 else leave[state, roll] - win
+
+        # Each member makes two turns to change its row and to check that, then one to publish.
+        adapts = loops and role in (GREEDY, SOFTEN)
+        moved = False
+        checks = False
+        repeats = False
+        turn = -1 if adapts else 2 * members - 1
+        while turn < 3 * members - 1:
+            turn += 1
+            if turn == 2 * members and repeats:
+                turn = 0
+                repeats = False
+            publishes = turn >= 2 * members
+            member = turn - 2 * members if publishes else turn // 2
+            proposes = not publishes and turn % 2 == 0
+            if not publishes and not proposes and not checks:
+                continue
+            if proposes and moved and len(slots) > 1:
+                continue
+            own, opponent = divmod(cycles.block_cells[first + member], goal)
+            if loops and (member == 0 or not publishes):
+                while True:
+                    count = _chain(
+                        tables,
+                        block,
+                        2,
+                        policies,
+                        picks,
+                        stay,
+                        leave,
+                        target,
+                        rest,
+                        chain,
+                        exits,
+                        wins,
+                    )
+                    _censor(chain, exits, count)
+                    _absorb(chain, wins, count)
+                    # The reply to player 0's picks is found first, and whole (Hoffman, Karp 1966).
+                    if role != REMEMBER:
+                        break
+                    if _improve(tables, block, 1, picks, stay, target, rest, wins):
+                        continue
+                    if not _improve(tables, block, 0, picks, stay, target, rest, wins):
+                        break
+                for entry in range(low, high):
+                    at = cycles.entry_position[entry]
+                    values[0, at] = wins[2 * (entry - low)]
+                    if players == 2:
+                        values[1, at] = 1.0 - wins[2 * (entry - low) + 1]
+
+            for player in range(players if publishes else 1):
+                acting = role if player == 0 else FOLLOW
+                if adapts and player == 0 and not proposes:
+                    acting = MEASURE
+                cell = own * goal + opponent
+                situation = tables.situation[own, opponent]
+                policy = policies[player]
+                row = policy[own, opponent]
+                places[0] = _place(tables, player, own, opponent)
+                places[1] = _place(tables, player, own + ring - 1, opponent)
+                _value_rolls(
+                    tables,
+                    policy,
+                    acting != FOLLOW,
+                    values[player],
+                    buffer,
+                    places[0],
+                    own,
+                    opponent,
+                )
+                if acting == REMEMBER:
+                    _maximise(
+                        tables, buffer, places, situation, modes, slots, choice[own, opponent]
+                    )
+                else:
+                    if acting != FOLLOW:
+                        here = _collect(tables, reach, player, cell, masses, common)
+                        mass[own, opponent] = here
+                        found = row_values[own, opponent]
+                        _average_rolls(tables, masses, buffer, places, situation, common, found)
+                        if checks:
+                            gain = 0.0
+                            for roll in range(rolls):
+                                gain += (row[roll] - before[roll]) * found[roll]
+                            if gain <= 0.0:
+                                row[:] = before
+                                changes -= 1
+                                moved = False
+                            checks = False
+                        elif here > 0.0 and acting == GREEDY:
+                            before[:] = row
+                            moved = _take_best(row, found, here) > 0
+                            changes += moved
+                            checks = moved and loops and len(slots) > 1
+                            if moved and not checks:
+                                repeats = True
+                        elif here > 0.0 and acting == SOFTEN:
+                            _soften(row, found, here, temperature, damping)
+                    _mix(tables, row, buffer, places, situation, common, slots)
+                _publish(tables, slots, values, player, cell)
+                if cell == 0:
+                    roots[player] = slots[tables.start]
+    return roots[0], roots[players - 1], changes
+
+
+@_entry
+def forward(tables, policies, reach, buffer):
+    """Count expected visits to hidden states: :func:`hogeq.kernels.passes.forward` with cycles.
+
+    A hidden state can be met more than once, so its reach is an expected number of visits.  The
+    rows of the policies must sum to 1.
+    """
+    goal, rolls, records, active, ring, _ = tables.sizes
+    size = len(tables.lane)
+    players = len(reach)
+    cycles = tables.cycles
+    masses = np.zeros(active * size, reach.dtype)
+    common = np.zeros(size, reach.dtype)
+    places = np.zeros(2, np.int64)
+    modes = np.zeros(rolls, np.int64)
+    most = players * np.diff(cycles.entry_start).max()
+    stay, leave, rest = np.zeros((most, rolls)), np.zeros((most, rolls)), np.zeros((most, rolls))
+    target, position = np.zeros((most, rolls), np.int64), np.zeros((most, rolls), np.int64)
+    chain, exits, unused = np.zeros((most, most)), np.zeros(most), np.zeros(most)
+    visits = np.zeros(most)
+    picks = np.full(most, -1)
+    reach[:] = 0.0
+    for block in range(len(cycles.block_start) - 2, -1, -1):
+        first, last = cycles.block_start[block], cycles.block_start[block + 1]
+        low, high = cycles.entry_start[block], cycles.entry_start[block + 1]
+        # First what comes from outside leaves each cell, then what comes back to it, all at once.
+        for returns in range(2 if high > low else 1):
+            if returns:
+                for entry in range(low, high):
+                    base, lane = divmod(cycles.entry_position[entry], size)
+                    left, own = divmod(base, goal)
+                    left, recorded = divmod(left, records)
+                    end, opponent = divmod(left, goal)
+                    for player in range(players):
+                        state = (entry - low) * players + player
+                        visits[state] = 0.0
+                        place = _place(tables, player, own, opponent)
+                        for plane in range(len(tables.plane_dice)):
+                            if tables.plane_again[plane] != end:
+                                continue
+                            for roll in range(rolls):
+                                dice = tables.plane_dice[plane]
+                                chance, _, offset = _staying(tables, dice, roll, opponent)
+                                if chance > 0.0 and offset == recorded * goal * size:
+                                    at = place + (plane * rolls + roll) * size + lane
+                                    visits[state] += chance * buffer[at]
+                _moves(
+                    tables, block, players, players, places, modes, stay, leave, target, position
+                )
+                count = _chain(
+                    tables,
+                    block,
+                    players,
+                    policies,
+                    picks,
+                    stay,
+                    leave,
+                    target,
+                    rest,
+                    chain,
+                    exits,
+                    unused,
+                )
+                _censor(chain, exits, count)
+                _flow(chain, visits, count)
+            for x in range(first, last):
+                cell = cycles.block_cells[x]
+                own, opponent = divmod(cell, goal)
+                situation = tables.situation[own, opponent]
+                for player in range(players):
+                    row = policies[player, own, opponent]
+                    places[0] = _place(tables, player, own, opponent)
+                    places[1] = _place(tables, player, own + ring - 1, opponent)
+                    if returns:
+                        masses[:] = 0.0
+                        common[:] = 0.0
+                        for entry in range(low, high):
+                            who = _mover(tables, entry, player, players)  # leaving is symmetric
+                            if cycles.entry_cell[entry] == cell:
+                                flow = visits[(entry - low) * players + who]
+                                masses[cycles.entry_slot[entry]] += flow
+                                common[cycles.entry_slot[entry] % size] += flow
+                        here = 1.0
+                    else:
+                        here = _collect(tables, reach, player, cell, masses, common)
+                    if here > 0.0:
+                        _leave(tables, row, masses, common, buffer, places, own, situation)
+        for x in range(first, last):
+            own, opponent = divmod(cycles.block_cells[x], goal)
+            for player in range(players):
+                place = _place(tables, player, own, opponent)
+                _spread_rolls(tables, policies[player], reach[player], buffer, place, own, opponent)
