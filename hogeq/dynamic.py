@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluate import policy_of
+from hogeq.evaluate import policy_of, win_rate
 from hogeq.game import Game
 from hogeq.kernels import passes
 from hogeq.rules import Rules
@@ -66,7 +66,14 @@ def remembering_win_rate(game: Game, rolls: ArrayLike, strategy: ArrayLike) -> W
         raise ValueError(
             f"rolls: {table.min()} to {table.max()}, allowed are 0 to {game.rolls - 1}"
         )
+    if game.has_memory and game.tables.has_cycles:
+        raise ValueError(
+            f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory, "
+            "allowed are rules of which only one is true"
+        )
     policy = policy_of(game, strategy)
+    if not game.has_memory:
+        return win_rate(game, table[:, :, 0], policy)
     work = game.workspace(2)
     work.values[:, game.tables.fixed_win] = 1.0
     roots = [0.0, 0.0]

@@ -154,14 +154,14 @@ def compile_game(rules: Rules) -> Game:
     if need > MEMORY_LIMIT:
         raise ValueError(
             f"rules: a game to {rules.goal} with {rules.max_dice} dice and this memory needs "
-            f"{need / 2**30:.1f} GiB, allowed are {MEMORY_LIMIT / 2**30:.0f}: lower goal or max_dice"
+            f"{need / 2**30:.1f} GiB, allowed are {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
     layout = _Layout(rules)
     sides, situation, modes, chosen = _modes(layout)
     planes = sorted({(kind, trot) for kind, _, trot in modes})
     ring = 1 + max(extra for _, extra, _ in modes)
     default, exceptions = _exceptions(layout, chosen)
-    points = _outcomes(layout, sides)
+    points = _Outcomes(layout, sides)
     landing = _Landings(layout, points, ring)
     ends = 1 + max(int(trot) for _, trot in planes)
     tables = Tables(
@@ -251,7 +251,7 @@ def _modes(
     return sides, situation, modes, chosen
 
 
-def _exceptions(layout: _Layout, chosen: Ints) -> tuple[Ints, dict[str, Ints]]:
+def _exceptions(layout: _Layout, chosen: Ints) -> tuple[Ints, dict[str, Any]]:
     """Split modes into the most common one of every roll and the exceptions to it."""
     situations, active, _, rolls = chosen.shape
     default = np.zeros((situations, rolls), np.int64)
@@ -295,7 +295,7 @@ def _needed(
     return needed
 
 
-class _outcomes:
+class _Outcomes:
     """What rolling can score: outcomes grouped by kind of dice and roll, points ascending."""
 
     def __init__(self, layout: _Layout, sides: list[int]) -> None:
@@ -365,8 +365,8 @@ class _outcomes:
             entry_at=none,
         )
 
-    def targets(self) -> dict[str, NDArray[Any]]:
-        """The outcomes once more, grouped by kind of dice and afterstate instead of roll."""
+    def targets(self) -> dict[str, Any]:
+        """Group the outcomes once more, by kind of dice and afterstate instead of roll."""
         kinds, rolls = self.start.shape
         found: list[tuple[int, ...]] = []
         for kind, roll in product(range(kinds), range(1, rolls)):
@@ -403,7 +403,7 @@ class _outcomes:
 class _Landings:
     """Where afterstates land, from every pair of scores a turn can leave behind."""
 
-    def __init__(self, layout: _Layout, points: _outcomes, ring: int) -> None:
+    def __init__(self, layout: _Layout, points: _Outcomes, ring: int) -> None:
         self.layout, self.points, self.ring = layout, points, ring
         goal = layout.goal
         own = goal + ring + points.most
@@ -448,7 +448,7 @@ class _Landings:
                         )
         return win
 
-    def arrivals(self, ends: int) -> dict[str, NDArray[np.int64] | NDArray[np.uint8]]:
+    def arrivals(self, ends: int) -> dict[str, Any]:
         """Afterstates by the cell on which they land, and those that win inside the board."""
         goal, layout = self.layout.goal, self.layout
         rows: list[tuple[int, int, bool]] = []

@@ -129,7 +129,7 @@ class Tablebase:
 
 
 def solve(game: Game) -> Tablebase:
-    """Solve a game by backward induction over scores and memory.
+    """Solve a game by backward induction over scores and memory, exactly where positions recur.
 
     Parameters
     ----------
@@ -138,17 +138,7 @@ def solve(game: Game) -> Tablebase:
     Returns
     -------
     Tablebase
-
-    Raises
-    ------
-    ValueError
-        If positions can recur, so that no order of the positions exists to go backward in.
     """
-    if game.tables.has_cycles:
-        raise ValueError(
-            f"tablebase: positions of rules {game.rules.name} can recur, allowed are rules under "
-            "which every turn scores"
-        )
     work = game.workspace(1)
     choice = np.zeros((game.goal, game.goal, work.slots), np.int8)
     value, _, _ = work.backward(np.zeros((1, *game.shape)), passes.REMEMBER, choice=choice)

@@ -57,7 +57,18 @@ class Workspace:
         self.slots = active * width
 
     def forward(self, policies: Floats) -> None:
-        """Fill `reach` for policies of shape (Q, G, G, K)."""
+        """Fill `reach` for policies of shape (Q, G, G, K).
+
+        Raises
+        ------
+        ValueError
+            If rows sum to more than 1 in a game whose positions can recur.
+        """
+        if self.tables.has_cycles and policies.sum(axis=-1).max() > 1.0 + 1e-9:
+            raise ValueError(
+                "reach: rows that sum to more than 1, allowed where positions can recur are "
+                "policies alone (regret_weight: reach or belief)"
+            )
         self._kernels.forward(self.tables, policies, self.reach, self._flow)
 
     def backward(
@@ -87,9 +98,9 @@ class Workspace:
         )
         return first, last, changes
 
-    def win_rate(self, policies: Floats, role: int = passes.FOLLOW, **options: float) -> WinRate:
+    def win_rate(self, policies: Floats, role: int = passes.FOLLOW) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""
-        first, other, _ = self.backward(policies, role, **options)
+        first, other, _ = self.backward(policies, role)
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
 
     def hidden_reach(self) -> Floats:

@@ -460,7 +460,6 @@ R = ("--rules", "small.yaml")
             "have no hidden memory",
         ),
         (("tablebase", *R, "--out", "m.csv"), "the best roll depends on it"),
-        (("tablebase", "--rules", "standing.yaml"), "a turn can leave both scores as they were"),
         # files to write
         (("attack", "always_roll:1", *R, "--out", "m.xls"), "m.xls: cannot be written, allowed"),
         (("attack", "always_roll:1", *R, "--out", "no/m.csv"), "there is no folder no"),
@@ -493,7 +492,6 @@ def test_bad_input_is_refused_in_one_line(
         "huge.yaml": "{edition: su20, goal: 2000, max_dice: 50}",
         "contradiction.yaml": "{edition: fa22, extra_turn_sides: 8}",
         "tag.yaml": "!!python/object/apply:os.getcwd []",
-        "standing.yaml": "{edition: fa15, piggy_back: false, goal: 20}",
         "bad.csv": 3 * row + "4" + row[1:] + 16 * row,
         "short.csv": 19 * row,
         "code.py": "raise SystemExit(3)\n",

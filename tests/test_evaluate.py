@@ -243,7 +243,6 @@ def test_win_rates_in_exact_fractions(name: str) -> None:
     assert found == pytest.approx([float(rate) for rate in expected], abs=1e-14)
 
 
-@pytest.mark.xfail(strict=True, reason="moves to and from exceptions leave rounding behind")
 def test_what_is_never_reached_has_no_reach_at_all() -> None:
     """Beliefs and conditional values ask whether reach is positive: 1e-19 is an answer too."""
     small = case("su20")

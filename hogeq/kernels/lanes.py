@@ -1,9 +1,9 @@
 """Vector operations over a lane: the part of the memory that a turn only carries.
 
-A lane is a run of L neighbouring doubles or singles whose length the compiler knows.  Loops over it, written
-in Python, come out of the compiler with a check for overlap around every few multiplications, so
-these few operations are given to it as vectors (``<L x double>`` in LLVM); the machine's own vector
-width is the compiler's business.  None of them checks bounds.
+A lane is a run of L neighbouring doubles or singles whose length the compiler knows.  Loops over
+it, written in Python, come out of the compiler with a check for overlap around every few
+multiplications, so these few operations are given to it as vectors (``<L x double>`` in LLVM); the
+machine's own vector width is the compiler's business.  None of them checks bounds.
 
 Each takes ``lane``, a tuple of L zeros, for its length alone.
 """
@@ -19,6 +19,7 @@ from numba.extending import intrinsic
 _CONTRACT = ("contract",)  # lets a multiplication and an addition become one fused instruction
 UNROLL = 4
 CACHE_LINE = 64  # bytes
+ROUNDING = {"double": 1e-14, "float": 1e-5}  # share of a sum that may be nothing but rounding
 _DOUBLE = ir.DoubleType()
 _INDEX = ir.IntType(32)
 
@@ -137,7 +138,7 @@ def gather_sum(typing, out, at, values, position, weights, offsets, start, stop,
 
 @intrinsic
 def scatter_add(typing, values, position, weights, offsets, start, stop, source, at, lane):
-    """Add ``weights[i] * source[at:][:L]`` to ``values[position + offsets[i] :]``, i in start..stop.
+    """Add ``weights[i] * source[at:][:L]`` to ``values[position + offsets[i] :]``, for i from start.
 
     The exact adjoint of :func:`gather_sum`.
     """
@@ -194,6 +195,38 @@ def add_scaled(typing, out, at, weight, values, position, lane):
             _load(builder, out, at, size),
         )
         _store(builder, total, out, at, size)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def take_away(typing, out, at, weight, values, position, totals, lane):
+    """Take ``weight * values[position:][:L]`` from ``out[at:][:L]``, down to exactly 0.
+
+    What is left of less than 1e-14 of ``weight * totals[:L]`` is rounding, and dropped.
+    """
+    size = len(lane)
+    signature = types.void(out, types.int64, types.float64, values, types.int64, totals, lane)
+
+    def generate(context, builder, signature, arguments):
+        out, at, weight, values, position, totals, _ = arguments
+        out = _data(context, builder, signature.args[0], out)
+        values = _data(context, builder, signature.args[3], values)
+        totals = _data(context, builder, signature.args[5], totals)
+        kind = _element(out)
+        zero = ir.Constant(ir.VectorType(kind, size), [0.0] * size)
+        taken = _splat(builder, builder.fneg(weight), size, kind)
+        left = _add_product(
+            builder, taken, _load(builder, values, position, size), _load(builder, out, at, size)
+        )
+        least = builder.fmul(weight, ir.Constant(_DOUBLE, ROUNDING[str(kind)]))
+        start = ir.Constant(at.type, 0)
+        least = builder.fmul(
+            _splat(builder, least, size, kind), _load(builder, totals, start, size)
+        )
+        kept = builder.select(builder.fcmp_ordered(">", left, least), left, zero)
+        _store(builder, kept, out, at, size)
         return context.get_dummy_value()
 
     return signature, generate
@@ -293,24 +326,6 @@ def dot_difference(typing, left, at, right, plus, minus, lane):
             _load(builder, right, plus, size), _load(builder, right, minus, size)
         )
         return _sum(builder, builder.fmul(left, difference), size)
-
-    return signature, generate
-
-
-@intrinsic
-def clear_negative(typing, values, at, lane):
-    """Raise ``values[at:][:L]`` to at least 0; return their sum."""
-    size = len(lane)
-    signature = types.float64(values, types.int64, lane)
-
-    def generate(context, builder, signature, arguments):
-        values, at, _ = arguments
-        values = _data(context, builder, signature.args[0], values)
-        old = _load(builder, values, at, size)
-        zero = ir.Constant(ir.VectorType(_element(values), size), [0.0] * size)
-        new = builder.select(builder.fcmp_ordered(">", old, zero), old, zero)
-        _store(builder, new, values, at, size)
-        return _sum(builder, new, size)
 
     return signature, generate
 

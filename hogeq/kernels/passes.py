@@ -16,7 +16,6 @@ from numba import njit
 from hogeq.kernels.lanes import (
     add_difference,
     add_scaled,
-    clear_negative,
     dot,
     dot_difference,
     fill,
@@ -24,6 +23,7 @@ from hogeq.kernels.lanes import (
     lane_sum,
     prefetch,
     scatter_add,
+    take_away,
 )
 
 FOLLOW = 0  # keep to the policy
@@ -127,10 +127,9 @@ def _spread_rolls(tables, policy, reach, buffer, place, own, opponent):
         sources = place + plane * rolls * size
         alive = 0
         for roll in range(rolls):
-            if _wanted(tables, policy, own, opponent, roll):
-                # Rounding can leave less than nothing of a mass moved to an exception.
-                if clear_negative(buffer, sources + roll * size, tables.lane) > 0.0 and roll > 0:
-                    alive += 1
+            wanted = roll > 0 and _wanted(tables, policy, own, opponent, roll)
+            if wanted and lane_sum(buffer, sources + roll * size, tables.lane) > 0.0:
+                alive += 1
         if _zero_stays(tables, own, opponent):
             at = base + tables.zero_offset[opponent]
             add_scaled(reach, at, 1.0, buffer, sources, tables.lane)
@@ -178,18 +177,26 @@ def _leave(tables, row, masses, common, buffer, places, own, situation):
             roll = tables.exception_roll[x]
             if row[roll] <= 0.0:
                 continue
-            usual = tables.default_mode[situation, roll]
-            other = tables.exception_mode[x]
             low, high = tables.exception_low[x], tables.exception_high[x]
-            for mode, weight in ((usual, -row[roll]), (other, row[roll])):
-                if own + tables.mode_bonus[mode] >= goal:
-                    continue  # the game is over: nothing lies beyond
-                at = _roll_at(tables, places, mode, roll)
+            usual = tables.default_mode[situation, roll]
+            if own + tables.mode_bonus[usual] < goal:
+                at = _roll_at(tables, places, usual, roll)
                 if high - low == size:
-                    add_scaled(buffer, at, weight, masses, memory * size, tables.lane)
-                    continue
-                for lane in range(low, high):
-                    buffer[at + lane] += weight * masses[memory * size + lane]
+                    source = memory * size
+                    take_away(buffer, at, row[roll], masses, source, common, tables.lane)
+                else:
+                    for lane in range(low, high):
+                        left = buffer[at + lane] - row[roll] * masses[memory * size + lane]
+                        rounding = 1e-14 * row[roll] * common[lane]
+                        buffer[at + lane] = left if left > rounding else 0.0
+            other = tables.exception_mode[x]
+            if own + tables.mode_bonus[other] < goal:
+                at = _roll_at(tables, places, other, roll)
+                if high - low == size:
+                    add_scaled(buffer, at, row[roll], masses, memory * size, tables.lane)
+                else:
+                    for lane in range(low, high):
+                        buffer[at + lane] += row[roll] * masses[memory * size + lane]
 
 
 @_part
