@@ -21,7 +21,7 @@ def say(what: object, status: int) -> int:
     """Print one line to standard error and give back the exit status."""
     words = " ".join(str(what).split())
     line = "".join(char if char.isprintable() else "?" for char in words)
-    typer.echo(_encodable(f"hogeq: {line}", sys.stderr.encoding), err=True)
+    typer.echo(encodable(f"hogeq: {line}", sys.stderr.encoding), err=True)
     return status
 
 
@@ -134,7 +134,7 @@ def emit(data: Mapping[str, Any], text: str, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(data, allow_nan=False))
     else:
-        typer.echo(_encodable(text, sys.stdout.encoding))
+        typer.echo(encodable(text, sys.stdout.encoding))
 
 
 def table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), left: int = 1) -> str:
@@ -166,6 +166,7 @@ def _shown(cell: object) -> str:
     return f"{cell:.12f}" if isinstance(cell, float) else str(cell)
 
 
-def _encodable(text: str, encoding: str | None) -> str:
+def encodable(text: str, encoding: str | None) -> str:
+    """Write out what an encoding cannot say."""
     encoding = encoding or "ascii"
     return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,315 @@
+"""The game in the terminal."""
+
+import re
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.memory import memory_line
+from hogeq.cli.shell import (
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    encodable,
+    refusing,
+    table,
+)
+from hogeq.rules import Rules, describe
+
+if TYPE_CHECKING:
+    from hogeq.play import Move, Position, Session
+
+OPTIMAL = ("optimal", "memory")
+HELP = (
+    ("a number", "roll that many dice"),
+    ("? or hint", "the best roll"),
+    ("odds", "win probability of every roll; odds 4: of one"),
+    ("undo", "take back your last turn"),
+    ("rules", "the rules in force"),
+    ("help", "this list"),
+    ("quit", "leave the game"),
+)
+
+
+class First(StrEnum):
+    """Who moves first."""
+
+    you = "you"
+    engine = "engine"
+    coin = "coin"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(play)
+
+
+def play(
+    rules: RulesOption = "su20",
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="S",
+            help="Who you play: a strategy, or optimal (or memory): best play that remembers "
+            "everything.",
+        ),
+    ] = "optimal",
+    first: Annotated[First, typer.Option(help="Who moves first.")] = First.coin,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of coin and dice. [a new one each time]")
+    ] = None,
+    transcript: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the game: .txt or .json.")
+    ] = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Play in the terminal against an engine.
+
+    Type help in the game for what can be typed. With --json the talk goes to standard error, and
+    the game to standard output once it ends.
+    """
+    check_output(transcript, (".txt", ".json"))
+    game = load_game(rules)
+    strategy = None if engine in OPTIMAL else load_strategy(engine, game, trust)
+    from hogeq.play import Engine, Session
+
+    with refusing():
+        opponent = Engine(game, strategy)
+    if seed is None:
+        import secrets
+
+        seed = secrets.randbelow(10**9)
+    session = Session(game, opponent, first.value, seed)
+    table_ = _Table(session, "optimal play" if strategy is None else engine, as_json)
+    try:
+        table_.play()
+    finally:
+        data = {"engine_plays": "optimal" if strategy is None else engine} | session.record()
+        if transcript is not None:
+            _write(transcript, data, table_)
+    if as_json:
+        emit(data, "", as_json)
+
+
+class _Table:
+    """The loop of a game: prompts, answers, and what happens on the way."""
+
+    def __init__(self, session: "Session", engine: str, to_errors: bool) -> None:
+        self.session = session
+        self.engine = engine
+        self.to_errors = to_errors
+        self.rules: Rules = session.game.rules
+        self.shown: Position | None = None  # the last position that was announced
+        self.commands: dict[str, Callable[[], None]] = {
+            "?": self._hint,
+            "hint": self._hint,
+            "odds": self._odds,
+            "undo": self._undo,
+            "rules": self._rules,
+            "help": self._help,
+        }
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Play until somebody wins or leaves."""
+        session = self.session
+        if hasattr(sys.stdin, "reconfigure"):
+            sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input
+        self._say(f"{self.rules.name}, you against {self.engine}, seed {session.seed}", "")
+        self._rules()
+        self._say(
+            "", f"Win probabilities count on {self.then()}.", "help lists what can be typed.", ""
+        )
+        self._say(f"{_player(session.position.mover)} moves first")
+        while not session.over:
+            if not session.yours:
+                self._tell(session.engine_turn())
+                continue
+            line = self._ask()
+            if line is None:
+                self._say("", f"end of input: left at {self._score()}")
+                break
+            if line in {"quit", "exit", "q"}:
+                self._say(f"left at {self._score()}")
+                break
+            self._answer(line)
+        self._say(*self.summary())
+
+    def _ask(self) -> str | None:
+        """Ask for a command; None at the end of input."""
+        if self.session.position != self.shown:
+            self.shown = self.session.position
+            self._say("", self._status())
+        typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False, err=self.to_errors)
+        line = _read()
+        if line is not None and not sys.stdin.isatty():
+            # As a terminal would have shown it.
+            self._say("".join(char if char.isprintable() else "?" for char in line))
+        return None if line is None else " ".join(line.lower().split())
+
+    def _answer(self, line: str) -> None:
+        number = re.fullmatch(r"(odds )?([0-9]{1,9})", line)
+        if number and int(number[2]) not in self.session.legal:
+            self._say(f"{number[2]} dice: allowed are 0 to {self.rules.max_dice}")
+        elif number and number[1]:
+            self._odds(int(number[2]))
+        elif number:
+            self._tell(self.session.roll(int(number[2])))
+        elif line in self.commands:
+            self.commands[line]()
+        else:
+            self._say(f"{line[:40]!a}: not understood; type a number of dice, or help")
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def _hint(self) -> None:
+        odds = self.session.odds()
+        best = [entry.dice for entry in odds if entry.behind == 0.0]
+        also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
+        self._say(
+            f"best: roll {best[0]}{also}, win probability {odds[0].win_probability:.12f} "
+            f"with {self.then()}"
+        )
+
+    def _odds(self, only: int | None = None) -> None:
+        rows = [entry for entry in self.session.odds() if only in {None, entry.dice}]
+        header = ("dice", "win probability", "behind the best")
+        self._say(table(rows, header, left=0), f"then {self.then()}")
+
+    def _undo(self) -> None:
+        taken = self.session.undo()
+        if taken:
+            plural = "" if len(taken) == 1 else "s"
+            self._say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
+        else:
+            self._say("nothing to take back")
+
+    def _rules(self) -> None:
+        self._say(table(describe(self.rules), left=2))
+
+    def _help(self) -> None:
+        self._say(table(HELP, left=2))
+
+    # --- what is said ---------------------------------------------------------------------------
+
+    def _status(self) -> str:
+        session, position = self.session, self.session.position
+        notes = [f"turn {position.turns + 1}: {self._score()}"]
+        if session.sides != self.rules.sides:
+            notes.append(f"{session.sides}-sided dice")
+        if session.game.has_memory:
+            notes.append(memory_line(self.rules, position.memory))
+        return "; ".join(notes)
+
+    def then(self) -> str:
+        """Say what win probabilities count on."""
+        if self.session.engine.optimal:
+            memory = " and remembering everything" if self.session.game.has_memory else ""
+            return f"both playing optimally{memory} from the next turn on"
+        return f"both playing {self.engine} from the next turn on"
+
+    def _score(self) -> str:
+        you, engine = self.session.position.scores
+        return f"you {you}, engine {engine}"
+
+    def _tell(self, move: "Move") -> None:
+        from hogeq.play import YOU, effects
+
+        what, *others = effects(self.rules, move)
+        self._say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
+        self._say(f"  {self._score()}")
+        if move.before.mover == YOU:
+            self._say(f"  {_verdict(move)}; so far {self.session.meter.total:.12f}")
+
+    def summary(self) -> list[str]:
+        """Say who won, and what the person's choices cost."""
+        session, lines = self.session, [""]
+        winner = session.position.winner
+        if winner is not None:
+            you, engine = session.position.scores
+            lines.append(f"{'you win' if winner == 0 else 'the engine wins'}, {you} to {engine}")
+        meter = session.meter
+        if meter.moves:
+            lines.append(
+                f"mistakes: {meter.mistakes} in {meter.moves} turns, "
+                f"together {meter.total:.12f} of win probability"
+            )
+        if meter.worst is not None:
+            worst = meter.worst
+            own, other = worst.before.view
+            lines.append(
+                f"the worst: turn {worst.after.turns}, {own} against {other}: rolled "
+                f"{worst.dice}, best {worst.best.dice}, cost {worst.cost:.12f}"
+            )
+        return lines
+
+    def _say(self, *lines: str) -> None:
+        stream = sys.stderr if self.to_errors else sys.stdout
+        for line in lines:
+            typer.echo(encodable(line, stream.encoding), err=self.to_errors)
+
+
+def _player(player: int) -> str:
+    from hogeq.play import PLAYERS
+
+    return PLAYERS[player]
+
+
+def _verdict(move: "Move") -> str:
+    if move.cost == 0.0:
+        return f"best: {move.odds.win_probability:.12f}"
+    return (
+        f"cost {move.cost:.12f}: {move.odds.win_probability:.12f}, "
+        f"best {move.best.dice} with {move.best.win_probability:.12f}"
+    )
+
+
+def _read() -> str | None:
+    """Read a line of standard input without its end; None when there is no more."""
+    if sys.stdin is None:  # closed before the program began
+        return None
+    line = sys.stdin.readline()
+    return line.removesuffix("\n") if line else None
+
+
+def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
+    import json
+
+    from hogeq.formats import write_whole
+
+    if path.suffix.lower() == ".json":
+        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    else:
+        text = "\n".join(_transcript(data, table_)) + "\n"
+    with refusing():
+        write_whole(path, text.encode("utf-8", "surrogateescape"))
+
+
+def _transcript(data: dict[str, Any], table_: _Table) -> list[str]:
+    from hogeq.play import effects
+
+    session = table_.session
+    lines = [
+        f"{data['rules']}, you against {table_.engine}, seed {session.seed}",
+        table(describe(table_.rules), left=2),
+        "",
+        f"win probabilities count on {table_.then()}",
+    ]
+    for move in session.moves:
+        own, other = move.before.scores
+        what, *others = effects(table_.rules, move)
+        lines += ["", f"turn {move.after.turns}: you {own}, engine {other}"]
+        if session.game.has_memory:
+            lines.append(memory_line(table_.rules, move.before.memory))
+        lines.append(f"{_player(move.before.mover)} {what}")
+        lines += [f"  {line}" for line in [*others, _verdict(move)]]
+    you, engine = session.position.scores
+    return [*lines, "", f"you {you}, engine {engine}", *table_.summary()[1:]]
