@@ -1,0 +1,123 @@
+"""OpenSpiel's solvers behind the protocol of ours: for comparison, on games small enough."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.game import Game
+from hogeq.solvers.matching import normalised
+from hogeq.tree import HogTree, count
+
+Floats = NDArray[np.float64]
+
+LARGEST = 2_000_000
+"""Most nodes of a tree to walk whole: minutes an iteration."""
+
+
+class OpenSpielState(NamedTuple):
+    """Everything a run knows."""
+
+    text: NDArray[np.uint8]
+    """(n,), state of the solver as OpenSpiel writes it, random numbers included."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@dataclass(frozen=True)
+class OpenSpielSolver:
+    """CFR, CFR+ or Monte Carlo CFR of OpenSpiel, on the game whose players see the scores alone.
+
+    OpenSpiel keeps a table for each player; the policy given is that of both tables' sums. Its
+    regrets leave own reach out, as `regret_weight: counterfactual` of ours does, and its average
+    weights a row by own reach summed over the histories of an information set. Under the imperfect
+    recall of Hog neither comes with a guarantee. The game is walked history by history: its cost
+    grows with the tree, not with the table.
+
+    Attributes
+    ----------
+    algorithm : {"cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"}
+        The solver.
+    repeats : int
+        Iterations of OpenSpiel's in one of ours; sampling solvers need many.
+    seed : int
+        Of the sampling solvers.
+    """
+
+    algorithm: Literal["cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"] = "cfr"
+    repeats: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        if self.repeats < 1:
+            raise ValueError(f"repeats: {self.repeats!r}, allowed are numbers from 1")
+
+    def init(self, game: Game) -> OpenSpielState:
+        """State before the first iteration.
+
+        Raises
+        ------
+        ValueError
+            If OpenSpiel is not installed, or if the game is too big for it.
+        """
+        if self.algorithm != "outcome_mccfr":
+            sizes = count(HogTree(game.rules), most=LARGEST)
+            if not sizes.exact:
+                raise ValueError(
+                    f"algorithm: {self.algorithm} walks a tree of {sizes}, allowed are at most "
+                    f"{LARGEST:,} nodes: lower goal or max_dice"
+                )
+        spiel = _openspiel()
+        return _packed(spiel.start(self.algorithm, game.rules, self.seed), 0)
+
+    def step(self, game: Game, state: OpenSpielState) -> OpenSpielState:
+        """`repeats` iterations of OpenSpiel's."""
+        done = int(state.iteration)
+        text = _openspiel().go_on(
+            self.algorithm,
+            game.rules,
+            self.seed,
+            _text(state),
+            done * self.repeats,
+            self.repeats,
+        )
+        return _packed(text, done + 1)
+
+    def average(self, game: Game, state: OpenSpielState) -> Floats:
+        """Average strategy, (G, G, K); uniform where no iteration ever came."""
+        return normalised(_openspiel().tables_of(game.rules, _text(state))[1].sum(axis=0))
+
+    def stats(self, game: Game, state: OpenSpielState) -> dict[str, float]:
+        """Average regret: positive regrets summed over information sets, each player, per step.
+
+        In win probability, as that of our own solvers: OpenSpiel's utilities span twice as much.
+        """
+        regrets = _openspiel().tables_of(game.rules, _text(state))[0]
+        positive = np.maximum(regrets, 0.0).max(axis=-1).sum() / 2.0
+        done = max(1, int(state.iteration) * self.repeats)
+        return {"average_regret": float(positive) / 2.0 / done}
+
+    def restore(self, arrays: Mapping[str, Any]) -> OpenSpielState:
+        """State from saved arrays, by the names of its fields."""
+        return OpenSpielState(**{name: np.array(arrays[name]) for name in OpenSpielState._fields})
+
+
+def _openspiel() -> Any:
+    try:
+        from hogeq import openspiel
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    return openspiel
+
+
+def _packed(text: str, iteration: int) -> OpenSpielState:
+    return OpenSpielState(
+        np.frombuffer(text.encode(), np.uint8).copy(), np.array(iteration, np.int64)
+    )
+
+
+def _text(state: OpenSpielState) -> str:
+    return state.text.tobytes().decode()
