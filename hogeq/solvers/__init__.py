@@ -17,6 +17,7 @@ from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.solvers.fictitious import FictitiousPlay
 from hogeq.solvers.fsicfr import FSICFR
 from hogeq.solvers.mirror import MirrorDescent
+from hogeq.solvers.openspiel_solver import OpenSpielSolver
 from hogeq.solvers.regret import CFR, CFRPlus, DiscountedCFR, LinearCFR, PredictiveCFRPlus
 
 
@@ -50,4 +51,5 @@ SOLVERS: dict[str, type[Any]] = {
     "fictitious": FictitiousPlay,
     "double_oracle": DoubleOracle,
     "mirror": MirrorDescent,
+    "openspiel": OpenSpielSolver,
 }
