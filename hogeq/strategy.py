@@ -6,8 +6,9 @@ probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
@@ -235,7 +236,9 @@ class Builtin(NamedTuple):
     about: str
     """One line for people."""
     make: Callable[..., Matrix | Policy]
-    """Called with the game and one int for each parameter."""
+    """Called with the game, one int for each parameter, and options by name."""
+    options: Mapping[str, float]
+    """Numbers that may be given by name, and what they are if they are not."""
 
     def usage(self, name: str) -> str:
         """How to write it, ``name:PARAMETER,...``."""
@@ -261,12 +264,19 @@ def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     Returns
     -------
     decorator
-        For a function of the game and one int for each parameter.
+        For a function of the game and one int for each parameter. Its keyword-only parameters,
+        all with an int or float as default, are options: users may write ``name:option=value``.
     """
     name, _, parameters = usage.partition(":")
 
     def enter(make: _Maker) -> _Maker:
-        _BUILTINS[name] = Builtin(tuple(parameters.split(",")) if parameters else (), about, make)
+        options = {
+            option.name: option.default
+            for option in signature(make).parameters.values()
+            if option.kind is Parameter.KEYWORD_ONLY
+        }
+        wanted = tuple(parameters.split(",")) if parameters else ()
+        _BUILTINS[name] = Builtin(wanted, about, make, options)
         return make
 
     return enter
@@ -278,9 +288,14 @@ def names() -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        How to write each, with its parameters, and one line about it.
+        How to write each, with its parameters, and one line about it, which ends with its options.
     """
-    return {entry.usage(name): entry.about for name, entry in _BUILTINS.items()}
+    return {entry.usage(name): entry.about + _options(entry) for name, entry in _BUILTINS.items()}
+
+
+def _options(entry: Builtin) -> str:
+    defaults = ",".join(f"{option}={value}" for option, value in entry.options.items())
+    return f" (options :{defaults})" if defaults else ""
 
 
 def is_builtin(spec: str) -> bool:
@@ -300,7 +315,8 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     Parameters
     ----------
     spec : str
-        A name, with its parameters after a colon: ``"always_roll:6"``. See `names`.
+        A name, with its parameters after a colon, and after them its options:
+        ``"always_roll:6"``, ``"huan2020:epsilon=0.02"``. See `names`.
     game : Game
         The game it is to play.
 
@@ -312,14 +328,17 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     Raises
     ------
     StrategyError
-        If the name is unknown, or a parameter missing, one too many, not whole or out of range.
+        If the name is unknown, or a parameter missing, one too many, not whole or out of range,
+        or an option unknown, given twice, no number or out of range.
     """
     name, colon, rest = spec.partition(":")
     if name not in _BUILTINS:
         allowed = ", ".join(names()) + nearest(name, _BUILTINS)
         raise StrategyError(f"strategy {shown(spec)}: unknown name, allowed are {allowed}")
     entry = _BUILTINS[name]
-    given = rest.split(",") if colon else []
+    texts = rest.split(",") if colon else []
+    options = _given_options(spec, entry, [text for text in texts if "=" in text])
+    given = [text for text in texts if "=" not in text]
     if len(given) != len(entry.parameters):
         raise StrategyError(
             f"strategy {shown(spec)}: {len(given)} parameters given, "
@@ -339,7 +358,29 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
                 f"strategy {shown(spec)}: N is {number}, allowed are 0 to {game.rules.max_dice}"
             )
         arguments.append(number)
-    return entry.make(game, *arguments)
+    return entry.make(game, *arguments, **options)
+
+
+def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in texts:
+        option, _, value = (part.strip() for part in text.partition("="))
+        if option not in entry.options:
+            allowed = ", ".join(entry.options) or "none"
+            raise StrategyError(
+                f"strategy {shown(spec)}: unknown option {shown(option)}, allowed are {allowed}"
+            )
+        if option in found:
+            raise StrategyError(f"strategy {shown(spec)}: option {option} is given twice")
+        whole = isinstance(entry.options[option], int)
+        fraction = "" if whole else r"(\.[0-9]{0,17})?(e[+-]?[0-9]{1,2})?"
+        if not re.fullmatch(rf"[+-]?[0-9]{{1,9}}{fraction}", value):
+            kind = "a whole number" if whole else "a number"
+            raise StrategyError(
+                f"strategy {shown(spec)}: {option} is {shown(value)}, allowed is {kind}"
+            )
+        found[option] = int(value) if whole else float(value)
+    return found
 
 
 @register("always_roll:N", "roll N dice, whatever the scores")
