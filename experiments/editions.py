@@ -16,7 +16,7 @@ from hogeq.rules import EDITIONS, Rules
 from hogeq.strategy import builtin
 from hogeq.tablebase import solve
 
-EFFORT = Effort(starts=4, anneal_steps=100, jobs=2)
+EFFORT = Effort(starts=4, jobs=2)
 VARIANTS = {
     "fa15 without Piggy Back": replace(EDITIONS["fa15"], piggy_back=False),
     "su21 without Time Trot, six-sided extra turns": replace(
