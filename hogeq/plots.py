@@ -309,6 +309,74 @@ def distributions(
     _write(path, 0.6 + 1.7 * len(kinds), draw)
 
 
+def beliefs(
+    panels: Mapping[str, ArrayLike],
+    path: str | Path,
+    rows: tuple[str, Sequence[str]],
+    columns: tuple[str, Sequence[str]],
+    title: str = "",
+) -> None:
+    """Draw distributions of the hidden memory beside each other, on one scale of colours.
+
+    Parameters
+    ----------
+    panels : mapping of str to array_like, shape (m, n)
+        Probabilities, by what to write above them.
+    path : str or Path
+        The PNG to write.
+    rows, columns : (str, sequence of str)
+        What the two parts of the memory are, and the names of their m and n values.
+    title : str
+        Drawn above the first panel.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw, or a shape does not fit the names.
+    ResultsError
+        The file cannot be written.
+    """
+    shape = len(rows[1]), len(columns[1])
+    tables = {name: np.asarray(array, np.float64) for name, array in panels.items()}
+    for name, shares in tables.items():
+        if shares.shape != shape:
+            raise ValueError(f"beliefs: {name} has shape {shares.shape}; allowed: {shape}")
+    if not tables or 0 in shape:
+        raise ValueError("beliefs: nothing to draw; allowed: one panel or more")
+
+    def draw(figure: "Figure") -> None:
+        from matplotlib.colors import LogNorm
+
+        norm = LogNorm(_RAREST, 1.0)
+        for axes, (name, shares) in zip(
+            figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0],
+            tables.items(),
+            strict=True,
+        ):
+            image = axes.imshow(
+                np.where(shares > 0.0, np.maximum(shares, _RAREST), np.nan),  # blank: impossible
+                cmap="viridis_r",
+                norm=norm,
+                origin="lower",
+                interpolation="nearest",
+                aspect="auto",
+            )
+            for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
+                # The last is labelled, and of the others as many as there is room for.
+                step = math.ceil(len(names) / 8)
+                places = [*range(0, len(names) - step, step), len(names) - 1]
+                axis.set_ticks(places, [names[place] for place in places])
+            axes.set_ylabel(rows[0])
+            axes.set_title(f"{title}\n{name}" if title and axes is figure.axes[0] else name)
+        figure.axes[-1].set_xlabel(columns[0])
+        label = f"probability (below {_RAREST:g}: as {_RAREST:g})"
+        bar = figure.colorbar(image, ax=list(figure.axes), label=label)
+        bar.ax.tick_params(labelsize=_TICK_SIZE)
+        bar.ax.yaxis.label.set_fontsize(_LABEL_SIZE)
+
+    _write(path, 0.8 + 2.2 * len(tables), draw)
+
+
 def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
     """Draw the win rates of a field, entries that fare alike side by side.
 

@@ -23,9 +23,12 @@ from hogeq.cli.shell import (
 )
 
 if TYPE_CHECKING:
+    from hogeq.game import Game
     from hogeq.tournament import Standing
+    from hogeq.workspace import WinRate
 
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
+FULL_MEMORY = "full_memory"
 
 
 def register(app: typer.Typer) -> None:
@@ -42,19 +45,45 @@ def compare(
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Exact win rate of A against B."""
-    game = load_game(rules)
-    one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
-    from hogeq.evaluate import win_rate
+    """Exact win rate of A against B.
 
-    found = win_rate(game, one, two)
+    full_memory is the player who remembers everything and plays best against one who does too.
+    """
+    game = load_game(rules)
+    remembering = game.has_memory and FULL_MEMORY in {a, b}
+    if remembering:
+        found = _of_full_memory(a, b, game, trust)
+    else:
+        one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
+        from hogeq.evaluate import win_rate
+
+        found = win_rate(game, one, two)
     data = {"rules": game.rules.name, "a": a, "b": b, **found._asdict()}
     rows = [
         ("win rate", found.win_rate),
         ("moving first", found.first),
         ("moving second", found.second),
     ]
-    emit(data, f"{a} against {b}, {game.rules.name}\n\n{table(rows)}", as_json)
+    text = f"{a} against {b}, {game.rules.name}\n\n{table(rows)}"
+    if remembering:
+        text += "\n\nfull_memory remembers what a strategy may not see"
+    emit(data, text, as_json)
+
+
+def _of_full_memory(a: str, b: str, game: "Game", trust: bool) -> "WinRate":
+    """Win rate of A against B, one of whom remembers everything, or both."""
+    others = [load_strategy(name, game, trust) for name in (a, b) if name != FULL_MEMORY]
+    from hogeq.tablebase import solve
+    from hogeq.workspace import WinRate
+
+    with refusing():
+        solved = solve(game)
+    if not others:
+        return WinRate(0.5, solved.value, 1.0 - solved.value)
+    found = solved.against(others[0])
+    if a == FULL_MEMORY:
+        return found
+    return WinRate(1.0 - found.win_rate, 1.0 - found.second, 1.0 - found.first)
 
 
 def attack(

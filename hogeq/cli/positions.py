@@ -17,7 +17,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.rules.turn import Memory
+from hogeq.rules.turn import Memory, memory_sizes
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -219,10 +219,19 @@ def beliefs(
         str | None, typer.Option(metavar="T", help="The opponent's strategy. [S]")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Lines of the table.")] = 20,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="PNG", help="Draw the distribution and the guesses.")
+    ] = None,
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Distribution of the hidden memory at a position."""
+    """Distribution of the hidden memory at a position.
+
+    Beside it two guesses by counting, where turns alternate: of the strategies' own play, and as
+    the second place of summer 2020 looked it up, perfect play first. Each with its total variation
+    distance from the truth.
+    """
+    check_output(plot, (".png",))
     game = load_game(rules)
     position(game, score, opponent)
     if not game.has_memory:
@@ -237,11 +246,20 @@ def beliefs(
         raise BadInputError(
             f"strategy {strategy}: play never comes to {score} points against {opponent}"
         )
+    shares = {"probability": masses / visits}
+    shares |= _guesses(game, one, None if against is None else two, score, opponent)
+    from hogeq.seeds.delta import total_variation
+
+    distances = {
+        name: float(total_variation(shares["probability"], guess))
+        for name, guess in shares.items()
+        if name != "probability"
+    }
     order = sorted(range(game.memory_size), key=lambda index: (-masses[index], index))
-    likely = [
-        (game.memories[index], float(masses[index] / visits))
+    found = [
+        (game.memories[index], {name: float(of[index]) for name, of in shares.items()})
         for index in order
-        if masses[index] > 0
+        if any(of[index] > 0.0 for of in shares.values())
     ]
     data = {
         "rules": game.rules.name,
@@ -250,18 +268,75 @@ def beliefs(
         "score": score,
         "opponent": opponent,
         "reach": visits,
-        "memories": [
-            {**memory_fields(game.rules, memory), "probability": share} for memory, share in likely
-        ],
+        "memories": [{**memory_fields(game.rules, memory), **at} for memory, at in found],
+        "total_variation": distances or None,
     }
-    rows = [(*memory_texts(game.rules, memory), share) for memory, share in likely[:top]]
+    if plot is not None:
+        _plot_beliefs(game, shares, distances, data, plot)
+        data["plot"] = str(plot)
+    rows = [(*memory_texts(game.rules, memory), *at.values()) for memory, at in found[:top]]
     lines = [
         f"{game.rules.name}, {strategy} at {score} points against {data['against']} at {opponent}",
         f"reached in a game with probability {visits:.12f}",
         "",
-        table(rows, (*memory_columns(game.rules), "probability"), left=0),
+        table(rows, (*memory_columns(game.rules), *shares), left=0),
     ]
-    if len(likely) > top:
-        rest = 1.0 - sum(share for _, share in likely[:top])
-        lines.append(f"and {len(likely) - top} more, together {rest:.12f}")
+    if len(found) > top:
+        rest = 1.0 - sum(at["probability"] for _, at in found[:top])
+        lines.append(f"and {len(found) - top} more, together {rest:.12f}")
+    if distances:
+        about = {
+            "counted": "ways into each memory, in the strategies' own play",
+            "seed": "the same in perfect play first, then in their own, then 0.25 each",
+        }
+        told = [(name, f"{distances[name]:.12f}", about[name]) for name in distances]
+        lines += ["", "total variation distance of the guesses", table(told, left=3)]
     emit(data, "\n".join(lines), as_json)
+
+
+def _guesses(game: "Game", one: Any, two: Any, score: int, opponent: int) -> dict[str, Any]:
+    """Guesses of the memory by counting, (H,) each; none where turns do not alternate."""
+    from hogeq.seeds.delta import countable
+    from hogeq.seeds.second_place import guess_by_counting
+
+    if not countable(game):
+        return {}
+    guessed = guess_by_counting(game, one, two)
+    return {
+        "counted": guessed.counted[score, opponent],
+        "seed": guessed.looked_up[score, opponent],
+    }
+
+
+def _plot_beliefs(
+    game: "Game",
+    shares: dict[str, Any],
+    distances: dict[str, float],
+    data: dict[str, Any],
+    path: Path,
+) -> None:
+    """Draw shares of the memories by two of its parts, summed over others if there are any."""
+    from hogeq import plots
+
+    sizes = memory_sizes(game.rules)
+    parts = (*sizes, sizes[2])
+    rows, columns = (2, 3) if sizes[2] > 1 else (0, 1)
+    rest = tuple(axis for axis in range(4) if axis not in (rows, columns))
+    names = ["turn (mod period)", "extra turn", "own last", "opponent's last"]
+    ticks = [[str(value) for value in range(size)] for size in parts]
+    ticks[1] = ["no", "yes"][: sizes[1]]
+    if game.rules.feral_hogs == "points":
+        ticks[2][-1] += "+"
+        ticks[3][-1] += "+"
+    titles = {"probability": "exact"} | {
+        name: f"{name}, total variation {distance:.4f}" for name, distance in distances.items()
+    }
+    title = f"{data['rules']}, {data['score']} points against {data['opponent']}"
+    with refusing():
+        plots.beliefs(
+            {titles[name]: of.reshape(parts).sum(axis=rest) for name, of in shares.items()},
+            path,
+            (names[rows], ticks[rows]),
+            (names[columns], ticks[columns]),
+            title.replace("$", r"\$"),
+        )
