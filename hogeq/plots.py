@@ -6,6 +6,7 @@ global state is used: figures can be drawn in any thread, and no settings of a c
 """
 
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,7 @@ from hogeq.results import Metrics, replacing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
@@ -42,6 +44,10 @@ _LINE_WIDTH: Final = 1.2
 _MARKER_SIZE: Final = 3.5
 _NAMED: Final = 40  # entries of a field whose names can still be read
 _LONGEST_NAME: Final = 24
+_UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
+_NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
+_ROUNDING: Final = 1e-9
+_WIDEST: Final = 44  # characters of a line of a title
 _RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
 
 
@@ -94,7 +100,7 @@ def exploitability(metrics: Sequence[Metrics], path: str | Path, title: str = ""
             )
         axes.set_xlabel("iterations")
         axes.set_ylabel("exploitability (win rate $-$ 1/2)")
-        axes.set_title(title)
+        axes.set_title(_lines(title))
         _number_log_axes(axes, iterations, np.concatenate([attack, bound, purified]))
         # One checkpoint alone would get an axis from 0.1 iterations.
         axes.set_xlim(iterations[0] / 1.2, iterations[-1] * 1.2)
@@ -206,11 +212,163 @@ def difference(
         raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
     gap = one - two
     reach = max(1, math.ceil(np.abs(gap).max()))
-    label = f"dice of {names[0]} less dice of {names[1]}"
+    more, less = (_shortened(name) for name in names)
+    label = f"dice of {more} less dice of {less}"
+    if len(label) > _WIDEST:
+        label = f"dice of {more}\nless dice of {less}"
 
     def draw(figure: "Figure") -> None:
         # Blue to red through near-white: no difference leaves no ink.
         _draw_values(figure, figure.add_subplot(), gap, label, "RdBu_r", (-reach, reach), title)
+
+    _write(path, 2.9, draw)
+
+
+def counter(
+    gap: ArrayLike,
+    gains: ArrayLike,
+    reach: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    names: tuple[str, str] = ("counter", "rival"),
+) -> None:
+    """Draw where a counter-matrix leaves its rival's rolls, and below, what each cell gains.
+
+    Parameters
+    ----------
+    gap : array_like of int, shape (G, G)
+        Dice of the counter-matrix less those of the rival; row = own score.
+    gains : array_like of float, shape (G, G)
+        Win rate gained by each cell.
+    reach : array_like of float, shape (G, G)
+        Probability of coming to move there; cells that are never reached are drawn grey.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the maps.
+    names : tuple of str
+        What to call the counter-matrix and its rival.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    ResultsError
+        The file cannot be written.
+    """
+    dice, won, met = (
+        _table(array, name) for array, name in ((gap, "gap"), (gains, "gains"), (reach, "reach"))
+    )
+    if not dice.shape == won.shape == met.shape:
+        raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
+    most = max(1, int(np.abs(dice).max()))
+    highest = float(won.max())
+
+    def draw(figure: "Figure") -> None:
+        from matplotlib.colors import LogNorm
+
+        above, below = figure.subplots(2, 1, sharex=True)
+        shown = np.where(met > 0.0, dice, np.nan)
+        label = f"dice of {_shortened(names[0])} less {_shortened(names[1])}"
+        _draw_values(figure, above, shown, label, "RdBu_r", (-most, most), title)
+        above.set_xlabel("")
+        above.set_facecolor(_UNREACHED)
+        # Any scale will do where nothing is gained.
+        least, most_won = (highest * _RAREST, highest) if highest > 0.0 else (_RAREST, 1.0)
+        image = below.imshow(
+            np.where(won > 0.0, np.maximum(won, least), np.nan),
+            cmap="viridis_r",
+            norm=LogNorm(least, most_won),
+            origin="lower",
+            interpolation="nearest",
+            extent=_extent(won),
+        )
+        # What is not reached is grey; what stays white gains nothing.
+        below.imshow(
+            np.where(met > 0.0, np.nan, 0.0),
+            cmap=_plain(_UNREACHED),
+            origin="lower",
+            interpolation="nearest",
+            extent=_extent(won),
+        )
+        _bar(figure, below, image, f"win rate gained (below {least:.0e}: as that)")
+        _finish_map(below, "")
+        below.set_xlabel(f"{_OTHER}\ngrey: never reached; white: no gain")
+
+    _write(path, 5.4, draw)
+
+
+def tradeoff(
+    shares: Sequence[float],
+    attacks: Sequence[float],
+    won: Sequence[float],
+    path: str | Path,
+    title: str = "",
+    label: str = "mean win rate against the field",
+    cap: float | None = None,
+) -> None:
+    """Draw what winning from a field costs in safety: a point for every share of free opponents.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Written beside the points, where they leave each other room.
+    attacks : sequence of float
+        Win rate of the strongest counter-matrix found.
+    won : sequence of float
+        What is won from the field.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+    label : str
+        What is won, with its unit.
+    cap : float, optional
+        Drawn as a line: the attack that is allowed.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw, or the lengths differ.
+    ResultsError
+        The file cannot be written.
+    """
+    if not len(shares) or not len(shares) == len(attacks) == len(won):
+        raise ValueError(
+            f"tradeoff: {len(shares)} shares, {len(attacks)} attacks, {len(won)} results; "
+            "allowed: as many of each, one or more"
+        )
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        numbered = "numbers: share of opponents free to exploit"
+        axes.plot(attacks, won, "o-", color=_BOUND, lw=_LINE_WIDTH, ms=_MARKER_SIZE, label=numbered)
+        figure.legend(loc="outside lower center", frameon=False, fontsize=_TICK_SIZE)
+        if cap is not None:
+            axes.axvline(cap, color=_ATTACK, ls="--", lw=_LINE_WIDTH)
+            axes.annotate(
+                "cap",
+                (cap, 0.0),
+                (2, 2),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points",
+                fontsize=_TICK_SIZE,
+                color=_ATTACK,
+            )
+        for share, attack, height in _apart(shares, attacks, won):
+            axes.annotate(
+                f"{share:.2g}",
+                (attack, height),
+                (4, -8),
+                textcoords="offset points",
+                fontsize=_TICK_SIZE,
+            )
+        axes.margins(0.08)
+        axes.set_xlabel("attack found (win rate against it)")
+        axes.set_ylabel(label)
+        axes.set_title(_lines(title))
+        axes.grid(linewidth=0.4, alpha=0.5)
+        axes.set_axisbelow(True)
 
     _write(path, 2.9, draw)
 
@@ -226,7 +384,7 @@ def values(
     Parameters
     ----------
     array : array_like of float, shape (G, G)
-        Row = own score. NaN is left blank: a position that play cannot reach, say.
+        Row = own score. NaN is left white: a position that play cannot reach.
     path : str or Path
         The PNG to write.
     title : str
@@ -243,11 +401,15 @@ def values(
     """
     table = _table(array, "values").astype(np.float64)
     known = table[np.isfinite(table)]
-    inside = known.size == 0 or (known.min() >= 0.0 and known.max() <= 1.0)
+    # Probabilities may miss their range by rounding.
+    inside = known.size == 0 or (known.min() >= -_ROUNDING and known.max() <= 1.0 + _ROUNDING)
     limits = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
 
     def draw(figure: "Figure") -> None:
-        _draw_values(figure, figure.add_subplot(), table, label, "cividis", limits, title)
+        axes = figure.add_subplot()
+        _draw_values(figure, axes, table, label, "cividis", limits, title)
+        if known.size < table.size:
+            axes.set_xlabel(f"{_OTHER}\nwhite: never reached")
 
     _write(path, 2.9, draw)
 
@@ -297,7 +459,7 @@ def distributions(
                 extent=(-0.5, highest + 0.5, 0.5, most + 0.5),
             )
             axes.set_ylabel("dice rolled")
-            axes.set_title(f"{title}, {kind}" if title else kind)
+            axes.set_title(_lines(f"{title}, {kind}" if title else kind))
             axes.yaxis.set_major_locator(MaxNLocator(10, integer=True))
         panels[-1].set_xlabel("points scored by the roll")
         panels[-1].xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
@@ -421,7 +583,7 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
             interpolation="nearest",
         )
         _bar(figure, axes, image, "win rate of row against column")
-        axes.set_title(title)
+        axes.set_title(_lines(title))
         axes.set_xlabel("opponent")
         axes.set_ylabel("strategy")
         if len(names) > _NAMED:
@@ -509,6 +671,31 @@ def _draw_values(
     _finish_map(axes, title)
 
 
+def _plain(colour: str) -> "ListedColormap":
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
+
+
+def _apart(
+    shares: Sequence[float], attacks: Sequence[float], won: Sequence[float]
+) -> list[tuple[float, float, float]]:
+    """Points of a curve that can be numbered without touching, the first and the last for sure."""
+    points = sorted(zip(shares, attacks, won, strict=True))
+    wide = max(attacks) - min(attacks) or 1.0
+    tall = max(won) - min(won) or 1.0
+    kept: list[tuple[float, float, float]] = []
+    for point in [points[0], points[-1], *points[1:-1]]:
+        near = [
+            abs(point[1] - other[1]) < 2.0 * _NEAR * wide
+            and abs(point[2] - other[2]) < _NEAR * tall
+            for other in kept
+        ]
+        if not any(near):
+            kept.append(point)
+    return kept
+
+
 def _bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -> "Colorbar":
     # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
     bar = figure.colorbar(image, cax=axes.inset_axes((1.05, 0.0, 0.05, 1.0)), label=label)
@@ -523,7 +710,7 @@ def _finish_map(axes: "Axes", title: str) -> None:
         axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel(_OTHER)
     axes.set_ylabel(_OWN)
-    axes.set_title(title)
+    axes.set_title(_lines(title))
 
 
 def _number_log_axes(axes: "Axes", iterations: NDArray[Any], shown: NDArray[Any]) -> None:
@@ -565,6 +752,11 @@ def _dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
     if table.ndim == 3:
         table = table @ np.arange(table.shape[2])
     return _table(table, name)
+
+
+def _lines(title: str) -> str:
+    """Break a title that is wider than the figure."""
+    return "\n".join(textwrap.wrap(title, _WIDEST))
 
 
 def _shortened(name: str) -> str:

@@ -29,6 +29,14 @@ ROLLS = [{1: 0.5, **dict.fromkeys(range(dice, 9), 0.1 / dice)} for dice in range
 KINDS = [0, 1, 0, 1, 1, 0]
 RATES = np.array([[0.5 + 0.3 * (a - b) for b in KINDS] for a in KINDS])
 ENTRIES = [f"{'ab'[kind]}{index}$x^2" for index, kind in enumerate(KINDS)]
+REACH = RANDOM.random((100, 100)) * (RANDOM.random((100, 100)) > 0.3)
+GAINS = REACH * 10.0 ** RANDOM.uniform(-9, -3, (100, 100)) * (MATRIX != 5)
+CURVE = (
+    [0.0, 0.02, 0.05, 0.5, 1.0],
+    [0.69, 0.66, 0.655, 0.53, 0.51],
+    [0.75, 0.74, 0.74, 0.73, 0.6],
+)
+LONG = "results/champions/su20/a_folder_of_a_long_name"
 
 FIGURES: dict[str, Callable[[Path], None]] = {
     "exploitability": lambda path: plots.exploitability(METRICS, path, "su20, cfr_plus"),
@@ -38,6 +46,15 @@ FIGURES: dict[str, Callable[[Path], None]] = {
     "values": lambda path: plots.values(POLICY[:, :, 0], path),
     "distributions": lambda path: plots.distributions({"6-sided": ROLLS, "4-sided": ROLLS}, path),
     "win_rates": lambda path: plots.win_rates(RATES, ENTRIES, path, "su20"),
+    "counter": lambda path: plots.counter(MATRIX - 5, GAINS, REACH, path, "counter to a$b, su20"),
+    "counter of nothing": lambda path: plots.counter(0 * MATRIX, 0 * GAINS, REACH, path),
+    "tradeoff": lambda path: plots.tradeoff(*CURVE, path, "su20", cap=0.55),
+    "tradeoff of one": lambda path: plots.tradeoff([0.0], [0.6], [0.7], path),
+    "values of some": lambda path: plots.values(np.where(REACH > 0.0, GAINS, np.nan), path),
+    "map of long names": lambda path: plots.difference(
+        MATRIX, POLICY, path, f"{LONG}, su20 with goal=100", (f"{LONG}/one.csv", f"{LONG}/two.csv")
+    ),
+    "matrix of long names": lambda path: plots.matrix(MATRIX, path, f"{LONG}/one.csv, su20"),
     "win_rates of many": lambda path: plots.win_rates(POLICY[:60, :60, 0], 60 * ["long "], path),
     "win_rates of long names": lambda path: plots.win_rates(RATES, 6 * ["long " * 20], path),
 }
@@ -47,6 +64,12 @@ AXES = {
     "exploitability": {"iterations", "exploitability (win rate $-$ 1/2)"},
     "distributions": {"dice rolled", "points scored by the roll"},
     "win_rates": {"strategy", "opponent", "win rate of row against column"},
+    "counter": {
+        "own score (points)",
+        "opponent score (points)\ngrey: never reached; white: no gain",
+    },
+    "tradeoff": {"attack found (win rate against it)", "mean win rate against the field"},
+    "values of some": {"own score (points)", "opponent score (points)\nwhite: never reached"},
     "map": {"own score (points)", "opponent score (points)"},
 }
 
@@ -94,8 +117,9 @@ def test_every_figure_is_fit_for_a_column(tmp_path: Path, drawn: list[Figure], n
         overhang = (-box.x0, -box.y0, box.x1 - figure.bbox.x1, box.y1 - figure.bbox.y1)
         assert max(overhang) < 3  # dots, of 300 an inch: blank edges of letters
     found = {text.get_text() for text in texts(figure)}
-    assert AXES.get(name.partition(" ")[0], AXES["map"]) <= found
-    assert ("dice to roll" in found) is (name in {"matrix", "policy"})
+    kind = name.partition(" ")[0]
+    assert AXES.get(name, AXES.get(kind, AXES["map"])) <= found
+    assert ("dice to roll" in found) is (kind in {"matrix", "policy"})
 
 
 def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]) -> None:
@@ -122,6 +146,39 @@ def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]
     assert low == pytest.approx(min(row.attack for row in METRICS) - 0.5)
     # Without colour, markers and dashes still tell the lines apart.
     assert len({(line.get_marker(), line.get_linestyle()) for line in lines.values()}) == 3
+
+
+def test_what_a_counter_gains_is_told_from_what_is_not_reached(
+    tmp_path: Path, drawn: list[Figure]
+) -> None:
+    plots.counter(MATRIX - 5, GAINS, REACH, tmp_path / "figure.png")
+    above, below = drawn[0].axes
+    shown: Any = above.images[0].get_array()
+    assert np.array_equal(shown.mask, REACH == 0.0)
+    assert np.array_equal(shown.data[REACH > 0.0], (MATRIX - 5)[REACH > 0.0])
+    low, high = above.images[0].get_clim()
+    assert low == -high == (MATRIX - 5).min()  # no difference lies in the middle
+    gains: Any = below.images[0].get_array()
+    unreached: Any = below.images[1].get_array()
+    assert np.array_equal(gains.mask, GAINS == 0.0)
+    most = GAINS.max()
+    np.testing.assert_array_equal(gains.compressed(), np.maximum(GAINS[GAINS > 0.0], most * 1e-4))
+    assert np.array_equal(unreached.mask, REACH > 0.0)
+
+
+def test_a_tradeoff_shows_its_numbers(tmp_path: Path, drawn: list[Figure]) -> None:
+    plots.tradeoff(*CURVE, tmp_path / "figure.png", cap=0.55)
+    (axes,) = drawn[0].axes
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), CURVE[1])
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), CURVE[2])
+    found = {text.get_text() for text in texts(drawn[0])}
+    assert {"0", "0.02", "0.5", "1", "cap"} <= found
+    assert "0.05" not in found  # too near to the point before
+
+
+def test_rounding_above_one_is_no_other_scale(tmp_path: Path, drawn: list[Figure]) -> None:
+    plots.values(np.array([[0.25, 1.0 + 1e-12], [0.5, 0.75]]), tmp_path / "figure.png")
+    assert drawn[0].axes[0].images[0].get_clim() == (0.0, 1.0)
 
 
 def _lightness(colour: tuple[float, float, float]) -> float:
