@@ -18,6 +18,7 @@ from hogeq.respond import (
     attack,
     exploitability,
     full_memory_bound,
+    gains,
 )
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.workspace import Workspace
@@ -382,3 +383,27 @@ def test_attack_on_the_strategy_that_ignores_memory() -> None:
     bound = full_memory_bound(game, matrix)
     assert bound == pytest.approx(0.6790, abs=5e-5)
     assert found.win_rate <= bound
+
+
+# --- where a counter-matrix gains -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
+def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str) -> None:
+    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
+    policy = np.random.default_rng(4).dirichlet(np.ones(4), game.shape[:2])
+    counter = attack(game, policy, Effort(starts=1)).matrix
+    found = gains(game, counter, policy)
+    assert np.array_equal(found.usual, policy.argmax(axis=2))
+    whole = win_rate(game, counter, policy).win_rate
+    for own in range(12):
+        for opponent in range(12):
+            changed = counter.copy()
+            changed[own, opponent] = found.usual[own, opponent]
+            loss = whole - win_rate(game, changed, policy).win_rate
+            assert found.gains[own, opponent] == pytest.approx(loss, abs=1e-13)
+            if counter[own, opponent] == found.usual[own, opponent]:
+                assert found.gains[own, opponent] == 0.0
+    assert found.gains.max() > 1e-3
+    assert found.gains.min() > -1e-12  # a matrix that no change of one cell improves
+    assert np.all(found.gains[found.reach == 0.0] == 0.0)
