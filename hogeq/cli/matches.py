@@ -1,4 +1,4 @@
-"""Strategies against each other: compare, attack, tournament."""
+"""Strategies against each other: compare, tournament."""
 
 import csv
 import io
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
     from hogeq.tournament import Standing
     from hogeq.workspace import WinRate
 
-MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 FULL_MEMORY = "full_memory"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(compare)
-    app.command()(attack)
     app.command()(tournament)
 
 
@@ -84,77 +82,6 @@ def _of_full_memory(a: str, b: str, game: "Game", trust: bool) -> "WinRate":
     if a == FULL_MEMORY:
         return found
     return WinRate(1.0 - found.win_rate, 1.0 - found.second, 1.0 - found.first)
-
-
-def attack(
-    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
-    rules: RulesOption = "su20",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the counter-matrix: M.csv, say.")
-    ] = None,
-    starts: Annotated[int, typer.Option(help="Independent starts of the search.")] = 4,
-    anneal_steps: Annotated[
-        int, typer.Option(help="Steps of the softmax responder from each start.")
-    ] = 60,
-    damping: Annotated[float, typer.Option(help="Share of the way that each step goes.")] = 0.5,
-    kicks: Annotated[int, typer.Option(help="Rounds of iterated local search.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
-    jobs: JobsOption = None,
-    trust: TrustOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Strongest counter-matrix found, and the full-memory bound."""
-    check_output(out, MATRIX_SUFFIXES)
-    game = load_game(rules)
-    target = load_strategy(strategy, game, trust)
-    from hogeq import respond
-
-    with refusing():
-        effort = respond.Effort(starts, anneal_steps, damping, kicks, seed, jobs or cores())
-    found = respond.attack(game, target, effort)
-    bound = respond.full_memory_bound(game, target)
-    if out is not None:
-        _write(out, found.matrix)
-    data = {
-        "rules": game.rules.name,
-        "strategy": strategy,
-        "attack": found.win_rate,
-        "bound": bound,
-        "starts": found.starts,
-        "sweeps": found.sweeps,
-        "anneal_steps": anneal_steps,
-        "damping": damping,
-        "kicks": kicks,
-        "seed": seed,
-        "found": list(found.found),
-        "out": None if out is None else str(out),
-    }
-    rows = [
-        ("attack", found.win_rate, "best counter-matrix found"),
-        ("bound", bound, "best responder that remembers everything"),
-    ]
-    effort_text = (
-        f"effort: {found.starts} starts, {anneal_steps} anneal steps, damping {damping}, "
-        f"{kicks} kicks, seed {seed}: {found.sweeps} sweeps"
-    )
-    lines = [
-        f"against {strategy}, {game.rules.name}",
-        "",
-        table([(name, f"{rate:.12f}", about) for name, rate, about in rows], left=3),
-        "",
-        f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]",
-        effort_text,
-    ]
-    if out is not None:
-        lines.append(f"counter-matrix written to {out}")
-    emit(data, "\n".join(lines), as_json)
-
-
-def _write(path: Path, matrix: Any) -> None:
-    from hogeq.formats import write_strategy
-
-    with refusing():
-        write_strategy(path, matrix)
 
 
 def tournament(

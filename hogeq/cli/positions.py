@@ -5,8 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy, position
-from hogeq.cli.matches import MATRIX_SUFFIXES
+from hogeq.cli.inputs import (
+    MATRIX_SUFFIXES,
+    check_output,
+    load_game,
+    load_strategy,
+    position,
+)
 from hogeq.cli.memory import Seen, memory_columns, memory_fields, memory_line, memory_texts
 from hogeq.cli.shell import (
     BadInputError,
