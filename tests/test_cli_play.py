@@ -86,7 +86,7 @@ def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     move = want.roll(worst.dice)
     said = answers(str(worst.dice), "quit")[0]
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
-    assert f"cost {worst.behind:.12f}: {worst.win_probability:.12f}" in said
+    assert f"cost {worst.behind:.12f}: win probability {worst.win_probability:.12f}" in said
     assert f"so far {worst.behind:.12f}" in said
     reply = want.engine_turn()
     assert f"engine rolled {reply.dice or 'no dice'}" in said

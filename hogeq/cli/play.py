@@ -264,12 +264,11 @@ def _player(player: int) -> str:
 
 
 def _verdict(move: "Move") -> str:
+    won = f"win probability {move.odds.win_probability:.12f}"
     if move.cost == 0.0:
-        return f"best: {move.odds.win_probability:.12f}"
-    return (
-        f"cost {move.cost:.12f}: {move.odds.win_probability:.12f}, "
-        f"best {move.best.dice} with {move.best.win_probability:.12f}"
-    )
+        return f"no roll is better: {won}"
+    best = f"{move.best.win_probability:.12f} with the best, {move.best.dice}"
+    return f"cost {move.cost:.12f}: {won}, {best}"
 
 
 def _read() -> str | None:
