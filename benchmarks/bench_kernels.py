@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.evaluate import policy_of, win_rate
+from hogeq.evaluate import mover_value, policy_of, win_rate
 from hogeq.game import Game, compile_game
 from hogeq.kernels import passes
 from hogeq.respond import Effort, attack
@@ -86,10 +86,10 @@ def bench_responder_with_full_memory(benchmark: Benchmark) -> None:
 
 
 @pytest.mark.benchmark(group="su20, goal 100, one iteration")
-@pytest.mark.parametrize("solver", ["cfr_plus", "dcfr", "mirror"])
-def bench_iteration(benchmark: Benchmark, solver: str) -> None:
+@pytest.mark.parametrize("average_weight", ["reach", "own"])
+def bench_iteration_of_cfr(benchmark: Benchmark, average_weight: str) -> None:
     game = full_game()
-    method = SOLVERS[solver]()
+    method = SOLVERS["dcfr"](average_weight=average_weight)
     state = method.init(game)
 
     def step() -> None:
@@ -155,5 +155,6 @@ def bench_tablebase_by_dice(benchmark: Benchmark, dice: int) -> None:
     game = compile_game(replace(EDITIONS["fa22"], max_dice=dice))
     policy = mixed(game, 0)[None]
     work = game.workspace(1)
-    value = timed(benchmark, lambda: work.backward(policy, passes.REMEMBER))[0]
-    assert value == pytest.approx(0.51736, abs=5e-4)
+    rolls = np.zeros((100, 100, work.slots), np.int8)
+    value = timed(benchmark, lambda: work.backward(policy, passes.REMEMBER, choice=rolls))[0]
+    assert value == pytest.approx(mover_value(game, rolls[:, :, 0]), abs=1e-12)
