@@ -27,7 +27,8 @@ test: .venv/.stamp
 	$(BIN)/python -m pytest -n 2 --benchmark-disable
 
 bench: .venv/.stamp
-	$(BIN)/python -m pytest benchmarks --benchmark-only --override-ini 'python_files=bench_*.py'
+	$(BIN)/python -m pytest benchmarks --benchmark-only --override-ini 'python_files=bench_*.py' \
+		--override-ini 'python_functions=bench_*' --benchmark-columns=median,min,rounds
 
 fmt: .venv/.stamp
 	$(BIN)/ruff format .

@@ -128,7 +128,7 @@ class _Table:
         self._say(
             "", f"Win probabilities count on {self.then()}.", "help lists what can be typed.", ""
         )
-        self._say(f"{_player(session.position.mover)} moves first")
+        self._say("you move first" if session.yours else "engine moves first")
         while not session.over:
             if not session.yours:
                 self._tell(session.engine_turn())
