@@ -138,7 +138,7 @@ def gather_sum(typing, out, at, values, position, weights, offsets, start, stop,
 
 @intrinsic
 def scatter_add(typing, values, position, weights, offsets, start, stop, source, at, lane):
-    """Add ``weights[i] * source[at:][:L]`` to ``values[position + offsets[i] :]``, for i from start.
+    """Add ``weights[i] * source[at:][:L]`` to ``values[position + offsets[i] :]`` for all i.
 
     The exact adjoint of :func:`gather_sum`.
     """
