@@ -354,7 +354,7 @@ def _well_formed(
 
     The coarsest refinement with perfect recall splits an information set by the player's past.
     Others split its parts further: a play that no play of a whole part matches is matched by none
-    of a piece either.
+    of a piece either. The finest one tells all histories apart. Those between are not tried.
     """
     if ranked:
         witness = _smallest(_each(pasts, lambda at, parts: _unmatched_past(walk, at, parts)))
@@ -367,11 +367,14 @@ def _well_formed(
     if witness is not None:
         return (Finding(False, witness, _EVERY),) * 2
     fine = _parts(tree, walk.player, by_past=False)
+    unique = all(len(fine[infoset]) == len(parts) for infoset, parts in coarse.items())
     found = []
     for form in (_Part.form, _Part.form_without_utilities):
         refuted = _smallest(_pairs(coarse, form, ""))
         if refuted is None:
             found.append(Finding(True, None, _COARSEST))
+        elif unique:
+            found.append(Finding(False, refuted, _EVERY))
         elif _smallest(_pairs(fine, form, "")) is None:
             found.append(Finding(True, None, _FINEST))
         else:

@@ -247,6 +247,7 @@ class HogTree:
 class Sizes(NamedTuple):
     """How big a tree is."""
 
+    nodes: int
     choices: int
     """Nodes at which a player moves."""
     chances: int
@@ -260,11 +261,6 @@ class Sizes(NamedTuple):
     exact: bool
     """Whether everything was counted; otherwise the figures are lower bounds."""
 
-    @property
-    def nodes(self) -> int:
-        """All nodes."""
-        return self.choices + self.chances + self.ends
-
     def __str__(self) -> str:
         if not self.exact:
             return f"more than {_number(self.nodes)} nodes"
@@ -276,16 +272,14 @@ class Sizes(NamedTuple):
         )
 
 
-def count(tree: Tree, most: int | None = None, work: int = 300_000) -> Sizes:
+def count(tree: Tree, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a tree without walking it: equal states are looked at once.
 
     Parameters
     ----------
     tree : Tree
-    most : int, optional
+    most : int
         Go no further once there are more nodes than this.
-    work : int
-        Go no further once so many branches were followed, a matter of seconds.
 
     Returns
     -------
@@ -295,28 +289,34 @@ def count(tree: Tree, most: int | None = None, work: int = 300_000) -> Sizes:
     totals = {Chance: 0, Choice: 0, End: 0}
     infosets: dict[int, set[Hashable]] = {0: set(), 1: set()}
     depth = 0
+    nodes = 1
     while level:
         following: dict[Hashable, int] = {}
         for state, histories in level.items():
-            if work < 0 or (most is not None and sum(totals.values()) > most):
-                return _sizes(totals, infosets, depth, exact=False)
             node = tree.node(state)
             totals[type(node)] += histories
             if isinstance(node, Choice):
                 infosets.setdefault(node.player, set()).add(node.infoset)
             for child in children(node):
                 following[child] = following.get(child, 0) + histories
-                work -= 1
+                nodes += histories
+            if nodes > most:
+                return _sizes(totals, infosets, nodes, depth, exact=False)
         level = following
         depth += bool(level)
-    return _sizes(totals, infosets, depth, exact=True)
+    return _sizes(totals, infosets, nodes, depth, exact=True)
 
 
 def _sizes(
-    totals: Mapping[type, int], infosets: Mapping[int, set[Hashable]], depth: int, *, exact: bool
+    totals: Mapping[type, int],
+    infosets: Mapping[int, set[Hashable]],
+    nodes: int,
+    depth: int,
+    *,
+    exact: bool,
 ) -> Sizes:
     sets = tuple(len(infosets[player]) for player in sorted(infosets))
-    return Sizes(totals[Choice], totals[Chance], totals[End], sets, depth, exact)
+    return Sizes(nodes, totals[Choice], totals[Chance], totals[End], sets, depth, exact)
 
 
 def children(node: Node) -> Iterator[Hashable]:
