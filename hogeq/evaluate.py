@@ -78,6 +78,17 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     ------
     ValueError
         If a strategy is malformed.
+
+    Examples
+    --------
+    To 4 points with one die of two sides, a square raised to the next: no dice score 1, hence 4.
+
+    >>> from hogeq.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> game = compile_game(rules)
+    >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
+    1.0
     """
     return game.workspace(2).win_rate(pair(game, a, b))
 

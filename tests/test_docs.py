@@ -15,7 +15,15 @@ import hogeq
 DOCS = Path(__file__).parents[1] / "docs"
 
 # Public modules that hold examples.
-MODULES = ("hogeq", "hogeq.audit", "hogeq.gambit", "hogeq.openspiel", "hogeq.tree")
+MODULES = (
+    "hogeq",
+    "hogeq.audit",
+    "hogeq.evaluate",
+    "hogeq.gambit",
+    "hogeq.openspiel",
+    "hogeq.rules.edition",
+    "hogeq.tree",
+)
 
 FLAGS = doctest.ELLIPSIS
 

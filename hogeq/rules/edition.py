@@ -200,6 +200,13 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         If `spec` is neither.
     ValueError
         If the edition or a key is unknown, or if a value is refused by `Rules`.
+
+    Examples
+    --------
+    >>> rules_from("su20").swap
+    'ones_gap_is_tens'
+    >>> rules_from({"edition": "su20", "goal": 50}).name
+    'su20 with goal=50'
     """
     if isinstance(spec, str):
         return _edition(spec)
