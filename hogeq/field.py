@@ -320,6 +320,8 @@ def _climb(
         target[rival] = True
         matrix = np.array(best.strategy, np.int8)
         climb(_Losses(target, WIN_EDGES[1]))
+    matrix = np.array(best.strategy, np.int8)
+    climb(_Mean())
     return best
 
 

@@ -159,7 +159,7 @@ def test_the_tradeoff_is_drawn_and_written(folder: Path) -> None:
         (("--field",), "Missing argument"),
         (
             (*FIELD, *QUICK, "--cap", "0.5", "--steps", "1"),
-            "the lowest attack is 0.[0-9]+, .* allowed are higher caps, or --mixed",
+            "the lowest attack is 0.[0-9]+, .* allowed are higher caps, more --steps, or --mixed",
         ),
     ],
 )

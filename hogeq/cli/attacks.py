@@ -306,7 +306,7 @@ class _Request:
             )
         except field.CapError as error:
             more = "" if self.mixed else ", or --mixed"
-            raise BadInputError(f"{error}; allowed are higher caps{more}") from error
+            raise BadInputError(f"{error}; allowed are higher caps, more --steps{more}") from error
 
     def _data(
         self,
