@@ -36,7 +36,7 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("name", ["tutorial.md", "openspiel-best-response.md"])
-def test_sessions_in_the_documents_are_as_shown(
+def test_examples_in_the_documents_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
