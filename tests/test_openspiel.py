@@ -679,6 +679,23 @@ def test_a_saved_solver_goes_on_as_if_undisturbed(algorithm: str, tmp_path: Path
     assert alike is not algorithm.endswith("mccfr")
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_steps_are_those_of_openspiel_s_solver_left_alone(algorithm: str) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 4, "max_dice": 1}))
+    solver = SOLVERS["openspiel"](algorithm=algorithm, repeats=3, seed=5)
+    state = solver.init(game)
+    for _ in range(2):
+        state = solver.step(game, state)
+    alone = openspiel._new(algorithm, game.rules, 5)
+    openspiel._iterate(alone, 6)
+    expected = openspiel.tables_of(game.rules, alone.__getstate__())
+    found = openspiel.tables_of(game.rules, state.text.tobytes().decode())
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+    average = solver.average(game, state)
+    np.testing.assert_allclose(average, match_regrets(expected[1].sum(axis=0)), rtol=0, atol=1e-15)
+
+
 def test_regret_is_measured_as_by_our_own_solver() -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 4, "max_dice": 2}))
     theirs = SOLVERS["openspiel"](algorithm="cfr")
