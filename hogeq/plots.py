@@ -348,8 +348,8 @@ def tradeoff(
             axes.axvline(cap, color=_ATTACK, ls="--", lw=_LINE_WIDTH)
             axes.annotate(
                 "cap",
-                (cap, 0.0),
-                (2, 2),
+                (cap, 1.0),
+                (2, -8),
                 xycoords=("data", "axes fraction"),
                 textcoords="offset points",
                 fontsize=_TICK_SIZE,
