@@ -86,9 +86,18 @@ class MeasureConfig:
 
 @dataclasses.dataclass(frozen=True)
 class PurifyConfig:
-    """How a policy becomes a matrix: `method` of `hogeq.purify.purify`."""
+    """How a policy becomes a matrix.
+
+    Attributes
+    ----------
+    method : str
+        A name in `hogeq.purify.METHODS`.
+    params : Any
+        An instance of ``METHODS[method]``.
+    """
 
     method: str
+    params: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +143,7 @@ class Config:
                 "attack": _plain(measure.attack),
                 "final_attack": measure.final_attack and _plain(measure.final_attack),
             },
-            "purify": _plain(self.purify),
+            "purify": {"method": self.purify.method, **_plain(self.purify.params)},
         }
 
     def to_yaml(self) -> str:
@@ -145,10 +154,11 @@ class Config:
         """Hash what the numbers of a checkpoint depend on (SHA-256, hexadecimal).
 
         Left out: the name, the number of iterations (a finished run may be continued), the number
-        of processes, and the effort of the final search, which comes after the last checkpoint.
+        of processes, and what comes after the last checkpoint: how the policy becomes a matrix, and
+        the effort of the final search.
         """
         tree = self.resolved()
-        del tree["name"], tree["seed"], tree["solver"]["iterations"]
+        del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]
         del tree["measure"]["final_attack"]
         tree["measure"]["attack"].pop("jobs", None)
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
@@ -239,7 +249,7 @@ def config_from(tree: object, source: str = "config") -> Config:
         rules=_rules(top.rules, source),
         solver=_solver(top.solver, top.seed, source),
         measure=_measure(top.measure, top.seed, source),
-        purify=PurifyConfig(_checked(_Purify, top.purify, "purify", source).method),
+        purify=_purify(top.purify, top.seed, source),
     )
 
 
@@ -323,10 +333,6 @@ class _Measure(_Strict):
     final_attack: dict[str, Any] | None = None
 
 
-class _Purify(_Strict):
-    method: Literal[METHODS] = "argmax"  # type: ignore[valid-type]
-
-
 def _rules(given: str | dict[str, Any], source: str) -> Rules:
     if isinstance(given, dict):
         known = {"edition", *(field.name for field in dataclasses.fields(Rules))}
@@ -357,6 +363,20 @@ def _solver(given: dict[str, Any], seed: int, source: str) -> SolverConfig:
     if any(field.name == "seed" for field in dataclasses.fields(kind)):
         params["seed"] = head.seed
     return SolverConfig(name, head.iterations, head.seed, _built(kind, params, "solver", source))
+
+
+def _purify(given: dict[str, Any], seed: int, source: str) -> PurifyConfig:
+    parameters = dict(given)
+    method = parameters.pop("method", "argmax")
+    if not isinstance(method, str) or method not in METHODS:
+        allowed = f"one of {', '.join(METHODS)}"
+        _refuse(source, "purify.method", method, allowed, METHODS)
+    kind = METHODS[method]
+    own = {field.name for field in dataclasses.fields(kind)}
+    _known_keys(given, {"method", *own}, "purify", source)
+    if "seed" in own:
+        parameters = {"seed": seed, **parameters}
+    return PurifyConfig(method, _built(kind, parameters, "purify", source))
 
 
 def _measure(given: dict[str, Any], seed: int, source: str) -> MeasureConfig:

@@ -467,7 +467,7 @@ def _unpacked(
         raise ResultsError(f"{path} was made by solver {found_solver}, not by {solver}")
     if str(arrays.get("fingerprint")) != fingerprint:
         raise ResultsError(
-            f"{path} was made from another config: rules, solver, measure and purify must be those"
+            f"{path} was made from another config: rules, solver and measure must be those"
             f" of {path.with_name(CONFIG)}"
         )
     state = {

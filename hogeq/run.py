@@ -28,7 +28,7 @@ from hogeq.config import Config, ConfigError, load_config
 from hogeq.evaluate import counterfactual_values, shared_workspace, win_rate
 from hogeq.formats import write_strategy
 from hogeq.game import Game, compile_game
-from hogeq.purify import purify
+from hogeq.purify import argmax
 from hogeq.respond import Effort, attack, full_memory_bound
 from hogeq.results import Checkpoint, Metrics, ResultsError, RunDirectory
 from hogeq.strategy import StrategyError, check_policy
@@ -359,7 +359,7 @@ class _Run:
 
     def _measured(self) -> Metrics:
         policy = self._average()
-        matrix = purify(self.game, policy, self.config.purify.method)
+        matrix = argmax(self.game, policy)  # what searches for a better one is for the end
         stats = self.solver.stats(self.game, self.state)
         with self.signals.at_once():
             return Metrics(
@@ -377,16 +377,18 @@ class _Run:
     def _finish(self) -> RunSummary:
         game, config = self.game, self.config
         policy = self._average()
-        matrix = purify(game, policy, config.purify.method)
         last = self.metrics[-1]
-        found = last.attack, last.purified_attack
         with self.signals.at_once():
+            matrix = config.purify.params.matrix(game, policy)
+            measured = np.array_equal(matrix, argmax(game, policy))
+            found = last.attack, last.purified_attack if measured else 0.0
             final = config.measure.final_attack
-            if final is not None:
+            if final is not None or not measured:
                 # Both are true lower bounds; a search may be unlucky, and the better one counts.
+                effort = final or self.effort
                 found = (
-                    max(found[0], attack(game, policy, final).win_rate),
-                    max(found[1], attack(game, matrix, final).win_rate),
+                    max(found[0], attack(game, policy, effort).win_rate),
+                    max(found[1], attack(game, matrix, effort).win_rate),
                 )
             summary = RunSummary(
                 directory=self.directory.path,
@@ -446,7 +448,7 @@ class _Run:
         path = self.directory.path / results.CONFIG
         if path.exists() and load_config(path).fingerprint() != self.fingerprint:
             raise ResultsError(
-                f"{path} is another config: rules, solver, measure and purify must be the same"
+                f"{path} is another config: rules, solver and measure must be the same"
             )
 
     def _save(self) -> None:

@@ -78,7 +78,11 @@ def export(
         "final_strategy.py"
     ),
     purify: Annotated[
-        str | None, typer.Option(metavar="METHOD", help="Make a policy a matrix first: argmax.")
+        str | None,
+        typer.Option(
+            metavar="METHOD",
+            help="Make a policy a matrix first: argmax, threshold, sample, round, local_search.",
+        ),
     ] = None,
     trust: TrustOption = False,
     as_json: JsonOption = False,
