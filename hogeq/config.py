@@ -31,7 +31,7 @@ MAX_SEED: Final = 2**32 - 1
 """The largest seed: what every generator in use takes."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+,@-]{0,99}")
-_NAME_ALLOWED: Final = (
+NAME_ALLOWED: Final = (
     "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit"
 )
 
@@ -240,9 +240,8 @@ def config_from(tree: object, source: str = "config") -> Config:
     ConfigError
         A key is unknown or missing, a value has the wrong type or is impossible.
     """
-    top = _checked(_Top, tree, "", source)
-    if not _NAME.fullmatch(top.name):
-        _refuse(source, "name", top.name, _NAME_ALLOWED)
+    top = checked(_Top, tree, "", source)
+    check_name(top.name, source)
     return Config(
         name=top.name,
         seed=top.seed,
@@ -251,6 +250,12 @@ def config_from(tree: object, source: str = "config") -> Config:
         measure=_measure(top.measure, top.seed, source),
         purify=_purify(top.purify, top.seed, source),
     )
+
+
+def check_name(name: str, source: str) -> None:
+    """Refuse, with a `ConfigError`, a name that can be no folder's."""
+    if not _NAME.fullmatch(name):
+        _refuse(source, "name", name, NAME_ALLOWED)
 
 
 def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
@@ -277,31 +282,91 @@ def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
         _refuse("config", "", tree, f"a mapping with {_listed(_Top)}")
     result = dict(tree)
     for item in overrides:
-        where = f"--set {_short(item)}"
-        path, equals, text = item.partition("=")
-        keys = path.strip().split(".")
-        if not equals or not all(keys):
-            raise ConfigError(f"{where}: not understood; allowed: key=value, seed=1 say")
-        value = _parse(text, where)
-        node = result
-        for depth, key in enumerate(keys[:-1], start=1):
-            below = node.get(key)
-            if depth == 1 and key == "rules" and isinstance(below, str):
-                below = {"edition": below}
-            if below is None:
-                below = {}
-            if not isinstance(below, Mapping):
-                above = ".".join(keys[:depth])
-                raise ConfigError(f"{where}: {above} is {_show(below)}, which has no keys")
-            node[key] = node = dict(below)
-        node[keys[-1]] = value
+        path, value = parse_override(item)
+        _set(result, path.split("."), value, f"--set {_short(item)}")
     return result
+
+
+def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
+    """Take ``"solver.iterations=50"`` apart: a key's path, and a value in YAML.
+
+    Raises
+    ------
+    ConfigError
+        There is no ``=`` or no key, or the value is not YAML.
+    """
+    where = f"{option} {_short(item)}"
+    path, equals, text = item.partition("=")
+    path = path.strip()
+    if not equals or not all(path.split(".")):
+        raise ConfigError(f"{where}: not understood; allowed: key=value, seed=1 say")
+    return path, _parse(text, where)
+
+
+def set_keys(
+    tree: Mapping[str, Any], values: Mapping[str, Any], source: str = "config"
+) -> dict[str, Any]:
+    """Set values by their paths in a copy of a config's plain values.
+
+    Parameters
+    ----------
+    tree : mapping
+        As `config_from` takes it; not modified.
+    values : mapping
+        Values by a key's path: ``{"solver.iterations": 50}``.
+    source : str
+        The start of an error's line.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ConfigError
+        A path has an empty part, or leads through something that is not a mapping.
+    """
+    result = dict(tree)
+    for path, value in values.items():
+        keys = path.split(".")
+        if not all(keys):
+            raise ConfigError(f"{source}: {_short(path)}: not a key's path; solver.name is one")
+        _set(result, keys, value, f"{source}: {_short(path)}")
+    return result
+
+
+def _set(tree: dict[str, Any], keys: Sequence[str], value: object, where: str) -> None:
+    node = tree
+    for depth, key in enumerate(keys[:-1], start=1):
+        below = node.get(key)
+        if depth == 1 and key == "rules" and isinstance(below, str):
+            below = {"edition": below}
+        if below is None:
+            below = {}
+        if not isinstance(below, Mapping):
+            above = ".".join(keys[:depth])
+            raise ConfigError(f"{where}: {above} is {_show(below)}, which has no keys")
+        node[key] = node = dict(below)
+    node[keys[-1]] = value
+
+
+def read_yaml(path: str | Path) -> Any:
+    """Read one document of plain values from a YAML file of at most `MAX_BYTES`.
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, or is not plain YAML.
+    """
+    return _parse(_read(Path(path)), _short(str(path)))
 
 
 # --- what may stand where ----------------------------------------------------------------------
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A mapping whose keys are all known and whose values are taken as they are."""
+
     # Infinity is a value to some solvers, the others refuse it themselves.
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -310,8 +375,8 @@ _Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 _Count = Annotated[int, Field(ge=1, le=10**9)]
 
 
-class _Top(_Strict):
-    name: Annotated[str, Field(description=_NAME_ALLOWED)]
+class _Top(Strict):
+    name: Annotated[str, Field(description=NAME_ALLOWED)]
     rules: Annotated[
         str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
     ]
@@ -321,13 +386,13 @@ class _Top(_Strict):
     seed: _Seed = 0
 
 
-class _Solver(_Strict):
+class _Solver(Strict):
     name: str
     iterations: _Count
     seed: _Seed = 0
 
 
-class _Measure(_Strict):
+class _Measure(Strict):
     every: Literal["log"] | _Count = "log"
     attack: dict[str, Any] = {}
     final_attack: dict[str, Any] | None = None
@@ -358,7 +423,7 @@ def _solver(given: dict[str, Any], seed: int, source: str) -> SolverConfig:
     kind = SOLVERS[name]
     own = {field.name for field in dataclasses.fields(kind)} - set(_Solver.model_fields)
     _known_keys(given, {*own, *_Solver.model_fields}, "solver", source)
-    head = _checked(_Solver, common, "solver", source)
+    head = checked(_Solver, common, "solver", source)
     params = {key: value for key, value in given.items() if key in own}
     if any(field.name == "seed" for field in dataclasses.fields(kind)):
         params["seed"] = head.seed
@@ -380,7 +445,7 @@ def _purify(given: dict[str, Any], seed: int, source: str) -> PurifyConfig:
 
 
 def _measure(given: dict[str, Any], seed: int, source: str) -> MeasureConfig:
-    head = _checked(_Measure, given, "measure", source)
+    head = checked(_Measure, given, "measure", source)
     efforts = [
         None if part is None else _built(Effort, {"seed": seed, **part}, f"measure.{key}", source)
         for key, part in (("attack", head.attack), ("final_attack", head.final_attack))
@@ -392,7 +457,7 @@ def _measure(given: dict[str, Any], seed: int, source: str) -> MeasureConfig:
 
 def _built(kind: type, given: dict[str, Any], path: str, source: str) -> Any:
     """Build a dataclass of parameters from plain values, strictly typed."""
-    values = _checked(_model_of(kind), given, path, source)
+    values = checked(_model_of(kind), given, path, source)
     try:
         return kind(**{key: getattr(values, key) for key in type(values).model_fields})
     except (ValueError, TypeError) as error:
@@ -417,11 +482,26 @@ def _model_of(kind: type) -> type[BaseModel]:
         else:
             default = ...
         fields[field.name] = (hints[field.name], default)
-    return create_model(kind.__name__, __base__=_Strict, **fields)
+    return create_model(kind.__name__, __base__=Strict, **fields)
 
 
-def _checked(model: type[_Model], given: object, path: str, source: str) -> _Model:
-    """Validate one flat mapping, or refuse it with one line on its first problem."""
+def checked(model: type[_Model], given: object, path: str, source: str) -> _Model:
+    """Validate one flat mapping, or refuse it with a `ConfigError` on its first problem.
+
+    Parameters
+    ----------
+    model : type
+        What the mapping must be.
+    given : object
+    path : str
+        Of the mapping in the file; empty at the top.
+    source : str
+        The start of an error's line.
+
+    Returns
+    -------
+    model
+    """
     if not isinstance(given, dict):
         _refuse(source, path, given, f"a mapping with {_listed(model)}")
     _known_keys(given, set(model.model_fields), path, source)

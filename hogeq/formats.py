@@ -24,7 +24,6 @@ import json
 import math
 import os
 import re
-import secrets
 import selectors
 import shlex
 import signal
@@ -41,6 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hogeq import _ask_strategy
+from hogeq.files import write_whole
 from hogeq.strategy import (
     Matrix,
     Policy,
@@ -551,16 +551,3 @@ def final_strategy(score, opponent_score):
     """Return how many dice to roll with `score` against `opponent_score`."""
     return {answer}
 '''
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: beside its place, then moved there."""
-    temporary = path.with_name(f".tmp-{secrets.token_hex(4)}-{path.name}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ written as fractions, so nothing is rounded.
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
-from hogeq.formats import write_whole
+from hogeq.files import write_whole
 from hogeq.rules import Rules
 from hogeq.tree import PLAYERS, Chance, Choice, End, HogTree, Sizes, Tree, count, total_rises
 

@@ -51,6 +51,10 @@ class Game:
     memories: tuple[Memory, ...]
     memory_slot: Ints
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes as rules, and be compiled once in each."""
+        return compile_game, (self.rules,)
+
     @property
     def goal(self) -> int:
         """Points that win, G."""

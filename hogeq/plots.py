@@ -298,6 +298,82 @@ def counter(
     _write(path, 5.4, draw)
 
 
+def intervals(
+    labels: Sequence[str],
+    attacks: Sequence[Sequence[float]],
+    bounds: Sequence[Sequence[float]],
+    path: str | Path,
+    title: str = "",
+) -> None:
+    """Draw the exploitability interval of many settings, a line each, on a logarithmic axis.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Written left of the lines, the first on top. Of more than `_NAMED` settings, those with the
+        lowest attacks are drawn.
+    attacks, bounds : sequence of sequence of float
+        Win rates of each setting's runs, one for every seed: attack found, full-memory bound. What
+        is not above 1/2 is no exploitability and is drawn at the axis' left end.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw, or the lengths differ.
+    ResultsError
+        The file cannot be written.
+    """
+    if not labels or not len(labels) == len(attacks) == len(bounds):
+        raise ValueError(
+            f"intervals: {len(labels)} labels, {len(attacks)} attacks, {len(bounds)} bounds; "
+            "allowed: as many of each, one or more"
+        )
+    order = np.argsort([min(row) for row in attacks], kind="stable")[:_NAMED]
+    shown = sorted(order.tolist())
+    if len(shown) < len(labels):
+        title = f"{title}, the best {len(shown)} of {len(labels)}"
+    found = np.concatenate([np.asarray(bounds[row]) for row in shown])
+    found = np.concatenate([found, *(np.asarray(attacks[row]) for row in shown)]) - 0.5
+    least = min(found[found > _ROUNDING], default=1e-3) / 1.5
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        axes.set_xscale("log")
+        for line, row in enumerate(shown):
+            low, high = (
+                np.maximum(np.asarray(part[row]) - 0.5, least) for part in (attacks, bounds)
+            )
+            axes.hlines(
+                [line] * len(low), low, high, color=_BOUND, alpha=0.3 / len(low) + 0.1, lw=4.0
+            )
+            for values, colour, mark, label in (
+                (low, _ATTACK, "o", "attack found: lower bound"),
+                (high, _BOUND, "s", "full memory: upper bound"),
+            ):
+                axes.plot(
+                    values,
+                    [line] * len(values),
+                    mark,
+                    color=colour,
+                    mfc="none",
+                    ms=_MARKER_SIZE,
+                    label=label if not line else None,
+                )
+        axes.set_yticks(range(len(shown)), [_shortened(labels[row]) for row in shown])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_xlabel("exploitability (win rate $-$ 1/2)")
+        axes.set_title(_lines(title))
+        axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
+        axes.set_axisbelow(True)
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=_TICK_SIZE)
+
+    _write(path, 1.5 + 0.16 * len(shown), draw)
+
+
 def tradeoff(
     shares: Sequence[float],
     attacks: Sequence[float],

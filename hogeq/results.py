@@ -15,10 +15,10 @@ import json
 import math
 import os
 import platform
-import secrets
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq import __version__
+from hogeq import __version__, files
 
 if sys.platform != "win32":
     import fcntl
@@ -59,13 +59,16 @@ FILES: Final = (
 """What a run writes, and all that ``overwrite`` removes."""
 
 _LOCK: Final = ".lock"
-_TEMPORARY: Final = ".tmp-"
 _STATE: Final = "state."
 _PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
 
 
 class ResultsError(ValueError):
     """A run directory that cannot be made, read or written; the message is one line."""
+
+
+class HeldError(ResultsError):
+    """A folder that another process is writing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +143,7 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = _locked(path)
+        self._lock = lock(path)
 
     @classmethod
     def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
@@ -227,7 +230,7 @@ class RunDirectory:
     def sweep(self) -> None:
         """Remove what a killed process was in the middle of writing."""
         with reported(self.path, "tidied"):
-            for file in self.path.glob(f"{_TEMPORARY}*"):
+            for file in self.path.glob(f"{files.TEMPORARY}*"):
                 file.unlink(missing_ok=True)
 
     def write(self, name: str, content: str | bytes) -> None:
@@ -316,17 +319,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         Writing failed: no space, no permission, no such folder.
     """
     path = Path(path)
-    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(4)}-{path.name}")
-    try:
-        with reported(path, "written"):
-            yield temporary
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
-            temporary.replace(path)
-            _sync_folder(path.parent)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with reported(path, "written"), files.replacing(path) as temporary:
+        yield temporary
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:
@@ -367,18 +361,6 @@ def finite(value: Any) -> Any:
     return value
 
 
-def _sync_folder(folder: Path) -> None:
-    # A rename is on the disk only once its folder is. Not every file system can, and none must.
-    if sys.platform == "win32":
-        return
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 @contextlib.contextmanager
 def reported(path: Path, verb: str) -> Iterator[None]:
     """Turn an `OSError` of the block into a `ResultsError`: "PATH cannot be VERB: reason"."""
@@ -401,18 +383,52 @@ def _require_run_directory(path: Path) -> None:
         raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")
 
 
-def _locked(path: Path) -> io.BufferedRandom:
+def lock(path: Path) -> io.BufferedRandom:
+    """Hold a folder until the file returned is closed, or this process is gone.
+
+    Raises
+    ------
+    HeldError
+        Another process holds it.
+    ResultsError
+        It cannot be written.
+    """
     with reported(path, "written"):
         handle = (path / _LOCK).open("ab+")
     try:
         if sys.platform != "win32":
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _flock(handle)
     except BlockingIOError as error:
         handle.close()
-        raise ResultsError(f"{path} is being written by another process") from error
+        raise HeldError(f"{path} is being written by another process") from error
     except OSError:
         pass  # a file system without locks; the run matters more than the guard
     return handle  # the lock goes when this file is closed, and so when its process dies
+
+
+def _flock(handle: io.BufferedRandom) -> None:
+    for tries_left in reversed(range(10)):
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not tries_left:
+                raise
+            time.sleep(0.02)  # somebody may only be looking: `is_held`
+    return None
+
+
+def is_held(path: str | Path) -> bool:
+    """Whether a process is writing in a folder, as far as its file system can tell."""
+    if sys.platform == "win32":
+        return False
+    try:
+        with (Path(path) / _LOCK).open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 # --- checkpoints -------------------------------------------------------------------------------

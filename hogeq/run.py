@@ -188,6 +188,8 @@ def run(
     out_root: str | Path = "results",
     resume: str | Path | None = None,
     overwrite: bool = False,
+    *,
+    quiet: bool = False,
 ) -> RunSummary:
     """Run one experiment and write its run directory.
 
@@ -204,6 +206,8 @@ def run(
         A run directory to continue, instead of a new one.
     overwrite : bool
         Replace an existing run directory of this name.
+    quiet : bool
+        Show no progress.
 
     Returns
     -------
@@ -216,7 +220,8 @@ def run(
     ResultsError
         The run directory cannot be made, continued or written.
     RunError
-        The solver's average is no policy: not a number, say. The last good checkpoint is kept.
+        The solver's state is not finite, or its average is no policy. The last good checkpoint is
+        kept.
     Interrupted
         A signal came; a checkpoint holds what was done.
     """
@@ -228,13 +233,13 @@ def run(
         state = solver.init(game)
     except ValueError as error:
         raise ConfigError(f"config {config.name}: {error}") from error
-    with _Signals() as signals:
+    with Signals() as signals:
         if resume is None:
             directory = RunDirectory.create(out_root, config.name, overwrite=overwrite)
         else:
             directory = RunDirectory.resume(resume)
         with directory:
-            return _Run(config, game, state, directory, signals).whole()
+            return _Run(config, game, state, directory, signals).whole(quiet)
 
 
 def kkt_gap(game: Game, policy: NDArray[np.float64]) -> float:
@@ -269,7 +274,7 @@ class _Run:
         game: Game,
         state: Any,
         directory: RunDirectory,
-        signals: "_Signals",
+        signals: "Signals",
     ) -> None:
         self.config = config
         self.game = game
@@ -292,7 +297,7 @@ class _Run:
         self._restore()
         self.manifest = self._first_manifest()
 
-    def whole(self) -> RunSummary:
+    def whole(self, quiet: bool) -> RunSummary:
         """Do what is left of the run."""
         directory = self.directory
         directory.sweep()
@@ -300,7 +305,7 @@ class _Run:
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
         try:
-            with _progress(self.iterations, self.iteration) as bar:
+            with _progress(self.iterations, self.iteration, quiet) as bar:
                 if self.metrics:
                     _show_interval(bar, self.metrics[-1])
                 self._solve(bar)
@@ -343,8 +348,23 @@ class _Run:
         self.whole_state = False
         self.state = self.solver.step(self.game, self.state)
         self.iteration += 1
-        self.whole_state = True
         self.seconds += time.monotonic() - began
+        self._require_finite()
+        self.whole_state = True
+
+    def _require_finite(self) -> None:
+        """Stop a solver that diverges, before what is saved of it can be lost."""
+        for name, value in self.state._asdict().items():
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+                raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
+
+    def _failure(self, what: object) -> RunError:
+        return RunError(
+            f"solver {self.config.solver.name} failed at iteration {self.iteration}: {what};"
+            f" {self._saved()}"
+        )
 
     def _average(self) -> NDArray[np.float64]:
         policy = self.solver.average(self.game, self.state)
@@ -352,10 +372,7 @@ class _Run:
         try:
             return check_policy(policy, rules.goal, rules.max_dice, "its average policy")
         except StrategyError as error:
-            raise RunError(
-                f"solver {self.config.solver.name} failed at iteration {self.iteration}: {error};"
-                f" {self._saved()}"
-            ) from error
+            raise self._failure(error) from error
 
     def _measured(self) -> Metrics:
         policy = self._average()
@@ -515,14 +532,14 @@ def _spent(effort: Effort) -> dict[str, Any]:
 # --- progress ----------------------------------------------------------------------------------
 
 
-def _progress(total: int, done: int) -> "tqdm[Any]":
+def _progress(total: int, done: int, quiet: bool) -> "tqdm[Any]":
     return tqdm(
         total=total,
         initial=done,
         desc="solving",
         unit="it",
         file=sys.stderr,
-        disable=not sys.stderr.isatty(),
+        disable=quiet or not sys.stderr.isatty(),
         dynamic_ncols=True,
     )
 
@@ -534,10 +551,10 @@ def _show_interval(bar: "tqdm[Any]", row: Metrics) -> None:
 # --- signals -----------------------------------------------------------------------------------
 
 
-class _Signals:
-    """SIGINT and SIGTERM as `Interrupted`, raised only where the run's state is whole.
+class Signals:
+    """SIGINT and SIGTERM as `Interrupted`, raised only where `check` or `at_once` allow it.
 
-    A second signal is raised wherever it comes.
+    A second signal is raised wherever it comes. Outside the main thread signals are left alone.
     """
 
     _KINDS: Final = (signal.SIGINT, signal.SIGTERM)

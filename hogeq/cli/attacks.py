@@ -366,7 +366,7 @@ class _Request:
 
     def _write_curve(self, path: Path, points: "Sequence[Point]") -> None:
         from hogeq import plots
-        from hogeq.formats import write_whole
+        from hogeq.files import write_whole
 
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")

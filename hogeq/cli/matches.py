@@ -174,7 +174,7 @@ def _ranking(data: dict[str, Any], standings: "list[Standing]") -> str:
 
 
 def _write_rates(path: Path, data: dict[str, Any], entries: list[str]) -> None:
-    from hogeq.formats import write_whole
+    from hogeq.files import write_whole
 
     if path.suffix.lower() == ".json":
         text = json.dumps(data, indent=1, allow_nan=False) + "\n"

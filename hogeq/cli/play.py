@@ -282,7 +282,7 @@ def _read() -> str | None:
 def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
     import json
 
-    from hogeq.formats import write_whole
+    from hogeq.files import write_whole
 
     if path.suffix.lower() == ".json":
         text = json.dumps(data, indent=1, allow_nan=False) + "\n"

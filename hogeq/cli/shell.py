@@ -5,10 +5,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from hogeq.executor import Workers
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
@@ -117,6 +120,29 @@ TrustOption = Annotated[
 JobsOption = Annotated[
     int | None, typer.Option(min=1, help="Threads; the result does not depend on it. [all cores]")
 ]
+
+OnOption = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        help="Who computes: threads, local (processes), or dask://HOST:PORT; the result is the "
+        "same.",
+    ),
+]
+
+
+@contextmanager
+def computing(on: str, jobs: int | None) -> Iterator["Workers"]:
+    """Have workers for a block: `jobs` of them, or as many as there are cores."""
+    from hogeq.executor import ExecutorError, WorkersLostError, workers
+
+    try:
+        with workers(on, jobs or cores()) as found:
+            yield found
+    except ExecutorError as error:
+        raise BadInputError(str(error)) from error
+    except WorkersLostError as error:
+        raise typer.Exit(say(f"{error}; what is done is kept", 1)) from None
 
 
 def cores() -> int:

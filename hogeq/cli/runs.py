@@ -1,0 +1,121 @@
+"""What has been run: runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.shell import BadInputError, JsonOption, emit, refusing, table
+
+if TYPE_CHECKING:
+    from hogeq.runs import Run
+
+_COLUMNS = {
+    "path": "run",
+    "status": "status",
+    "edition": "edition",
+    "solver": "solver",
+    "seed": "seed",
+    "iterations": "iterations",
+    "attack": "attack",
+    "bound": "bound",
+    "matrix_attack": "matrix attack",
+    "seconds": "seconds",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(runs)
+
+
+def runs(
+    root: Annotated[
+        Path, typer.Argument(metavar="[ROOT]", help="Folder to look in, and in those below.")
+    ] = Path("results"),
+    solver: Annotated[str | None, typer.Option(help="Only this solver's runs.")] = None,
+    edition: Annotated[
+        str | None, typer.Option(help="Only runs of this edition, changed or not.")
+    ] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(help="Only complete, running, interrupted, failed or 'cut off' ones."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only runs whose config says so: rules.goal=50"),
+    ] = None,
+    sort: Annotated[
+        str, typer.Option(metavar="KEY", help="Sort by attack, bound, seconds, started, ...")
+    ] = "path",
+    descending: Annotated[bool, typer.Option("--descending", help="Highest first.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show every config key in which these runs differ.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run directories: list, filter, sort and compare them.
+
+    Attack and bound are win rates against the average policy. A run directory that cannot be read
+    is named below the table, with the reason.
+    """
+    from hogeq import runs as index
+
+    if sort not in index.KEYS:
+        raise BadInputError(f"--sort: got {sort!r}; allowed: {', '.join(index.KEYS)}")
+    wanted = [_pair(item) for item in where or ()]
+    with refusing():
+        found, broken = index.find(root)
+    chosen = [
+        run
+        for run in found
+        if solver in {None, run.solver}
+        and (edition is None or f"{run.edition} ".startswith(f"{edition} "))
+        and status in {None, run.status}
+        and all(key in run.config and _same(run.config[key], value) for key, value in wanted)
+    ]
+    chosen = index.ordered(chosen, sort, descending=descending)
+    keys = index.differing(chosen) if compare else []
+    data = {
+        "root": str(root),
+        "runs": [run.to_json() for run in chosen],
+        "differing": keys,
+        "broken": [{"path": str(one.path), "why": one.why} for one in broken],
+    }
+    lines = [_listed(chosen, root, keys)] if chosen else [f"no runs to show under {root}"]
+    if broken:
+        lines += ["", "cannot be read:", *(f"  {one.path}: {one.why}" for one in broken)]
+    emit(data, "\n".join(lines), as_json)
+
+
+def _pair(item: str) -> tuple[str, Any]:
+    from hogeq.config import parse_override
+
+    with refusing():
+        return parse_override(item, "--where")
+
+
+def _same(there: object, wanted: object) -> bool:
+    return there == wanted and isinstance(there, bool) == isinstance(wanted, bool)
+
+
+def _listed(found: "list[Run]", root: Path, keys: list[str]) -> str:
+    rows = []
+    for run in found:
+        shown = {**{name: getattr(run, name) for name in _COLUMNS}, "path": _below(run.path, root)}
+        rows.append([_cell(name, value) for name, value in shown.items()])
+        rows[-1] += [str(run.config.get(key, "")) for key in keys]
+    return table(rows, [*_COLUMNS.values(), *keys], left=4)
+
+
+def _below(path: Path, root: Path) -> str:
+    inside = path.relative_to(root)
+    return str(inside) if inside.parts else str(path)
+
+
+def _cell(name: str, value: object) -> str:
+    if value is None:
+        return "-"
+    if name == "seconds":
+        return f"{value:.1f}"
+    return f"{value:.6f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,119 @@
+"""Many runs side by side: sweep."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.shell import BadInputError, JsonOption, computing, emit, refusing, say, table
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from hogeq.sweep import Summary
+
+_SHOWN = ("attack", "bound", "matrix_attack", "seconds")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(sweep)
+
+
+def sweep(
+    config: Annotated[Path, typer.Argument(metavar="SWEEP", help="YAML file: configs/sweep.yaml")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the base config."),
+    ] = None,
+    on: Annotated[
+        str,
+        typer.Option(
+            metavar="WHERE",
+            help="Who computes: local (processes), threads, or dask://HOST:PORT, a scheduler.",
+        ),
+    ] = "local",
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes or threads of this machine. [all cores]")
+    ] = None,
+    out_root: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the sweep's folder is made.")
+    ] = Path("results"),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Do every point anew, whatever is there.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Many runs of one config with keys varied, side by side, and a table of what came of them.
+
+    Points that are done are skipped and those that were cut off go on, so the same command may be
+    given again. The status is 1 if a point failed; the others are computed all the same.
+    """
+    from hogeq.config import ConfigError
+    from hogeq.results import ResultsError
+    from hogeq.run import Interrupted
+    from hogeq.sweep import load_sweep, run_sweep
+
+    with refusing():
+        plan = load_sweep(config, overrides or ())
+    try:
+        with computing(on, jobs) as workers, _bar(len(plan.points)) as bar:
+            if not workers.width:
+                say(f"no workers at {on} yet; waiting for them", 0)
+
+            def progress(ended: int, failed: int) -> None:
+                bar.update(ended - bar.n)
+                bar.set_postfix_str(f"{failed} failed" if failed else "")
+
+            summary = run_sweep(plan, workers, out_root, overwrite=overwrite, progress=progress)
+    except (ConfigError, ResultsError) as error:
+        raise BadInputError(str(error)) from error
+    except Interrupted as stop:
+        name = signal.Signals(stop.signum).name
+        say(f"stopped by {name}; what is done is kept, and the same command goes on from it", 0)
+        raise typer.Exit(128 + stop.signum) from None
+    for note in summary.notes:
+        say(note, 0)
+    for row in summary.failures:
+        settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
+        say(f"point {row['point']} failed: {row['error']}; it sets {settings}", 1)
+    emit(summary.to_json(), _told(summary), as_json)
+    if summary.failures:
+        raise typer.Exit(1)
+
+
+def _bar(total: int) -> "tqdm[Any]":
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total,
+        desc="points",
+        unit="",
+        file=sys.stderr,
+        disable=not sys.stderr.isatty(),
+        dynamic_ncols=True,
+        leave=False,
+    )
+
+
+def _told(summary: "Summary") -> str:
+    rows = [
+        (row["point"], row["status"], *(_rate(row[key]) for key in _SHOWN)) for row in summary.rows
+    ]
+    count = len(summary.rows)
+    lines = [
+        table(rows, ("point", "status", "attack", "bound", "matrix attack", "seconds"), left=2),
+        "",
+        (
+            f"{count} points, {summary.done_before} of them done before, "
+            f"{len(summary.failures)} failed; {summary.seconds:.1f} s"
+        ),
+        f"written to {summary.directory}",
+    ]
+    return "\n".join(lines)
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"

@@ -1,0 +1,319 @@
+"""Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
+
+Each is an executor as `concurrent.futures` has it: the standard library's threads, joblib's loky
+processes, Dask distributed's client. What is computed does not depend on which.
+"""
+
+import math
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from multiprocessing import active_children
+from queue import SimpleQueue
+from typing import Any, Final, Generic, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+THREADS: Final = "threads"
+LOCAL: Final = "local"
+DASK: Final = "dask://"
+ALLOWED: Final = f"{THREADS}, {LOCAL} (processes) or {DASK}HOST:PORT"
+
+ATTEMPTS: Final = 3
+"""Times that a task may kill a process which it has to itself before it is given up."""
+
+CONNECT_SECONDS: Final = 10
+"""How long a scheduler is given to answer."""
+
+STOP_SECONDS: Final = 30
+"""How long processes that are told to stop are given to save what they have."""
+
+
+class ExecutorError(ValueError):
+    """Workers that cannot be had; the message is one line."""
+
+
+class WorkersLostError(RuntimeError):
+    """Workers that are gone and will not come back; the message is one line."""
+
+
+class Workers:
+    """What computes tasks side by side.
+
+    Parameters
+    ----------
+    pool : callable
+        Gives an executor that works: the same again, or another if that one broke.
+    width : int
+        How many tasks can be computed at once; 0 if none yet.
+    limit : float
+        How many are handed over at once.
+    stop : callable, optional
+        Told of the tasks in flight when they are given up.
+    """
+
+    def __init__(
+        self,
+        pool: Callable[[], Executor],
+        width: int,
+        limit: float,
+        stop: Callable[[Iterable[Future[Any]]], object] = list,
+    ) -> None:
+        self.width = width
+        self._pool = pool
+        self._limit = limit
+        self._stop = stop
+
+    def outcomes(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Generator[tuple[int, Result | Exception], None, None]:
+        """Compute tasks; give each one's place and its result, or its error, as they end.
+
+        A task whose process died is computed again. Processes of one pool die together, so it is
+        not known whose fault it was: those tasks are tried again one at a time, and one that kills
+        a process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler
+        keeps such a count of its own.
+
+        Raises
+        ------
+        WorkersLostError
+            There is nobody left to compute.
+        """
+        waiting, suspects = deque(range(len(tasks))), deque[int]()
+        deaths = Counter[int]()
+        flight = _Flight(self._pool, function, tasks)
+        try:
+            while waiting or suspects or flight:
+                alone = bool(suspects) and not flight
+                if alone:
+                    flight.add(suspects.popleft())
+                while waiting and not (alone or suspects) and len(flight) < self._limit:
+                    flight.add(waiting.popleft())
+                index, result = flight.next()
+                if isinstance(result, BrokenExecutor):
+                    deaths[index] += alone
+                    if deaths[index] < ATTEMPTS:
+                        suspects.append(index)
+                        continue
+                yield index, result
+        finally:
+            if flight:
+                self._stop(flight.cancel())
+
+    def map(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        progress: Callable[[int], object] = int,
+    ) -> list[Result]:
+        """Compute tasks and give their results in the order of the tasks.
+
+        Parameters
+        ----------
+        function : callable
+        tasks : iterable
+        progress : callable, optional
+            Told, in this thread, the place of each task that has ended.
+
+        Raises
+        ------
+        Exception
+            The first error of a task; the others are given up.
+        """
+        tasks = list(tasks)
+        results: dict[int, Result] = {}
+        with closing(self.outcomes(function, tasks)) as outcomes:
+            for index, result in outcomes:
+                if isinstance(result, Exception):
+                    raise result
+                results[index] = result
+                progress(index)
+        return [results[index] for index in range(len(tasks))]
+
+
+class _Flight(Generic[Task, Result]):
+    """Tasks handed over and not yet ended."""
+
+    def __init__(
+        self,
+        pool: Callable[[], Executor],
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+    ) -> None:
+        self._pool = pool
+        self._function = function
+        self._tasks = tasks
+        self._places: dict[Future[Result], int] = {}
+        self._ended: SimpleQueue[Future[Result]] = SimpleQueue()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, index: int) -> None:
+        task = self._tasks[index]
+        try:
+            future = self._pool().submit(self._function, task)
+        except BrokenExecutor:  # it broke between the two calls
+            future = self._pool().submit(self._function, task)
+        self._places[future] = index
+        future.add_done_callback(self._ended.put)
+
+    def next(self) -> tuple[int, Result | Exception]:
+        """Wait for one to end."""
+        future = self._ended.get()
+        index = self._places.pop(future)
+        try:
+            return index, future.result()
+        except CancelledError:
+            raise WorkersLostError("the scheduler is gone, and its workers with it") from None
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
+            return index, error
+
+    def cancel(self) -> list[Future[Result]]:
+        """Give up those that have not begun; return those that have."""
+        return [future for future in self._places if not future.cancel()]
+
+
+# --- where ----------------------------------------------------------------------------------------
+
+_chosen: ContextVar[Workers | None] = ContextVar("workers", default=None)
+
+
+@contextmanager
+def workers(on: str, jobs: int) -> Iterator[Workers]:
+    """Have workers for the time of a block; `compute` in the block uses them too.
+
+    Parameters
+    ----------
+    on : str
+        ``"threads"`` of this process, ``"local"``: processes of this machine, or
+        ``"dask://HOST:PORT"``: the workers of the scheduler at that address.
+    jobs : int
+        Number of threads or processes, at least 1; a Dask cluster has as many as it has.
+
+    Raises
+    ------
+    ExecutorError
+        `on` is none of these, no scheduler answers, or Dask is not installed.
+    """
+    address = on.removeprefix(DASK)
+    if on == THREADS:
+        have = _threads(jobs)
+    elif on == LOCAL:
+        have = _processes(jobs)
+    elif address != on and address.rpartition(":")[2].isdecimal():
+        have = _cluster(address)
+    else:
+        raise ExecutorError(f"--on: got {on!r}; allowed: {ALLOWED}")
+    with have as found:
+        token = _chosen.set(found)
+        try:
+            yield found
+        finally:
+            _chosen.reset(token)
+
+
+def compute(
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    jobs: int,
+    progress: Callable[[int], object] = int,
+) -> list[Result]:
+    """Compute tasks on the workers that were chosen, or else in threads.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module, or a `functools.partial` of one: processes find it by name.
+    tasks : iterable
+    jobs : int
+        Number of threads where no workers were chosen; 1: this one.
+    progress : callable, optional
+        As for `Workers.map`.
+
+    Returns
+    -------
+    list
+        Results in the order of the tasks. They do not depend on who computed them.
+    """
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen.map(function, tasks, progress)
+    if jobs == 1:
+        results = []
+        for index, task in enumerate(tasks):
+            results.append(function(task))
+            progress(index)
+        return results
+    with _threads(jobs) as threads:
+        return threads.map(function, tasks, progress)
+
+
+def width(jobs: int) -> int:
+    """How many tasks `compute` computes at once, at least 1."""
+    chosen = _chosen.get()
+    return jobs if chosen is None else max(1, chosen.width)
+
+
+@contextmanager
+def _threads(jobs: int) -> Iterator[Workers]:
+    with ThreadPoolExecutor(jobs) as pool:
+        yield Workers(lambda: pool, jobs, math.inf)
+
+
+@contextmanager
+def _processes(jobs: int) -> Iterator[Workers]:
+    from joblib.externals.loky import get_reusable_executor
+
+    def pool() -> Any:
+        return get_reusable_executor(jobs, initializer=_leave_signals_to_tasks)
+
+    def stop(futures: Iterable[Future[Any]]) -> None:
+        for process in active_children():
+            process.terminate()
+        wait(futures, STOP_SECONDS)
+
+    try:
+        # No more than there are processes: those that die with one are then known.
+        yield Workers(pool, jobs, jobs, stop)
+    except BaseException:
+        pool().shutdown(kill_workers=True)
+        raise
+    pool().shutdown()
+
+
+def _leave_signals_to_tasks() -> None:
+    """Let a signal that asks a process to stop be heard by the task that knows how."""
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, signal.SIG_IGN)
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Workers]:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ExecutorError(
+            "--on dask://...: Dask is not installed; pip install 'hogeq[cluster]'"
+        ) from error
+    connect: Any = distributed.Client
+    try:
+        client = connect(f"tcp://{address}", timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ExecutorError(f"--on {DASK}{address}: no scheduler answers there") from error
+    with client:
+        threads = sum(client.nthreads().values())
+        # The same call twice is two tasks: pure ones would share a result.
+        pool = client.get_executor(pure=False)
+        yield Workers(lambda: pool, threads, math.inf)
