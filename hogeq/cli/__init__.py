@@ -6,12 +6,34 @@ used, so that small commands start fast.
 
 from collections.abc import Sequence
 
-from hogeq.cli import attacks, experiments, lists, matches, play, positions, research, runs, sweep
+from hogeq.cli import (
+    attacks,
+    experiments,
+    lists,
+    matches,
+    play,
+    positions,
+    report,
+    research,
+    runs,
+    sweep,
+)
 from hogeq.cli.shell import app
 
 __all__ = ["app", "main"]
 
-for _group in (experiments, sweep, runs, attacks, matches, positions, play, research, lists):
+for _group in (
+    experiments,
+    sweep,
+    runs,
+    attacks,
+    matches,
+    positions,
+    play,
+    report,
+    research,
+    lists,
+):
     _group.register(app)
 
 

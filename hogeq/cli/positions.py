@@ -22,7 +22,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.rules.turn import Memory, memory_sizes
+from hogeq.rules.turn import Memory
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -322,26 +322,18 @@ def _plot_beliefs(
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
     from hogeq import plots
+    from hogeq.memory import axes, fold
 
-    sizes = memory_sizes(game.rules)
-    parts = (*sizes, sizes[2])
-    rows, columns = (2, 3) if sizes[2] > 1 else (0, 1)
-    rest = tuple(axis for axis in range(4) if axis not in (rows, columns))
-    names = ["turn (mod period)", "extra turn", "own last", "opponent's last"]
-    ticks = [[str(value) for value in range(size)] for size in parts]
-    ticks[1] = ["no", "yes"][: sizes[1]]
-    if game.rules.feral_hogs == "points":
-        ticks[2][-1] += "+"
-        ticks[3][-1] += "+"
+    rows, columns = axes(game.rules)
     titles = {"probability": "exact"} | {
         name: f"{name}, total variation {distance:.4f}" for name, distance in distances.items()
     }
     title = f"{data['rules']}, {data['score']} points against {data['opponent']}"
     with refusing():
         plots.beliefs(
-            {titles[name]: of.reshape(parts).sum(axis=rest) for name, of in shares.items()},
+            {titles[name]: fold(game.rules, of) for name, of in shares.items()},
             path,
-            (names[rows], ticks[rows]),
-            (names[columns], ticks[columns]),
+            rows,
+            columns,
             title.replace("$", r"\$"),
         )

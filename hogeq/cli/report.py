@@ -1,0 +1,109 @@
+"""A page to explore runs: report."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hogeq.cli.inputs import check_output, load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    JobsOption,
+    JsonOption,
+    TrustOption,
+    cores,
+    emit,
+    refusing,
+    table,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command()(report)
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN ...", help="Directories of finished runs.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A name ending in .html.")] = Path(
+        "report.html"
+    ),
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="S", help="A strategy to compare with (may be given again)."),
+    ] = None,
+    matrices: Annotated[
+        bool,
+        typer.Option(
+            "--matrices/--no-matrices", help="Explore the runs' matrices too: a larger page."
+        ),
+    ] = True,
+    starts: Annotated[
+        int | None, typer.Option(help="Starts of the search for counters. [as the run's curve]")
+    ] = None,
+    anneal_steps: Annotated[
+        int | None, typer.Option(help="Its steps from each start. [as the run's curve]")
+    ] = None,
+    jobs: JobsOption = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """One self-contained page to explore runs of one game, which opens without a network.
+
+    Exploitability curves, maps of the strategies, every roll's win probability and the belief over
+    the hidden memory at each position, counter-matrices and what they gain where, a tournament,
+    and the configs that made it all.
+    """
+    check_output(out, (".html", ".htm"))
+    from dataclasses import replace
+
+    from tqdm import tqdm
+
+    from hogeq.game import compile_game
+    from hogeq.report import page
+    from hogeq.report.finished import load
+
+    with refusing():
+        found = load(runs)
+        game = compile_game(found[0].config.rules)
+    rivals = [(name, load_strategy(name, game, trust)) for name in against or ()]
+    with refusing():
+        changes = {"starts": starts, "anneal_steps": anneal_steps}
+        given = {key: value for key, value in changes.items() if value is not None}
+        effort = replace(found[0].config.measure.attack, **given) if given else None
+    strategies = page.entries(game, found, rivals, matrices=matrices, effort=effort)
+    with tqdm(
+        total=len(strategies),
+        desc="strategies",
+        unit="",
+        file=sys.stderr,
+        disable=not sys.stderr.isatty(),
+        leave=False,
+    ) as bar:
+        try:
+            made = page.make(game, found, strategies, jobs or cores(), bar.update)
+        except page.ReportError as error:
+            raise BadInputError(f"report: {error}") from error
+    content = made.html.encode()
+    from hogeq.files import write_whole
+
+    with refusing():
+        write_whole(out, content)
+    data = {
+        "rules": game.rules.name,
+        "out": str(out),
+        "bytes": len(content),
+        "runs": [run.name for run in found],
+        "counters": {
+            name: {"attack": counter.win_rate, "bound": counter.bound}
+            for name, counter in made.counters.items()
+        },
+        "entries": made.names,
+        "win_rates": made.win_rates.tolist(),
+    }
+    rows = [(name, of.win_rate, of.bound) for name, of in made.counters.items()]
+    found_text = table(rows, ("strategy", "attack", "bound"))
+    emit(data, f"{found_text}\n\n{len(content) / 1e6:.1f} MB written to {out}", as_json)

@@ -1,0 +1,162 @@
+"""What the page tells of one strategy, computed exactly."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq import memory
+from hogeq.evaluate import counterfactual_values, policy_of, reach
+from hogeq.game import Game
+from hogeq.respond import Effort, attack, full_memory_bound, gains
+
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.int8]
+
+REGION = 10
+"""Points that a region spans, in either score."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """The counter-matrix found, and where its win rate comes from.
+
+    Attributes
+    ----------
+    matrix, usual : int8 (G, G)
+        Dice it rolls, and the most probable roll of what it counters.
+    win_rate : float
+        Its exact win rate.
+    bound : float
+        Win rate of the responder with full memory.
+    effort : Effort
+        Search effort behind it.
+    reach : float64 (G, G)
+        Probability that it comes to move there.
+    gains : float64 (G, G)
+        Win rate lost by rolling the usual dice at this cell alone.
+    regions : float64 (R, R)
+        Win rate lost by rolling the usual dice in the whole of a region of `REGION` by `REGION`
+        points, all else as it is.
+    """
+
+    matrix: Matrix
+    usual: Matrix
+    win_rate: float
+    bound: float
+    effort: Effort
+    reach: Floats
+    gains: Floats
+    regions: Floats
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A strategy seen from inside, when both players play it.
+
+    Attributes
+    ----------
+    policy : float64 (G, G, K)
+    values : float64 (G, G, K)
+        Win probability of every roll of the player to move, averaged over the hidden memory as
+        play makes it; NaN at positions that play never comes to, where there is no such average.
+    reach : float64 (G, G)
+        Probability of coming to move there.
+    belief : float64 (G, G, rows, columns)
+        Distribution of the memory along `hogeq.memory.axes`; 0 where play never comes.
+    counter : Counter
+    """
+
+    policy: Floats
+    values: Floats
+    reach: Floats
+    belief: Floats
+    counter: Counter
+
+
+def explore(game: Game, strategy: ArrayLike, effort: Effort) -> Explored:
+    """Compute what the page tells of a strategy.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    effort : Effort
+        Of the search for the counter-matrix.
+
+    Returns
+    -------
+    Explored
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed.
+    """
+    policy = policy_of(game, strategy)
+    found = counterfactual_values(game.workspace(1), policy[None], "belief")
+    masses = memory.fold(game.rules, reach(game, policy))
+    total = masses.sum(axis=(2, 3))
+    reached = total > 0.0
+    belief = np.divide(
+        masses,
+        total[..., None, None],
+        out=np.zeros_like(masses),
+        where=reached[..., None, None],
+    )
+    return Explored(
+        policy=policy,
+        values=np.where(reached[..., None], found.values, np.nan),
+        reach=total,
+        belief=belief,
+        counter=_counter(game, policy, effort),
+    )
+
+
+def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
+    """Win rate that a matrix loses against a policy by rolling the usual dice in a whole region.
+
+    Gains of cells do not add up; those of a region are evaluated together, and so are exact.
+
+    Parameters
+    ----------
+    game : Game
+    matrix, usual : int8 (G, G)
+    policy : float64 (G, G, K)
+
+    Returns
+    -------
+    float64 (R, R)
+        R regions of `REGION` points, the last one cut off at the goal; row = own score.
+    """
+    work = game.workspace(2)
+    rows, usual_rows = policy_of(game, matrix), policy_of(game, usual)
+    policies = np.stack([rows, policy])
+    whole = work.win_rate(policies).win_rate
+    starts = range(0, game.goal, REGION)
+    lost = np.zeros((len(starts), len(starts)))
+    for row, own in enumerate(starts):
+        for column, other in enumerate(starts):
+            at = slice(own, own + REGION), slice(other, other + REGION)
+            if (matrix[at] == usual[at]).all():
+                continue
+            policies[0][at] = usual_rows[at]
+            lost[row, column] = whole - work.win_rate(policies).win_rate
+            policies[0][at] = rows[at]
+    return lost
+
+
+def _counter(game: Game, policy: Floats, effort: Effort) -> Counter:
+    found = attack(game, policy, effort)
+    cells = gains(game, found.matrix, policy)
+    return Counter(
+        matrix=found.matrix,
+        usual=cells.usual,
+        win_rate=found.win_rate,
+        bound=full_memory_bound(game, policy),
+        effort=effort,
+        reach=cells.reach,
+        gains=cells.gains,
+        regions=region_gains(game, found.matrix, cells.usual, policy),
+    )

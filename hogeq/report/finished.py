@@ -1,0 +1,109 @@
+"""Finished runs, read back from their directories."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq import results
+from hogeq.config import Config, load_config
+from hogeq.formats import read_strategy
+from hogeq.results import Metrics, ResultsError
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a run directory holds.
+
+    Attributes
+    ----------
+    name : str
+        Of its config; the directory's where several runs share one.
+    path : Path
+    config : Config
+    manifest : dict
+        As `manifest.json` has it; empty if that is missing.
+    metrics : tuple of Metrics
+        The lines of `metrics.csv`; none if that is missing.
+    policy : float64 (G, G, K)
+    matrix : int8 (G, G)
+    """
+
+    name: str
+    path: Path
+    config: Config
+    manifest: dict[str, Any]
+    metrics: tuple[Metrics, ...]
+    policy: NDArray[np.float64]
+    matrix: NDArray[np.int8]
+
+
+def load(paths: Sequence[Path]) -> list[FinishedRun]:
+    """Read finished runs of one game.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Run directories, at least one.
+
+    Returns
+    -------
+    list of FinishedRun
+        In the order given, each with a name of its own.
+
+    Raises
+    ------
+    ResultsError
+        One is missing, unfinished or broken, or they are not of the same game.
+    ConfigError
+        A `config.yaml` is broken.
+    StrategyError
+        A policy or a matrix is broken.
+    """
+    runs = [_read(path) for path in paths]
+    first = runs[0]
+    for run in runs[1:]:
+        if not _same_game(run, first):
+            raise ResultsError(
+                f"{run.path} plays {run.config.rules.name} and {first.path} plays "
+                f"{first.config.rules.name}; allowed on one page are runs of one game"
+            )
+    names = [run.name for run in runs]
+    return [run if names.count(run.name) == 1 else replace(run, name=str(run.path)) for run in runs]
+
+
+def _read(path: Path) -> FinishedRun:
+    with results.reported(path, "read"):
+        there = {entry.name for entry in path.iterdir()}
+    for name in (results.CONFIG, results.POLICY, results.MATRIX):
+        if name not in there:
+            raise ResultsError(f"{path}: no {name} in it; allowed are directories of finished runs")
+    config = load_config(path / results.CONFIG)
+    goal, dice = config.rules.goal, config.rules.max_dice
+    metrics = path / results.METRICS
+    return FinishedRun(
+        name=config.name,
+        path=path,
+        config=config,
+        manifest=_manifest(path / results.MANIFEST),
+        metrics=tuple(results.read_metrics(metrics)) if metrics.exists() else (),
+        policy=read_strategy(path / results.POLICY, goal, dice).astype(np.float64),
+        matrix=read_strategy(path / results.MATRIX, goal, dice).astype(np.int8),
+    )
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}  # it is shown, and nothing depends on it
+    return found if isinstance(found, dict) else {}
+
+
+def _same_game(one: FinishedRun, two: FinishedRun) -> bool:
+    rules = one.config.rules
+    return replace(rules, name=two.config.rules.name) == two.config.rules

@@ -1,0 +1,297 @@
+"""The page: what was computed, packed as JSON, and one HTML file around it.
+
+Everything is inside the file, plotly.js included, and its content security policy forbids the
+browser to load anything else.
+"""
+
+import dataclasses
+import html
+import json
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from string import Template
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import hogeq.seeds  # noqa: F401 - makes its names known
+from hogeq import memory, results, tournament
+from hogeq.evaluate import policy_of
+from hogeq.game import Game
+from hogeq.report import pack
+from hogeq.report.explore import REGION, Counter, Explored, explore
+from hogeq.report.finished import FinishedRun
+from hogeq.respond import Effort
+from hogeq.rules import describe
+from hogeq.strategy import StrategyError, builtin
+
+MOST_BYTES: Final = 10 * 10**6
+"""Size of the largest page: what still opens at once, and passes as an attachment."""
+
+PROBABILITY_DIGITS: Final = 6
+"""Decimals of probabilities on the page."""
+
+BELIEF_DIGITS: Final = 4
+"""Decimals of the distribution of the memory: hundredths of a percent."""
+
+# Of Okabe and Ito, "Color universal design" (2008): told apart with any colour vision. Yellow is
+# left out, since it is hardly seen on white.
+_RUNS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+
+_SCRIPTS: Final = ("unpack.js", "curves.js", "explorer.js", "tables.js", "page.js")
+
+
+class ReportError(ValueError):
+    """A page that cannot be made; the message is one line."""
+
+
+class Entry(NamedTuple):
+    """A strategy on the page."""
+
+    name: str
+    strategy: NDArray[Any]
+    """A matrix (G, G) or a policy (G, G, K)."""
+    effort: Effort | None
+    """Of the search for its counter-matrix; None if it is there to be compared with only."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """A finished page.
+
+    Attributes
+    ----------
+    html : str
+    counters : dict of str to Counter
+        What was found against each strategy that can be explored, by its name.
+    names : tuple of str
+        Entries of the tournament.
+    win_rates : float64 (n, n)
+        Row against column.
+    """
+
+    html: str
+    counters: dict[str, Counter]
+    names: tuple[str, ...]
+    win_rates: NDArray[np.float64]
+
+
+def entries(
+    game: Game,
+    runs: Sequence[FinishedRun],
+    against: Sequence[tuple[str, NDArray[Any]]] = (),
+    *,
+    matrices: bool = True,
+    effort: Effort | None = None,
+) -> list[Entry]:
+    """List the strategies of a page: those of the runs, those named, and some built-in ones.
+
+    Parameters
+    ----------
+    game : Game
+    runs : sequence of FinishedRun
+    against : sequence of (str, array)
+        Strategies to compare with.
+    matrices : bool
+        Whether the runs' matrices can be explored, or are only compared with.
+    effort : Effort, optional
+        Of the search for counter-matrices; by default that of each run's own curve, which finds
+        the attack in the last line of its metrics again.
+
+    Returns
+    -------
+    list of Entry
+    """
+    found = []
+    for run in runs:
+        spent = effort or run.config.measure.attack
+        found.append(Entry(f"{run.name}: average policy", run.policy, spent))
+        found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
+    found += [Entry(name, strategy, None) for name, strategy in against]
+    listed = {entry.name for entry in found}
+    for spec in ("ignore_memory", "huan2020", f"always_roll:{min(6, game.rules.max_dice)}"):
+        if spec not in listed:
+            try:
+                found.append(Entry(spec, builtin(spec, game), None))
+            except StrategyError:  # not in this game
+                continue
+    return found
+
+
+def make(
+    game: Game,
+    runs: Sequence[FinishedRun],
+    strategies: Sequence[Entry],
+    jobs: int = 1,
+    progress: Callable[[], object] | None = None,
+) -> Page:
+    """Make the page.
+
+    Parameters
+    ----------
+    game : Game
+    runs : sequence of FinishedRun
+        Of this game, at least one.
+    strategies : sequence of Entry
+        As `entries` gives them.
+    jobs : int
+        Threads. The page does not depend on it.
+    progress : callable, optional
+        Called after each strategy.
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    ReportError
+        If plotly is not installed, or the page would be larger than `MOST_BYTES`.
+    """
+    plotly = _plotly()
+    explored: dict[str, Explored] = {}
+    for entry in strategies:
+        if entry.effort is not None:
+            spent = dataclasses.replace(entry.effort, jobs=jobs)
+            explored[entry.name] = explore(game, entry.strategy, spent)
+        if progress is not None:
+            progress()
+    names = tuple(entry.name for entry in strategies)
+    rates = tournament.play(game, [entry.strategy for entry in strategies], jobs)
+    data = {
+        "goal": game.goal,
+        "rolls": game.rolls,
+        "region": REGION,
+        "rules": game.rules.name,
+        "parts": describe(game.rules),
+        "memory": _memory(game),
+        "colours": _colours(game.rolls),
+        "runs": [_run(run) for run in runs],
+        "strategies": [
+            _strategy(game, entry.name, entry.strategy, explored.get(entry.name))
+            for entry in strategies
+        ],
+        "tournament": _tournament(rates),
+        "environment": results.environment() | {"plotly": plotly.version},
+    }
+    title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
+    page = _html(title, data, plotly.script)
+    size = len(page.encode())
+    if size > MOST_BYTES:
+        raise ReportError(
+            f"the page would have {size / 1e6:.1f} MB, allowed are {MOST_BYTES / 1e6:.0f}: "
+            "give fewer runs, or --no-matrices"
+        )
+    return Page(page, {name: of.counter for name, of in explored.items()}, names, rates)
+
+
+class _Plotly(NamedTuple):
+    version: str
+    script: str
+
+
+def _plotly() -> _Plotly:
+    try:
+        from plotly import __version__
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise ReportError(
+            "plotly: not installed, and needed for the page; pip install 'hogeq[report]' brings it"
+        ) from error
+    return _Plotly(__version__, get_plotlyjs())
+
+
+def _html(title: str, data: dict[str, Any], plotly: str) -> str:
+    here = files("hogeq.report")
+    # "<" would let a name end the element that holds it.
+    packed = json.dumps(results.finite(data), allow_nan=False, separators=(",", ":"))
+    return Template((here / "page.html").read_text("utf-8")).substitute(
+        title=html.escape(title),
+        style=(here / "page.css").read_text("utf-8"),
+        plotly=pack.text(plotly),
+        data=packed.replace("<", "\\u003c"),
+        script="\n".join((here / name).read_text("utf-8") for name in _SCRIPTS),
+    )
+
+
+def _colours(rolls: int) -> dict[str, Any]:
+    from plotly.colors import diverging, sample_colorscale
+
+    return {
+        # Dice are ordered, and the lightness of viridis rises all the way.
+        "rolls": sample_colorscale("Viridis", np.linspace(0.0, 1.0, rolls).tolist()),
+        # Blue to red through near-white: no difference leaves no ink.
+        "signed": diverging.RdBu_r,
+        "runs": _RUNS,
+    }
+
+
+def _memory(game: Game) -> list[dict[str, Any]] | None:
+    if not game.has_memory:
+        return None
+    return [axis._asdict() for axis in memory.axes(game.rules)]
+
+
+def _run(run: FinishedRun) -> dict[str, Any]:
+    columns = zip(*(dataclasses.astuple(row) for row in run.metrics), strict=True)
+    last = run.metrics[-1] if run.metrics else None
+    figures = run.manifest.get("figures") or {}
+    return {
+        "name": run.name,
+        "solver": run.config.solver.name,
+        "iterations": run.config.solver.iterations,
+        "policy": figures.get("average_policy")
+        or (last and {"attack": last.attack, "bound": last.bound}),
+        "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
+        "effort": figures.get("effort") or dataclasses.asdict(run.config.measure.attack),
+        "metrics": dict(zip(results.COLUMNS, columns, strict=False)),
+        "config": run.config.to_yaml(),
+        "manifest": json.dumps(results.finite(run.manifest), indent=2),
+    }
+
+
+def _strategy(
+    game: Game, name: str, strategy: ArrayLike, explored: Explored | None
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "policy": pack.fractions(policy_of(game, strategy), PROBABILITY_DIGITS),
+        "explored": None if explored is None else _explored(game, explored),
+    }
+
+
+def _explored(game: Game, found: Explored) -> dict[str, Any]:
+    value = (found.values * found.policy).sum(axis=2)
+    # By memory first: neighbouring positions have like beliefs.
+    beliefs = found.belief.reshape(game.goal**2, -1).T
+    return {
+        "values": pack.fractions(found.values, PROBABILITY_DIGITS),
+        "value": pack.fractions(value, PROBABILITY_DIGITS),
+        "reach": pack.floats(found.reach),
+        "belief": pack.fractions(beliefs, BELIEF_DIGITS) if game.has_memory else None,
+        "counter": _counter(found.counter),
+    }
+
+
+def _counter(counter: Counter) -> dict[str, Any]:
+    return {
+        "dice": pack.fractions(counter.matrix, 0),
+        "usual": pack.fractions(counter.usual, 0),
+        "win_rate": counter.win_rate,
+        "bound": counter.bound,
+        "effort": {
+            key: value for key, value in dataclasses.asdict(counter.effort).items() if key != "jobs"
+        },
+        "reach": pack.floats(counter.reach),
+        "gains": pack.floats(counter.gains),
+        "regions": counter.regions.tolist(),
+    }
+
+
+def _tournament(rates: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        "win_rates": rates.tolist(),
+        "win": tournament.WIN,
+        "ranking": [standing._asdict() for standing in tournament.rank(rates)],
+    }

@@ -1,0 +1,146 @@
+// Tables, and how numbers are written.
+
+function fixed(value, digits = 6) {
+  return value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits);
+}
+
+function small(value) {
+  return value === 0 ? "0" : value.toExponential(3);
+}
+
+function escapeHtml(text) {
+  const element = document.createElement("span");
+  element.textContent = text;
+  return element.innerHTML;
+}
+
+// Rows of texts; a cell may also be {text, scope} for a heading or {text, className}.
+function fillTable(id, header, rows, classes = []) {
+  const table = document.getElementById(id);
+  table.replaceChildren();
+  if (header.length) {
+    const row = table.createTHead().insertRow();
+    header.forEach((text) => row.append(cellOf("th", { text, scope: "col" })));
+  }
+  const body = table.createTBody();
+  rows.forEach((cells, index) => {
+    const row = body.insertRow();
+    if (classes[index]) row.className = classes[index];
+    cells.forEach((cell, column) =>
+      row.append(
+        column === 0 ? cellOf("th", { text: cell, scope: "row" }) : cellOf("td", asCell(cell)),
+      ),
+    );
+  });
+}
+
+function asCell(cell) {
+  return typeof cell === "object" && cell !== null ? cell : { text: cell };
+}
+
+function cellOf(tag, { text, scope, className }) {
+  const cell = document.createElement(tag);
+  cell.textContent = text;
+  if (scope) cell.scope = scope;
+  if (className) cell.className = className;
+  return cell;
+}
+
+function effortText(effort) {
+  const kicks = effort.kicks ? `, ${effort.kicks} kicks` : "";
+  return `${effort.starts} starts, ${effort.anneal_steps} steps${kicks}`;
+}
+
+function fillFigures(data) {
+  const rows = data.runs.flatMap((run) =>
+    [
+      ["average policy", run.policy],
+      ["matrix", run.matrix],
+    ]
+      .filter(([, found]) => found)
+      .map(([what, found]) => [
+        `${run.name}: ${what}`,
+        run.solver,
+        run.iterations,
+        fixed(found.attack),
+        fixed(found.bound),
+        effortText(run.effort),
+      ]),
+  );
+  fillTable("figures", ["", "solver", "iterations", "attack", "bound", "effort of the attack"], rows);
+}
+
+function fillMetrics(data) {
+  const rows = data.runs.flatMap(({ name, metrics }) =>
+    (metrics.iteration ?? []).map((iteration, i) => [
+      name,
+      iteration,
+      fixed(metrics.seconds[i], 2),
+      fixed(metrics.attack[i]),
+      fixed(metrics.bound[i]),
+      fixed(metrics.purified_attack[i]),
+    ]),
+  );
+  const header = ["run", "iteration", "seconds", "attack", "bound", "attack on the matrix"];
+  fillTable("metrics", header, rows);
+}
+
+function fillTournament(data) {
+  const { win_rates: rates, win, ranking } = data.tournament;
+  const names = data.strategies.map((strategy) => strategy.name);
+  document.getElementById("tournament-about").textContent =
+    "Exact win rate of row against column, a fair coin saying who begins. " +
+    `A match is won (bold) by more than ${win}; ranks count matches won.`;
+  const header = ["", "rank", "won", ...ranking.map(({ entry }) => names[entry])];
+  const rows = ranking.map(({ entry, rank, wins }) => [
+    names[entry],
+    rank,
+    wins,
+    ...ranking.map(({ entry: other }) =>
+      entry === other
+        ? "–"
+        : {
+            text: fixed(rates[entry][other]),
+            className: rates[entry][other] > win ? "won" : "",
+          },
+    ),
+  ]);
+  fillTable("tournament", header, rows);
+}
+
+function fillRegions(data, strategy) {
+  const { regions, win_rate: rate, effort } = strategy.counter;
+  const found = regions.flatMap((row, own) => row.map((gain, other) => ({ own, other, gain })));
+  found.sort((a, b) => b.gain - a.gain);
+  const span = (place) =>
+    `${place * data.region} to ${Math.min((place + 1) * data.region, data.goal) - 1}`;
+  document.getElementById("regions-about").textContent =
+    `Against ${strategy.name} the counter-matrix found (${effortText(effort)}) wins ` +
+    `${fixed(rate)}. A region gains what would be lost if the counter-matrix rolled the ` +
+    "strategy's usual dice in all of it and stayed as it is elsewhere; gains of regions do not add up.";
+  const rows = found
+    .slice(0, 10)
+    .filter(({ gain }) => gain > 0)
+    .map(({ own, other, gain }) => [span(own), span(other), small(gain)]);
+  fillTable("regions", ["own score", "opponent's score", "win rate gained"], rows);
+}
+
+function fillMade(data) {
+  fillTable("rules", [], data.parts);
+  const made = document.getElementById("made");
+  const add = (title, text) => {
+    const details = document.createElement("details");
+    const summary = document.createElement("summary");
+    const pre = document.createElement("pre");
+    summary.textContent = title;
+    pre.textContent = text;
+    pre.tabIndex = 0;
+    details.append(summary, pre);
+    made.append(details);
+  };
+  data.runs.forEach((run) => {
+    add(`${run.name}: config`, run.config);
+    add(`${run.name}: manifest`, run.manifest);
+  });
+  add("What made this page", JSON.stringify(data.environment, null, 2));
+}

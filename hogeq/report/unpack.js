@@ -1,0 +1,60 @@
+// Numbers and texts out of the page, as pack.py put them in.
+
+async function inflate(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+
+async function unpackText(text) {
+  return new TextDecoder().decode(await inflate(text));
+}
+
+async function unpackFloats(packed) {
+  const view = new DataView(await inflate(packed.data));
+  return Float64Array.from({ length: view.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true));
+}
+
+async function unpackFractions(packed) {
+  const bytes = new Uint8Array(await inflate(packed.data));
+  const length = bytes.length / packed.planes;
+  const missing = 256 ** packed.planes - 1;
+  const found = new Float64Array(length);
+  for (let plane = packed.planes - 1; plane >= 0; plane--) {
+    const start = plane * length;
+    for (let i = 0; i < length; i++) found[i] = 256 * found[i] + bytes[start + i];
+  }
+  for (let i = 0; i < length; i++) found[i] = found[i] === missing ? NaN : found[i] / packed.per;
+  return found;
+}
+
+// A strategy that is only compared with.
+async function unpackPolicy(strategy) {
+  return { name: strategy.name, policy: await unpackFractions(strategy.policy) };
+}
+
+// A strategy that is explored; what was unpacked once is kept.
+const unpacked = new Map();
+
+function unpackStrategy(strategy) {
+  if (!unpacked.has(strategy)) unpacked.set(strategy, unpackExplored(strategy));
+  return unpacked.get(strategy);
+}
+
+async function unpackExplored(strategy) {
+  const { values, value, reach, belief, counter } = strategy.explored;
+  return {
+    ...(await unpackPolicy(strategy)),
+    values: await unpackFractions(values),
+    value: await unpackFractions(value),
+    reach: await unpackFloats(reach),
+    belief: belief && (await unpackFractions(belief)),
+    counter: {
+      ...counter,
+      dice: await unpackFractions(counter.dice),
+      usual: await unpackFractions(counter.usual),
+      reach: await unpackFloats(counter.reach),
+      gains: await unpackFloats(counter.gains),
+    },
+  };
+}
