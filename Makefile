@@ -1,11 +1,12 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
 # make test    lint, types, import contract, tests
 # make bench   benchmarks
+# make docs    the documentation site, into build/site
 # make fmt     format, and mend what the linter can
 # make clean   remove everything that was made, results and champions aside
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench fmt clean
+.PHONY: run test bench docs fmt clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -30,6 +31,10 @@ bench: .venv/.stamp
 	$(BIN)/python -m pytest benchmarks --benchmark-only --override-ini 'python_files=bench_*.py' \
 		--override-ini 'python_functions=bench_*' --benchmark-columns=median,min,rounds
 
+docs: .venv/.stamp
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	@echo 'open build/site/index.html'
+
 fmt: .venv/.stamp
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -41,5 +46,5 @@ fmt: .venv/.stamp
 
 clean:
 	rm -rf .venv .numba_cache .hypothesis .benchmarks .mypy_cache .pytest_cache .ruff_cache \
-		.import_linter_cache build dist hogeq.egg-info
+		.import_linter_cache build dist docs/api hogeq.egg-info
 	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +

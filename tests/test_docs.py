@@ -6,13 +6,19 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from types import ModuleType
 
 import pytest
+from typer.testing import CliRunner
 
 import hogeq
+from hogeq.cli import app
+from hogeq.rules import EDITIONS
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
 
 # Public modules that hold examples.
 MODULES = (
@@ -35,7 +41,7 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
     return [(text[: match.start(1)].count("\n"), match[1]) for match in found]
 
 
-@pytest.mark.parametrize("name", ["tutorial.md", "openspiel-best-response.md"])
+@pytest.mark.parametrize("name", ["tutorial.md", "theory.md", "openspiel-best-response.md"])
 def test_examples_in_the_documents_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,3 +88,64 @@ def test_public_names_are_all_there() -> None:
 def test_asking_for_the_package_alone_is_cheap() -> None:
     code = "import sys, hogeq; assert 'numpy' not in sys.modules; hogeq.Rules; hogeq.purify.argmax"
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own
+
+
+def test_editions_are_described_as_they_are() -> None:
+    shown = dict(
+        block.removeprefix("$ hogeq ").split("\n", 1)
+        for _, block in blocks("editions.md", "console")
+    )
+    assert list(shown) == [f"rules {name}" for name in EDITIONS]
+    for command, output in shown.items():
+        assert CliRunner().invoke(app, command.split()).stdout == output
+
+
+def test_editions_have_one_value_everywhere() -> None:
+    table = re.findall(
+        r"^\| (\w+) \| [^|]* \| ([0-9.]+) \| (\d+) \|", PAGES[0].read_text(), re.MULTILINE
+    )
+    sections = (DOCS / "editions.md").read_text("utf-8").split("\n## ")[1:]
+    for section, (name, value, roll) in zip(sections, table, strict=True):
+        assert section.startswith(f"{name}: ")
+        assert f"Value {value}, first roll {roll}." in " ".join(section.split())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?://", target):
+            continue
+        name, _, anchor = target.partition("#")
+        aim = page.parent / name if name else page
+        assert aim.is_file(), f"{page.name}: {target}"
+        heads = re.findall(r"^#+ (.*)$", aim.read_text("utf-8"), re.MULTILINE) if anchor else []
+        anchors = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+        assert not anchor or anchor in anchors, f"{page.name}: {target}"
+
+
+def test_the_reference_has_every_public_module() -> None:
+    listed = re.findall(r"^   (hogeq[.\w]*)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+    packages = {"hogeq.report"}  # say what their modules are, and nothing more
+    inside = ("hogeq.cli", "hogeq.kernels", "hogeq.seeds.", "hogeq.__main__")
+    names = {
+        module.name
+        for module in walk_packages(hogeq.__path__, "hogeq.")
+        if not module.name.startswith(inside) and "._" not in module.name
+    }
+    assert len(listed) == len(set(listed))
+    assert set(listed) == names - packages - {"hogeq.rules"}
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-d", str(tmp_path / "trees")]
+    subprocess.run([*command, str(DOCS), str(tmp_path / "site")], check=True)  # noqa: S603 - our own
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "docs/figures" not in page  # moved into the site
+    for file in (tmp_path / "site").rglob("*.html"):
+        loaded = re.findall(
+            r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", file.read_text()
+        )
+        assert loaded
+        assert not [address for address in loaded if "//" in address], file.name
