@@ -1,7 +1,7 @@
 """Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
 
-Each is an executor as `concurrent.futures` has it: the standard library's threads, joblib's loky
-processes, Dask distributed's client. What is computed does not depend on which.
+Threads and processes are joblib's, the cluster is Dask distributed; processes and cluster are both
+used as executors of `concurrent.futures`. What is computed does not depend on who computes it.
 """
 
 import math
@@ -13,7 +13,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ThreadPoolExecutor,
     wait,
 )
 from contextlib import closing, contextmanager
@@ -22,22 +21,20 @@ from multiprocessing import active_children
 from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
+from joblib import Parallel, delayed
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-THREADS: Final = "threads"
 LOCAL: Final = "local"
 DASK: Final = "dask://"
-ALLOWED: Final = f"{THREADS}, {LOCAL} (processes) or {DASK}HOST:PORT"
+ALLOWED: Final = f"{LOCAL} (processes of this machine) or {DASK}HOST:PORT"
 
 ATTEMPTS: Final = 3
 """Times that a task may kill a process which it has to itself before it is given up."""
 
 CONNECT_SECONDS: Final = 10
 """How long a scheduler is given to answer."""
-
-STOP_SECONDS: Final = 30
-"""How long processes that are told to stop are given to save what they have."""
 
 
 class ExecutorError(ValueError):
@@ -60,7 +57,7 @@ class Workers:
     limit : float
         How many are handed over at once.
     stop : callable, optional
-        Told of the tasks in flight when they are given up.
+        Called when tasks in flight are given up, with these and the seconds they have left.
     """
 
     def __init__(
@@ -68,7 +65,7 @@ class Workers:
         pool: Callable[[], Executor],
         width: int,
         limit: float,
-        stop: Callable[[Iterable[Future[Any]]], object] = list,
+        stop: Callable[[Iterable[Future[Any]], float], object] | None = None,
     ) -> None:
         self.width = width
         self._pool = pool
@@ -76,7 +73,7 @@ class Workers:
         self._stop = stop
 
     def outcomes(
-        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks; give each one's place and its result, or its error, as they end.
 
@@ -84,6 +81,14 @@ class Workers:
         not known whose fault it was: those tasks are tried again one at a time, and one that kills
         a process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler
         keeps such a count of its own.
+
+        Parameters
+        ----------
+        function : callable
+            Of a module, or a `functools.partial` of one: other processes find it by name.
+        tasks : sequence
+        grace : float
+            Seconds for tasks that save what they have at a SIGTERM, when the rest is given up.
 
         Raises
         ------
@@ -108,8 +113,9 @@ class Workers:
                         continue
                 yield index, result
         finally:
-            if flight:
-                self._stop(flight.cancel())
+            begun = flight.cancel()
+            if begun and grace and self._stop is not None:
+                self._stop(begun, grace)
 
     def map(
         self,
@@ -197,10 +203,10 @@ def workers(on: str, jobs: int) -> Iterator[Workers]:
     Parameters
     ----------
     on : str
-        ``"threads"`` of this process, ``"local"``: processes of this machine, or
-        ``"dask://HOST:PORT"``: the workers of the scheduler at that address.
+        ``"local"``: processes of this machine; ``"dask://HOST:PORT"``: the workers of the
+        scheduler at that address.
     jobs : int
-        Number of threads or processes, at least 1; a Dask cluster has as many as it has.
+        Number of processes, at least 1; a cluster has as many as it has.
 
     Raises
     ------
@@ -208,9 +214,7 @@ def workers(on: str, jobs: int) -> Iterator[Workers]:
         `on` is none of these, no scheduler answers, or Dask is not installed.
     """
     address = on.removeprefix(DASK)
-    if on == THREADS:
-        have = _threads(jobs)
-    elif on == LOCAL:
+    if on == LOCAL:
         have = _processes(jobs)
     elif address != on and address.rpartition(":")[2].isdecimal():
         have = _cluster(address)
@@ -250,14 +254,14 @@ def compute(
     chosen = _chosen.get()
     if chosen is not None:
         return chosen.map(function, tasks, progress)
-    if jobs == 1:
-        results = []
-        for index, task in enumerate(tasks):
-            results.append(function(task))
-            progress(index)
-        return results
-    with _threads(jobs) as threads:
-        return threads.map(function, tasks, progress)
+    ended = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
+        delayed(function)(task) for task in tasks
+    )
+    results: list[Result] = []
+    for result in ended:
+        progress(len(results))
+        results.append(result)
+    return results
 
 
 def width(jobs: int) -> int:
@@ -267,22 +271,16 @@ def width(jobs: int) -> int:
 
 
 @contextmanager
-def _threads(jobs: int) -> Iterator[Workers]:
-    with ThreadPoolExecutor(jobs) as pool:
-        yield Workers(lambda: pool, jobs, math.inf)
-
-
-@contextmanager
 def _processes(jobs: int) -> Iterator[Workers]:
     from joblib.externals.loky import get_reusable_executor
 
     def pool() -> Any:
-        return get_reusable_executor(jobs, initializer=_leave_signals_to_tasks)
+        return get_reusable_executor(jobs, initializer=_ignore_signals)
 
-    def stop(futures: Iterable[Future[Any]]) -> None:
+    def stop(futures: Iterable[Future[Any]], grace: float) -> None:
         for process in active_children():
             process.terminate()
-        wait(futures, STOP_SECONDS)
+        wait(futures, grace)
 
     try:
         # No more than there are processes: those that die with one are then known.
@@ -293,8 +291,8 @@ def _processes(jobs: int) -> Iterator[Workers]:
     pool().shutdown()
 
 
-def _leave_signals_to_tasks() -> None:
-    """Let a signal that asks a process to stop be heard by the task that knows how."""
+def _ignore_signals() -> None:
+    """Leave signals to tasks that know what to save, and processes to whoever started them."""
     for kind in (signal.SIGINT, signal.SIGTERM):
         signal.signal(kind, signal.SIG_IGN)
 

@@ -7,13 +7,14 @@ upper bound.  Without hidden memory both are the same.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluate import counterfactual_values, pair, policy_of
+from hogeq.executor import compute
 from hogeq.game import Game
 from hogeq.kernels import passes
 from hogeq.workspace import Workspace
@@ -43,7 +44,7 @@ class Effort:
     seed : int
         Of the random starts and kicks.
     jobs : int
-        Threads.  The result does not depend on it.
+        Threads, where no workers are chosen (`hogeq.executor`).  The result does not depend on it.
     """
 
     starts: int = 4
@@ -124,8 +125,10 @@ def attack(game: Game, strategy: ArrayLike, effort: Effort | None = None) -> Att
     """
     effort = effort or Effort()
     target = policy_of(game, strategy)
-    found = Parallel(n_jobs=min(effort.jobs, effort.starts), prefer="threads")(
-        delayed(_search)(game, target, effort, start) for start in range(effort.starts)
+    found = compute(
+        partial(_search, game, target, effort),
+        range(effort.starts),
+        min(effort.jobs, effort.starts),
     )
     best = max(range(effort.starts), key=lambda start: (found[start][1], -start))
     return Attack(

@@ -560,12 +560,13 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": versions,
-        "cores": _cores(),
+        "cores": cores(),
         "git": _git(Path(__file__).parent),
     }
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Count the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

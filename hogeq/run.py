@@ -26,6 +26,7 @@ from tqdm import tqdm
 from hogeq import plots, results
 from hogeq.config import Config, ConfigError, load_config
 from hogeq.evaluate import counterfactual_values, shared_workspace, win_rate
+from hogeq.executor import ExecutorError, WorkersLostError, workers
 from hogeq.formats import write_strategy
 from hogeq.game import Game, compile_game
 from hogeq.purify import argmax
@@ -611,6 +612,7 @@ def command(
     out_root: str | Path = "results",
     resume: str | Path | None = None,
     overwrite: bool = False,
+    on: str | None = None,
     as_json: bool = False,
 ) -> int:
     """Load a config, run it, print what came of it, and give the exit status.
@@ -623,6 +625,8 @@ def command(
         ``key=value``, as `load_config` takes them.
     out_root, resume, overwrite
         As in `run`.
+    on : str, optional
+        Who computes best responses, as `hogeq.executor.workers` has it; threads if not given.
     as_json : bool
         Print one JSON object instead of a table.
 
@@ -632,18 +636,17 @@ def command(
         0; 2 after one line on bad input; 1 after an internal failure; 128 + the signal's number if
         one stopped the run.
     """
-    return _guarded(lambda: _printed(config, overrides, out_root, resume, overwrite, as_json))
+
+    def work() -> None:
+        loaded = load_config(config, overrides)
+        with workers(on, results.cores()) if on else contextlib.nullcontext():
+            summary = run(loaded, out_root, resume, overwrite)
+        _print(summary, as_json)
+
+    return _guarded(work)
 
 
-def _printed(
-    config: str | Path,
-    overrides: Sequence[str],
-    out_root: str | Path,
-    resume: str | Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    summary = run(load_config(config, overrides), out_root, resume, overwrite)
+def _print(summary: RunSummary, as_json: bool) -> None:
     if as_json:
         print(json.dumps(results.finite(summary.to_json()), allow_nan=False))
     else:
@@ -653,9 +656,9 @@ def _printed(
 def _guarded(work: Callable[[], None]) -> int:
     try:
         work()
-    except (ConfigError, ResultsError) as error:
+    except (ConfigError, ResultsError, ExecutorError) as error:
         return _said(error, 2)
-    except RunError as error:
+    except (RunError, WorkersLostError) as error:
         return _said(error, 1)
     except Interrupted as stop:
         return _said(stop, 128 + stop.signum)
@@ -705,6 +708,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="set a key of the config: solver.iterations=50 (may be given again)",
     )
     parser.add_argument("--out-root", default="results", metavar="DIR", help="where runs are kept")
+    parser.add_argument(
+        "--on", metavar="WHERE", help="best responses on local (processes) or dask://HOST:PORT"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--resume", metavar="DIR", help="continue the run in this directory")
@@ -716,6 +722,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         out_root=given.out_root,
         resume=given.resume,
         overwrite=given.overwrite,
+        on=given.on,
         as_json=given.json,
     )
 

@@ -50,6 +50,9 @@ FIGURE: Final = "summary.png"
 PATIENCE: Final = 30.0
 """Seconds to wait for a run directory that a process, given up or dying, may still hold."""
 
+GRACE: Final = 30.0
+"""Seconds that runs are given to write a checkpoint when the sweep is stopped."""
+
 _TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from one of the same name
 _LONGEST: Final = 80  # characters of a point's name
 
@@ -443,7 +446,7 @@ def _computed(
         temporary.write_text(token)
     tasks = [Task(point.config, str(folder), token, overwrite) for point in points]
     errors: dict[str, str] = {}
-    with closing(workers.outcomes(compute_point, tasks)) as outcomes:
+    with closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes:
         for index, report in outcomes:
             name = points[index].name
             if isinstance(report, Exception):

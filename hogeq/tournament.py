@@ -5,21 +5,23 @@ counts share a rank and the next rank skips.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
-from threading import local
-from typing import NamedTuple
+from itertools import chain, combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluate import policy_of
+from hogeq.evaluate import policy_of, shared_workspace
+from hogeq.executor import compute, width
 from hogeq.game import Game
-from hogeq.workspace import Workspace
 
 Floats = NDArray[np.float64]
 
 WIN = 0.500001
 """A match is won by a win rate strictly above this. Source: the contest's server."""
+
+MOST_PAIRS = 8
+"""Matches that are computed together: few, since their strategies may have to travel."""
 
 
 class Standing(NamedTuple):
@@ -47,9 +49,9 @@ def play(
     strategies : sequence of array_like
         Each a matrix (G, G) or a policy (G, G, K).
     jobs : int
-        Threads. The result does not depend on it.
+        Threads, where no workers are chosen (`hogeq.executor`). The result does not depend on it.
     progress : callable, optional
-        Called in this thread after each pair.
+        Called in this thread for each pair that has been played.
 
     Returns
     -------
@@ -61,53 +63,56 @@ def play(
     ValueError
         If a strategy is malformed, or `jobs` is below 1.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     if jobs < 1:
         raise ValueError(f"jobs: {jobs}, allowed are whole numbers from 1")
-    policies = _Policies(game, strategies)
-    rates = np.full((len(strategies), len(strategies)), 0.5)
-    pairs = list(combinations(range(len(strategies)), 2))
-    kept = local()
+    tables = [np.asarray(strategy) for strategy in strategies]
+    for table in tables:
+        policy_of(game, table)  # refuses what is malformed
+    rates = np.full((len(tables), len(tables)), 0.5)
+    pairs = list(combinations(range(len(tables)), 2))
+    size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width(jobs))))
+    blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
 
-    def match(pair: tuple[int, int]) -> float:
-        if not hasattr(kept, "work"):
-            kept.work = game.workspace(2)
-            kept.pair = np.empty((2, *game.shape))
-        work: Workspace = kept.work
-        for seat, entry in enumerate(pair):
-            policies.write(entry, kept.pair[seat])
-        return work.win_rate(kept.pair).win_rate
+    def told(block: int) -> None:
+        for _ in blocks[block]:
+            if progress is not None:
+                progress()
 
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            for (a, b), rate in zip(pairs, pool.map(match, pairs), strict=True):
-                rates[a, b], rates[b, a] = rate, 1.0 - rate
-                if progress is not None:
-                    progress()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    tasks = [
+        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
+    ]
+    for block, found in zip(blocks, compute(_Block.rates, tasks, jobs, told), strict=True):
+        for (a, b), rate in zip(block, found, strict=True):
+            rates[a, b], rates[b, a] = rate, 1.0 - rate
     return rates
 
 
-class _Policies:
-    """Strategies as given, since policies of a large field would not fit in memory."""
+class _Block(NamedTuple):
+    """Some matches of a tournament, to be computed one after another."""
 
-    def __init__(self, game: Game, strategies: Sequence[ArrayLike]) -> None:
-        self.tables = []
-        for strategy in strategies:
-            table = np.asarray(strategy)
-            policy_of(game, table)  # refuses what is malformed
-            self.tables.append(table)
+    game: Game
+    pairs: list[tuple[int, int]]
+    tables: dict[int, NDArray[Any]]
+    """As given, since policies of a large field would not fit in memory."""
 
-    def write(self, entry: int, out: Floats) -> None:
-        table = self.tables[entry]
-        if table.ndim == 3:
-            out[:] = table
-        else:
-            out[:] = 0.0
-            np.put_along_axis(out, table.astype(np.int64)[..., None], 1.0, axis=-1)
+    def rates(self) -> list[float]:
+        """Win rate of the first of each pair against the second."""
+        work = shared_workspace(self.game, 2)
+        policies = np.empty((2, *self.game.shape))
+        found = []
+        for pair in self.pairs:
+            for seat, entry in enumerate(pair):
+                _write_policy(self.tables[entry], policies[seat])
+            found.append(work.win_rate(policies).win_rate)
+        return found
+
+
+def _write_policy(table: NDArray[Any], out: Floats) -> None:
+    if table.ndim == 3:
+        out[:] = table
+    else:
+        out[:] = 0.0
+        np.put_along_axis(out, table.astype(np.int64)[..., None], 1.0, axis=-1)
 
 
 def rank(win_rates: ArrayLike) -> list[Standing]:

@@ -4,7 +4,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +16,10 @@ from hogeq.cli.shell import (
     BadInputError,
     JobsOption,
     JsonOption,
+    OnOption,
     RulesOption,
     TrustOption,
+    computing,
     cores,
     emit,
     refusing,
@@ -93,6 +95,7 @@ def attack(
     kicks: Annotated[int, typer.Option(help="Rounds of iterated local search.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
     jobs: JobsOption = None,
+    on: OnOption = None,
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,13 +129,14 @@ def attack(
 
     with refusing():
         effort = respond.Effort(starts, anneal_steps, damping, kicks, seed, jobs or cores())
-    if field:
-        request = _Request(
-            game, strategies, rivals, (objective or Goal.mean).value, cap, mixed, effort, steps
-        )
-        data, text = request.answer(tradeoff)
-    else:
-        data, text = _one(game, strategies[0], rivals[0], effort, plot)
+    with computing(on, jobs) if on else nullcontext():
+        if field:
+            request = _Request(
+                game, strategies, rivals, (objective or Goal.mean).value, cap, mixed, effort, steps
+            )
+            data, text = request.answer(tradeoff)
+        else:
+            data, text = _one(game, strategies[0], rivals[0], effort, plot)
     found = data.pop("strategy_found")
     data["out"] = None if out is None else str(out)
     if out is not None:

@@ -9,6 +9,7 @@ from hogeq.cli.inputs import check_output, load_game, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
+    OnOption,
     RulesOption,
     TrustOption,
     emit,
@@ -47,6 +48,7 @@ def run(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a run of the same name.")
     ] = False,
+    on: OnOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """One experiment: solve, measure, purify, export."""
@@ -63,6 +65,7 @@ def run(
             out_root=out_root,
             resume=resume,
             overwrite=overwrite,
+            on=on,
             as_json=as_json,
         )
     )

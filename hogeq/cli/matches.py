@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +15,10 @@ from hogeq.cli.shell import (
     BadInputError,
     JobsOption,
     JsonOption,
+    OnOption,
     RulesOption,
     TrustOption,
+    computing,
     cores,
     emit,
     refusing,
@@ -97,6 +100,7 @@ def tournament(
         typer.Option(metavar="PNG", help="Draw the win rates, similar entries together."),
     ] = None,
     jobs: JobsOption = None,
+    on: OnOption = None,
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,14 +115,17 @@ def tournament(
 
     from hogeq.tournament import play, rank
 
-    with tqdm(
-        total=len(entries) * (len(entries) - 1) // 2,
-        desc="matches",
-        unit="",
-        file=sys.stderr,
-        disable=not sys.stderr.isatty(),
-        leave=False,
-    ) as bar:
+    with (
+        computing(on, jobs) if on else nullcontext(),
+        tqdm(
+            total=len(entries) * (len(entries) - 1) // 2,
+            desc="matches",
+            unit="",
+            file=sys.stderr,
+            disable=not sys.stderr.isatty(),
+            leave=False,
+        ) as bar,
+    ):
         rates = play(game, strategies, jobs or cores(), bar.update)
     standings = rank(rates)
     data = {

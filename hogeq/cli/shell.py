@@ -122,11 +122,10 @@ JobsOption = Annotated[
 ]
 
 OnOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="WHERE",
-        help="Who computes: threads, local (processes), or dask://HOST:PORT; the result is the "
-        "same.",
+        help="Compute on local (processes) or dask://HOST:PORT, with the same result. [threads]",
     ),
 ]
 

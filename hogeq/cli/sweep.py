@@ -32,11 +32,11 @@ def sweep(
         str,
         typer.Option(
             metavar="WHERE",
-            help="Who computes: local (processes), threads, or dask://HOST:PORT, a scheduler.",
+            help="Who computes: local (processes), or dask://HOST:PORT, a scheduler's workers.",
         ),
     ] = "local",
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes or threads of this machine. [all cores]")
+        int | None, typer.Option(min=1, help="Processes of this machine. [all cores]")
     ] = None,
     out_root: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the sweep's folder is made.")

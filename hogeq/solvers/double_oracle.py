@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluate import counterfactual_values, shared_workspace
+from hogeq.executor import compute
 from hogeq.game import Game
 from hogeq.respond import COOLING, harden
 from hogeq.solvers.matching import given_arrival, normalised, softmax
@@ -46,17 +48,23 @@ class DoubleOracle:
         Steps of cooling; each costs one pass per matrix in the mixture.
     damping : float
         Share of the way to the softmax that a step goes.
+    responders : int
+        Independent searches for each response, of which the best counts: the first starts from the
+        newest response, the others at random. They are computed side by side.
+    seed : int
+        Of the random starts.
     """
 
     responder_steps: int = 30
     damping: float = 0.5
+    responders: int = 1
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        if self.responder_steps < 1:
-            raise ValueError(
-                f"responder_steps: {self.responder_steps!r}, allowed are numbers from 1"
-            )
+        for name in ("responder_steps", "responders"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 1")
         if not 0.0 < self.damping <= 1.0:
             raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
 
@@ -78,7 +86,10 @@ class DoubleOracle:
         """Add a response to the mixture, and solve the meta-game anew."""
         work = shared_workspace(game, 2)
         one_hot = np.eye(game.shape[-1])
-        response = self._respond(work, game, state)
+        found = compute(
+            partial(self._respond, game, state), range(self.responders), self.responders
+        )
+        response = max(found, key=lambda answer: answer[1])[0]
         new = response.argmax(axis=-1).astype(np.int8)
         wins = np.array(
             [work.win_rate(np.stack([response, one_hot[old]])).win_rate for old in state.pool]
@@ -115,7 +126,8 @@ class DoubleOracle:
             "support": float((state.weights > 0.0).sum()),
         }
 
-    def _respond(self, work: Workspace, game: Game, state: OracleState) -> Floats:
+    def _respond(self, game: Game, state: OracleState, start: int) -> tuple[Floats, float]:
+        work = shared_workspace(game, 2)
         one_hot = np.eye(game.shape[-1])
         support = [
             (weight, one_hot[matrix])
@@ -123,6 +135,9 @@ class DoubleOracle:
             if weight > 0.0
         ]
         policy = 0.5 * one_hot[state.pool[-1]] + 0.5 / game.shape[-1]
+        if start > 0:
+            random = np.random.default_rng([self.seed, int(state.iteration), start])
+            policy = random.dirichlet(np.ones(game.rolls), policy.shape[:-1])
         best, best_rate = policy, -1.0
         for temperature in np.geomspace(*COOLING, self.responder_steps):
             values, mass = _against(work, policy, support)
@@ -132,7 +147,7 @@ class DoubleOracle:
         while True:
             rate = sum(w * work.win_rate(np.stack([policy, m])).win_rate for w, m in support)
             if rate <= best_rate + 1e-12:
-                return best
+                return best, best_rate
             best, best_rate = policy, rate
             values, mass = _against(work, policy, support)
             now = (values * policy).sum(axis=-1)
@@ -140,7 +155,7 @@ class DoubleOracle:
             # Cells changed together disturb each other: only the half with most to gain moves.
             movable = gain > 1e-12
             if not movable.any():
-                return best
+                return best, best_rate
             moving = movable & (gain >= np.median(gain[movable]))
             policy = policy.copy()
             policy[moving] = one_hot[values[moving].argmax(axis=-1)]
