@@ -17,6 +17,7 @@ from concurrent.futures import (
 )
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from multiprocessing import active_children
 from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeVar
@@ -50,25 +51,32 @@ class Workers:
 
     Parameters
     ----------
-    pool : callable
-        Gives an executor that works: the same again, or another if that one broke.
+    start : callable
+        Gives an executor, and another if that one breaks.
     width : int
         How many tasks can be computed at once; 0 if none yet.
     limit : float
         How many are handed over at once.
     stop : callable, optional
-        Called when tasks in flight are given up, with these and the seconds they have left.
+        Tells tasks in flight to stop, waits so many seconds, and says whether all have.
+
+    Attributes
+    ----------
+    busy : bool
+        Whether there are tasks that were given up and may still be computed.
     """
 
     def __init__(
         self,
-        pool: Callable[[], Executor],
+        start: Callable[[], Executor],
         width: int,
         limit: float,
-        stop: Callable[[Iterable[Future[Any]], float], object] | None = None,
+        stop: Callable[[Iterable[Future[Any]], float], bool] = lambda _tasks, _seconds: False,
     ) -> None:
         self.width = width
-        self._pool = pool
+        self.busy = False
+        self._start = start
+        self._pool = start()
         self._limit = limit
         self._stop = stop
 
@@ -97,7 +105,7 @@ class Workers:
         """
         waiting, suspects = deque(range(len(tasks))), deque[int]()
         deaths = Counter[int]()
-        flight = _Flight(self._pool, function, tasks)
+        flight = _Flight(lambda index: self._submit(function, tasks[index]))
         try:
             while waiting or suspects or flight:
                 alone = bool(suspects) and not flight
@@ -114,8 +122,7 @@ class Workers:
                 yield index, result
         finally:
             begun = flight.cancel()
-            if begun and grace and self._stop is not None:
-                self._stop(begun, grace)
+            self.busy = bool(begun) and not (grace and self._stop(begun, grace))
 
     def map(
         self,
@@ -147,19 +154,23 @@ class Workers:
                 progress(index)
         return [results[index] for index in range(len(tasks))]
 
+    def close(self, **options: bool) -> None:
+        """Shut the executor down, with options of its own kind."""
+        self._pool.shutdown(**options)
 
-class _Flight(Generic[Task, Result]):
+    def _submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
+        try:
+            return self._pool.submit(function, task)
+        except BrokenExecutor:
+            self._pool = self._start()
+            return self._pool.submit(function, task)
+
+
+class _Flight(Generic[Result]):
     """Tasks handed over and not yet ended."""
 
-    def __init__(
-        self,
-        pool: Callable[[], Executor],
-        function: Callable[[Task], Result],
-        tasks: Sequence[Task],
-    ) -> None:
-        self._pool = pool
-        self._function = function
-        self._tasks = tasks
+    def __init__(self, submit: Callable[[int], Future[Result]]) -> None:
+        self._submit = submit
         self._places: dict[Future[Result], int] = {}
         self._ended: SimpleQueue[Future[Result]] = SimpleQueue()
 
@@ -167,11 +178,7 @@ class _Flight(Generic[Task, Result]):
         return len(self._places)
 
     def add(self, index: int) -> None:
-        task = self._tasks[index]
-        try:
-            future = self._pool().submit(self._function, task)
-        except BrokenExecutor:  # it broke between the two calls
-            future = self._pool().submit(self._function, task)
+        future = self._submit(index)
         self._places[future] = index
         future.add_done_callback(self._ended.put)
 
@@ -272,23 +279,21 @@ def width(jobs: int) -> int:
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Workers]:
-    from joblib.externals.loky import get_reusable_executor
+    from joblib.externals.loky import ProcessPoolExecutor
 
-    def pool() -> Any:
-        return get_reusable_executor(jobs, initializer=_ignore_signals)
-
-    def stop(futures: Iterable[Future[Any]], grace: float) -> None:
+    def stop(futures: Iterable[Future[Any]], grace: float) -> bool:
         for process in active_children():
             process.terminate()
-        wait(futures, grace)
+        return not wait(futures, grace).not_done
 
+    # No more at once than there are processes: those that die with one are then known.
+    found = Workers(
+        partial(ProcessPoolExecutor, jobs, initializer=_ignore_signals), jobs, jobs, stop
+    )
     try:
-        # No more than there are processes: those that die with one are then known.
-        yield Workers(pool, jobs, jobs, stop)
-    except BaseException:
-        pool().shutdown(kill_workers=True)
-        raise
-    pool().shutdown()
+        yield found
+    finally:
+        found.close(kill_workers=found.busy)
 
 
 def _ignore_signals() -> None:

@@ -347,8 +347,11 @@ class _Run:
     def _step(self) -> None:
         began = time.monotonic()
         self.whole_state = False
-        self.state = self.solver.step(self.game, self.state)
         self.iteration += 1
+        try:
+            self.state = self.solver.step(self.game, self.state)
+        except (OverflowError, FloatingPointError) as error:
+            raise self._failure(error.args[-1]) from error
         self.seconds += time.monotonic() - began
         self._require_finite()
         self.whole_state = True
