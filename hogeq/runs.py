@@ -181,9 +181,10 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     with results.reported(path, "read"):
         data = path.read_bytes()
     try:
-        return _mapping(json.loads(data), path)
+        found = json.loads(data)
     except ValueError as error:
         raise ResultsError(f"{path} is truncated or not JSON") from error
+    return _mapping(found, path)
 
 
 def _last_measured(path: Path) -> dict[str, Any]:
