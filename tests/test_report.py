@@ -399,6 +399,17 @@ def test_a_phone_shows_it_without_sideways_scrolling(browser: Any, written: Path
     assert not phone.said
 
 
+def test_a_game_without_memory_has_no_belief(browser: Any, folder: Path) -> None:
+    out = folder / "other.html"
+    given = ["report", str(folder / "other"), "--out", str(out), "--no-matrices"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    plain = Opened(browser, out)
+    assert not plain.page.is_visible("#belief-part")
+    assert "memory" not in plain.text("#position")
+    assert plain.page.locator("#strategy option").count() == 1
+    assert not plain.said
+
+
 def test_nothing_was_asked_for_and_nothing_went_wrong(opened: Opened, written: Path) -> None:
     assert opened.said == []
     assert opened.asked == [written.as_uri()]

@@ -22,7 +22,7 @@ function curveTraces(data, axis) {
     KINDS.filter(() => run.metrics.iteration).map(([column, label, dash, symbol]) => ({
       type: "scatter",
       mode: "lines+markers",
-      name: several ? `${run.name}: ${label}` : label,
+      name: escapeHtml(several ? `${run.name}: ${label}` : label),
       x: run.metrics[axis],
       // A logarithmic axis has no place for what is not above 0.
       y: run.metrics[column].map((rate) => (rate > 0.5 ? rate - 0.5 : null)),

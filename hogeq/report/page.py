@@ -39,7 +39,17 @@ BELIEF_DIGITS: Final = 4
 # left out, since it is hardly seen on white.
 _RUNS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 
-_SCRIPTS: Final = ("unpack.js", "curves.js", "explorer.js", "tables.js", "page.js")
+_SCRIPTS: Final = (
+    "unpack.js",
+    "strategy.js",
+    "tables.js",
+    "scales.js",
+    "curves.js",
+    "layers.js",
+    "position.js",
+    "explorer.js",
+    "page.js",
+)
 
 
 class ReportError(ValueError):

@@ -67,7 +67,11 @@ function fillFigures(data) {
         effortText(run.effort),
       ]),
   );
-  fillTable("figures", ["", "solver", "iterations", "attack", "bound", "effort of the attack"], rows);
+  fillTable(
+    "figures",
+    ["", "solver", "iterations", "attack", "bound", "effort of the attack"],
+    rows,
+  );
 }
 
 function fillMetrics(data) {

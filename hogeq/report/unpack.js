@@ -27,34 +27,3 @@ async function unpackFractions(packed) {
   for (let i = 0; i < length; i++) found[i] = found[i] === missing ? NaN : found[i] / packed.per;
   return found;
 }
-
-// A strategy that is only compared with.
-async function unpackPolicy(strategy) {
-  return { name: strategy.name, policy: await unpackFractions(strategy.policy) };
-}
-
-// A strategy that is explored; what was unpacked once is kept.
-const unpacked = new Map();
-
-function unpackStrategy(strategy) {
-  if (!unpacked.has(strategy)) unpacked.set(strategy, unpackExplored(strategy));
-  return unpacked.get(strategy);
-}
-
-async function unpackExplored(strategy) {
-  const { values, value, reach, belief, counter } = strategy.explored;
-  return {
-    ...(await unpackPolicy(strategy)),
-    values: await unpackFractions(values),
-    value: await unpackFractions(value),
-    reach: await unpackFloats(reach),
-    belief: belief && (await unpackFractions(belief)),
-    counter: {
-      ...counter,
-      dice: await unpackFractions(counter.dice),
-      usual: await unpackFractions(counter.usual),
-      reach: await unpackFloats(counter.reach),
-      gains: await unpackFloats(counter.gains),
-    },
-  };
-}

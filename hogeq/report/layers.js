@@ -1,0 +1,75 @@
+// What the map can show: a number at each cell (null: grey), how it is written, and its colours.
+
+const LAYERS = {
+  best: {
+    title: "most probable roll",
+    about: () => "The roll that the strategy makes most often.",
+    of: ({ strategy }, cell) => strategy.usual(cell),
+    written: String,
+    scale: ({ data }) => rollScale(data.colours.rolls, "dice"),
+  },
+  probability: {
+    title: "its probability",
+    about: () => "How often it makes that roll; 1 where it never mixes.",
+    of: ({ strategy }, cell) => Math.max(...strategy.row(cell)),
+    written: fixed,
+    scale: () => evenScale("Cividis", 0, 1, "probability"),
+  },
+  value: {
+    title: "win probability",
+    about: () => "Of the player to move when both play the strategy. Grey: play never comes here.",
+    of: ({ strategy }, cell) => (strategy.reaches(cell) ? strategy.value[cell] : null),
+    written: fixed,
+    scale: () => evenScale("Cividis", 0, 1, "win probability"),
+  },
+  reach: {
+    title: "probability of coming here",
+    about: () => "That a player comes to move here when both play the strategy. Grey: never.",
+    of: ({ strategy }, cell) => (strategy.reaches(cell) ? strategy.reach[cell] : null),
+    written: small,
+    scale: ({ strategy }) => logScale(strategy.reach, "probability"),
+  },
+  difference: {
+    title: "dice less those of the other",
+    about: ({ strategy, other }) =>
+      `Mean dice of ${strategy.name} less those of ${other.name}. Grey: play never comes here.`,
+    of: ({ strategy, other }, cell) =>
+      strategy.reaches(cell) ? strategy.meanDice(cell) - other.meanDice(cell) : null,
+    written: (dice) => fixed(dice, 3),
+    scale: ({ data }) => signedScale(data.colours.signed, data.rolls - 1, "dice more"),
+  },
+  deviation: {
+    title: "counter: dice less the usual",
+    about: () =>
+      "Dice of the counter-matrix less the usual roll of the strategy. Grey: it never comes here.",
+    of: ({ strategy: { counter } }, cell) =>
+      counter.reach[cell] > 0 ? counter.dice[cell] - counter.usual[cell] : null,
+    written: String,
+    scale: ({ data }) => signedScale(data.colours.signed, data.rolls - 1, "dice more"),
+  },
+  gain: {
+    title: "counter: gain of each position",
+    about: () =>
+      "What the counter-matrix would lose by the usual roll here alone. Grey: the same roll, or " +
+      "it never comes here.",
+    of: ({ strategy: { counter } }, cell) => aboveZero(counter.gains[cell]),
+    written: small,
+    scale: ({ strategy }) => logScale(strategy.counter.gains, "win rate"),
+  },
+  region: {
+    title: "counter: gain of each region",
+    about: () =>
+      "What the counter-matrix would lose by the usual rolls in a whole region. Grey: nothing.",
+    of: ({ data, strategy }, cell) => {
+      const place = (score) => Math.floor(score / data.region);
+      const row = strategy.counter.regions[place(Math.floor(cell / data.goal))];
+      return aboveZero(row[place(cell % data.goal)]);
+    },
+    written: small,
+    scale: ({ strategy }) => logScale(strategy.counter.regions.flat(), "win rate"),
+  },
+};
+
+function aboveZero(value) {
+  return value > 0 ? value : null;
+}

@@ -1,0 +1,118 @@
+// All that is known of one position: its rolls, what the counter does there, the belief.
+
+const RAREST = 1e-4; // probability that is told apart from none, on the scale of the belief
+
+class Position {
+  constructor(data) {
+    this.data = data;
+    document.getElementById("belief-part").hidden = !data.memory;
+  }
+
+  show(strategy, other, { own, opponent }) {
+    const cell = own * this.data.goal + opponent;
+    this.summarise(strategy, cell, `${own} points against ${opponent}`);
+    this.fillRolls(strategy, other, cell);
+    this.describeCounter(strategy.counter, cell);
+    if (this.data.memory) this.drawBelief(strategy, cell);
+  }
+
+  summarise(strategy, cell, where) {
+    const usual = strategy.usual(cell);
+    const values = strategy.valuesOf(cell);
+    const best = Math.max(...values);
+    const found = strategy.reaches(cell)
+      ? `It wins from here with ${fixed(strategy.value[cell])}, the best roll ` +
+        `(${values.indexOf(best)}) with ${fixed(best)}; play comes here with probability ` +
+        `${small(strategy.reach[cell])}.`
+      : "Play never comes here when both play this strategy, and so there is no average of the " +
+        "rolls' win probabilities.";
+    document.getElementById("summary").textContent =
+      `${where}: rolls ${usual} dice with probability ${fixed(strategy.row(cell)[usual])}. ${found}`;
+  }
+
+  fillRolls(strategy, other, cell) {
+    const values = strategy.valuesOf(cell);
+    const best = Math.max(...values);
+    const theirs = other.row(cell);
+    const rows = Array.from(strategy.row(cell), (share, dice) => [
+      dice,
+      fixed(values[dice]),
+      fixed(best - values[dice]),
+      fixed(share),
+      fixed(theirs[dice]),
+    ]);
+    const classes = Array.from(values, (value) => (value === best ? "best" : ""));
+    fillTable("rolls", ["dice", "wins", "behind", "played", "other plays"], rows, classes);
+    const over = this.data.memory ? "averaged over the memory as play makes it, " : "";
+    document.getElementById("rolls-note").textContent =
+      `Wins: the exact win probability of the roll, ${over}both going on by the strategy. Behind: ` +
+      "short of the best, which is bold. Played: how often the strategy rolls so. The other is " +
+      `${other.name}.`;
+  }
+
+  describeCounter(counter, cell) {
+    const dice = counter.dice[cell];
+    const usual = counter.usual[cell];
+    const gain = small(counter.gains[cell]);
+    let text = `The counter-matrix rolls ${dice} here instead of ${usual}: it gains ${gain}.`;
+    if (dice === usual) text = `The counter-matrix rolls ${dice} here too.`;
+    if (!(counter.reach[cell] > 0)) text = "The counter-matrix never comes here.";
+    document.getElementById("counter-here").textContent = text;
+  }
+
+  // Probabilities by the two parts of the memory.
+  belief(strategy, cell) {
+    const [rows, columns] = this.data.memory.map((part) => part.ticks.length);
+    const at = (row, column) =>
+      strategy.belief[(row * columns + column) * this.data.goal ** 2 + cell];
+    return Array.from({ length: rows }, (_, row) =>
+      Array.from({ length: columns }, (_, column) => at(row, column)),
+    );
+  }
+
+  drawBelief(strategy, cell) {
+    const [down, across] = this.data.memory;
+    const rows = this.belief(strategy, cell);
+    const note = document.getElementById("belief-note");
+    const plot = document.getElementById("belief");
+    plot.hidden = !strategy.reaches(cell);
+    if (plot.hidden) {
+      note.textContent = "Play never comes here: there is no belief over the memory.";
+      return;
+    }
+    const likely = rows
+      .flatMap((row, i) => row.map((share, j) => ({ share, i, j })))
+      .filter(({ share }) => share > 0)
+      .sort((a, b) => b.share - a.share)
+      .slice(0, 3)
+      .map(
+        ({ share, i, j }) =>
+          `${percent(share)} ${down.name} ${down.ticks[i]}, ${across.name} ${across.ticks[j]}`,
+      );
+    note.textContent = `Most probable: ${likely.join("; ")}.`;
+    const scale = logScale([RAREST, 1], "probability");
+    const trace = {
+      type: "heatmap",
+      z: rows.map((row) => row.map((share) => (share > 0 ? scale.place(share) : null))),
+      text: rows.map((row) => row.map(percent)),
+      x: across.ticks,
+      y: down.ticks,
+      hovertemplate: `${down.name} %{y}, ${across.name} %{x}: %{text}<extra></extra>`,
+      hoverongaps: false,
+      ...scale.trace,
+    };
+    const axis = (part) => ({ type: "category", title: { text: part.name }, showgrid: false });
+    const layout = {
+      margin: { l: 48, r: 8, t: 32, b: 44 },
+      font: { size: 12 },
+      dragmode: DRAG,
+      xaxis: axis(across),
+      yaxis: axis(down),
+    };
+    Plotly.react(plot, [trace], layout, PLOT_CONFIG);
+  }
+}
+
+function percent(share) {
+  return `${(100 * share).toFixed(2)} %`;
+}

@@ -1,0 +1,64 @@
+// Scales of colours: where a value lies on one, and what its trace needs.
+
+const NARROW = matchMedia("(max-width: 40rem)").matches;
+
+function colourbar(title, more = {}) {
+  // On a narrow screen it lies below, to leave the map its width.
+  const place = NARROW
+    ? { orientation: "h", y: -0.18, yanchor: "top", title: { text: title, side: "bottom" } }
+    : { title: { text: title, side: "right" } };
+  return { thickness: 14, outlinewidth: 0, ...place, ...more };
+}
+
+function rollScale(colours, title) {
+  const steps = colours.flatMap((colour, i) => [
+    [i / colours.length, colour],
+    [(i + 1) / colours.length, colour],
+  ]);
+  const every = Math.ceil(colours.length / 12);
+  const ticks = colours.map((_, dice) => dice).filter((dice) => dice % every === 0);
+  return {
+    place: (dice) => dice,
+    trace: {
+      colorscale: steps,
+      zmin: -0.5,
+      zmax: colours.length - 0.5,
+      colorbar: colourbar(title, { tickvals: ticks }),
+    },
+  };
+}
+
+function evenScale(colorscale, zmin, zmax, title) {
+  return { place: (value) => value, trace: { colorscale, zmin, zmax, colorbar: colourbar(title) } };
+}
+
+function signedScale(colours, most, title) {
+  const scale = colours.map((colour, i) => [i / (colours.length - 1), colour]);
+  return evenScale(scale, -most, most, title);
+}
+
+// Shown down to a millionth of the highest: what is smaller looks like that.
+function logScale(values, title) {
+  let most = 0;
+  for (const value of values) most = Math.max(most, value);
+  const high = Math.log10(most || 1);
+  const low = Math.max(
+    high - 6,
+    Math.log10(values.reduce((least, value) => (value > 0 ? Math.min(least, value) : least), 1)),
+  );
+  const ticks = [];
+  for (let power = Math.ceil(low); power <= Math.floor(high); power++) ticks.push(power);
+  return {
+    place: (value) => Math.log10(value),
+    trace: {
+      colorscale: "Viridis",
+      reversescale: true,
+      zmin: low,
+      zmax: Math.max(high, low + 0.1),
+      colorbar: colourbar(title, {
+        tickvals: ticks,
+        ticktext: ticks.map((power) => (power ? `1e${power}` : "1")),
+      }),
+    },
+  };
+}
