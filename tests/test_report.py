@@ -180,6 +180,17 @@ def test_names_cannot_break_out_of_the_page(folder: Path, game: Game) -> None:
     assert "\\u003c/script>" in html
 
 
+def test_a_champion_has_its_config_in_its_manifest(folder: Path, tmp_path: Path) -> None:
+    for name in (results.POLICY, results.MATRIX):
+        shutil.copy(folder / "first" / name, tmp_path)
+    with pytest.raises(results.ResultsError, match="nor a config in its manifest"):
+        load([tmp_path])
+    (tmp_path / results.MANIFEST).write_text(json.dumps({"config": CONFIG}))
+    (champion,), (first,) = load([tmp_path]), load([folder / "first"])
+    assert champion.config == first.config
+    assert champion.metrics == ()
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -195,7 +206,7 @@ def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path) -> Non
     first, out = str(folder / "first"), str(tmp_path / "r.html")
     (tmp_path / "empty").mkdir()
     assert "No such file" in refused(str(tmp_path / "none"), "--out", out)
-    assert "no config.yaml" in refused(str(tmp_path / "empty"), "--out", out)
+    assert "no policy.npz" in refused(str(tmp_path / "empty"), "--out", out)
     assert "runs of one game" in refused(first, str(folder / "other"), "--out", out)
     assert "ending in .html" in refused(first, "--out", str(tmp_path / "r.pdf"))
     assert "starts" in refused(first, "--out", out, "--starts", "0")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq import results
-from hogeq.config import Config, load_config
+from hogeq.config import Config, config_from, load_config
 from hogeq.formats import read_strategy
 from hogeq.results import Metrics, ResultsError
 
@@ -60,7 +60,7 @@ def load(paths: Sequence[Path]) -> list[FinishedRun]:
     ResultsError
         One is missing, unfinished or broken, or they are not of the same game.
     ConfigError
-        A `config.yaml` is broken.
+        A config is broken.
     StrategyError
         A policy or a matrix is broken.
     """
@@ -79,17 +79,24 @@ def load(paths: Sequence[Path]) -> list[FinishedRun]:
 def _read(path: Path) -> FinishedRun:
     with results.reported(path, "read"):
         there = {entry.name for entry in path.iterdir()}
-    for name in (results.CONFIG, results.POLICY, results.MATRIX):
+    for name in (results.POLICY, results.MATRIX):
         if name not in there:
             raise ResultsError(f"{path}: no {name} in it; allowed are directories of finished runs")
-    config = load_config(path / results.CONFIG)
+    manifest = _manifest(path / results.MANIFEST)
+    # Champions keep the config that made them in their manifest.
+    if results.CONFIG in there:
+        config = load_config(path / results.CONFIG)
+    elif "config" in manifest:
+        config = config_from(manifest["config"], f"{path / results.MANIFEST}: config")
+    else:
+        raise ResultsError(f"{path}: no {results.CONFIG} in it, nor a config in its manifest")
     goal, dice = config.rules.goal, config.rules.max_dice
     metrics = path / results.METRICS
     return FinishedRun(
         name=config.name,
         path=path,
         config=config,
-        manifest=_manifest(path / results.MANIFEST),
+        manifest=manifest,
         metrics=tuple(results.read_metrics(metrics)) if metrics.exists() else (),
         policy=read_strategy(path / results.POLICY, goal, dice).astype(np.float64),
         matrix=read_strategy(path / results.MATRIX, goal, dice).astype(np.int8),
