@@ -6,12 +6,12 @@ prints it as Markdown and writes results/editions.md.
 """
 
 from dataclasses import replace
-from pathlib import Path
+
+from report import arguments, publish
 
 import hogeq.seeds  # noqa: F401  (makes ignore_memory known)
 from hogeq.game import Game, compile_game
 from hogeq.respond import Effort, exploitability
-from hogeq.results import replacing
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategy import builtin
 from hogeq.tablebase import solve
@@ -25,13 +25,13 @@ VARIANTS = {
 }
 
 
-def row(name: str, rules: Rules) -> str:
+def row(name: str, rules: Rules) -> list[object]:
     """Format one edition's line."""
     game = compile_game(rules)
     best = solve(game)
     interval = exploitability(game, builtin("ignore_memory", game), EFFORT)
     exploited = f"{interval.attack:.4f} to {interval.bound:.4f}" if game.has_memory else "0.5000"
-    return f"| {name} | {memory(game)} | {best.value:.10f} | {best.first_roll} | {exploited} |"
+    return [name, memory(game), f"{best.value:.10f}", best.first_roll, exploited]
 
 
 def memory(game: Game) -> str:
@@ -41,17 +41,16 @@ def memory(game: Game) -> str:
 
 def main() -> None:
     """Print and write the table."""
-    lines = [
-        "| edition | hidden memory | mover's value | first roll | best response to ignore_memory |",
-        "|---|---|---|---|---|",
-        *(row(name, rules) for name, rules in {**EDITIONS, **VARIANTS}.items()),
+    given = arguments(__doc__)
+    games = {**EDITIONS, **VARIANTS}
+    header = [
+        "edition",
+        "hidden memory",
+        "mover's value",
+        "first roll",
+        "best response to ignore_memory",
     ]
-    text = "\n".join(lines) + "\n"
-    out = Path("results") / "editions.md"
-    out.parent.mkdir(exist_ok=True)
-    with replacing(out) as path:
-        path.write_text(text)
-    print(text, end="")
+    publish(given.out, "editions", header, (row(name, rules) for name, rules in games.items()))
 
 
 if __name__ == "__main__":

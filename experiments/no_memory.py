@@ -1,63 +1,66 @@
-"""CFR and fictitious play where nothing is hidden, against the tablebase.
+"""Every solver on the editions without memory, where the tablebase is the answer.
 
     python experiments/no_memory.py
 
-For every edition without memory, both solvers' average policies and the argmax matrices are
-measured by the win rate that a best response wins beyond 1/2, exactly.  Prints a Markdown table and
-writes results/no_memory.md.
+The policies and their argmax matrices are measured by the win rate that a best response wins beyond
+1/2, exactly.  Prints a Markdown table and writes results/no_memory.md.
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from hogeq.game import Game, compile_game
-from hogeq.purify import purify
-from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.results import replacing
-from hogeq.rules import EDITIONS
-from hogeq.solvers import SOLVERS
+from report import arguments, publish, solved
 
-GAMES = {
-    **{name: EDITIONS[name] for name in ("hw13", "fa22", "fa15", "sp21")},
-    "fa15 without Piggy Back": replace(EDITIONS["fa15"], piggy_back=False),
+from hogeq.game import compile_game
+from hogeq.purify import argmax
+from hogeq.respond import full_memory_bound
+from hogeq.rules import EDITIONS, Rules
+
+RUNS: dict[str, tuple[int, dict[str, Any]]] = {
+    "cfr": (1000, {"regret_weight": "belief"}),
+    "cfr_plus": (1000, {"regret_weight": "belief"}),
+    "linear": (1000, {"regret_weight": "belief"}),
+    "dcfr": (1000, {"regret_weight": "belief"}),
+    "pcfr_plus": (1000, {"regret_weight": "belief"}),
+    "fsicfr": (1000, {}),
+    "cfr_br": (200, {"regret_weight": "belief", "averaging": "last"}),
+    "fictitious": (50, {"step_size": "square_root"}),
+    "double_oracle": (40, {}),
+    "mirror": (1000, {"cold": 1e-6, "cooling": 0.98}),
+    "dynamic": (1, {}),
 }
-RUNS: list[tuple[str, int, dict[str, Any]]] = [
-    ("dcfr", 1000, {"regret_weight": "belief"}),
-    ("fictitious", 50, {"step_size": "square_root"}),
-]
+"""Iterations and parameters; rows that are never reached learn by belief, not by reach."""
 
 
-def row(name: str, game: Game, solver: str, iterations: int, options: dict[str, Any]) -> str:
-    """Solve one game by one solver and format its line."""
-    method = SOLVERS[solver](**options)
-    state = method.init(game)
-    for _ in range(iterations):
-        state = method.step(game, state)
-    policy = method.average(game, state)
-    matrix = purify(game, policy)
-    beyond = [
-        full_memory_bound(game, policy),
-        full_memory_bound(game, matrix),
-        attack(game, matrix, Effort(starts=1)).win_rate,
-    ]
-    figures = " | ".join(f"{rate - 0.5:.1e}" for rate in beyond)
-    return f"| {name} | {solver} | {iterations} | {figures} |"
+def games(goal: int, dice: int) -> dict[str, Rules]:
+    """Editions without memory; 0 for the goal and dice of the edition."""
+    found = {name: EDITIONS[name] for name in ("hw13", "fa22", "fa15", "sp21")}
+    found["fa15 without Piggy Back"] = replace(EDITIONS["fa15"], piggy_back=False)
+    return {
+        name: replace(rules, goal=goal or rules.goal, max_dice=dice or rules.max_dice)
+        for name, rules in found.items()
+    }
 
 
 def main() -> None:
     """Print and write the table."""
-    lines = [
-        "| edition | solver | iterations | policy, bound | matrix, bound | matrix, attack |",
-        "|---|---|---|---|---|---|",
-        *(row(name, compile_game(rules), *run) for name, rules in GAMES.items() for run in RUNS),
-    ]
-    text = "\n".join(lines) + "\n"
-    out = Path("results") / "no_memory.md"
-    out.parent.mkdir(exist_ok=True)
-    with replacing(out) as path:
-        path.write_text(text)
-    print(text, end="")
+    given = arguments(__doc__, goal=0, dice=0, solvers=tuple(RUNS), share=1.0)
+    rows = []
+    for name, rules in games(given.goal, given.dice).items():
+        game = compile_game(rules)
+        for solver in given.solvers:
+            iterations, parameters = RUNS[solver]
+            iterations = max(1, round(given.share * iterations))
+            try:
+                policy = solved(game, solver, iterations, **parameters)
+            except ValueError as error:  # counterfactual weights where positions recur
+                rows.append([name, solver, iterations, "refused", str(error).split(",")[0]])
+                continue
+            beyond = [
+                full_memory_bound(game, each) - 0.5 for each in (policy, argmax(game, policy))
+            ]
+            rows.append([name, solver, iterations, *(f"{rate:.1e}" for rate in beyond)])
+    publish(given.out, "no_memory", ["edition", "solver", "iterations", "policy", "matrix"], rows)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -266,6 +266,7 @@ class RunDirectory:
         solver: str,
         fingerprint: str,
         like: Mapping[str, NDArray[Any]],
+        grows: Collection[str] = (),
     ) -> Checkpoint | None:
         """Read the checkpoint of a run that is to go on.
 
@@ -275,6 +276,8 @@ class RunDirectory:
             What the checkpoint must have been made by, and from.
         like : mapping of str to ndarray
             A state of this solver for this game: names, shapes and types that must be found again.
+        grows : collection of str
+            Names of arrays that may have become longer.
 
         Returns
         -------
@@ -291,7 +294,7 @@ class RunDirectory:
             return None
         with reported(path, "read"):
             data = path.read_bytes()
-        return _unpacked(data, path, solver, fingerprint, like)
+        return _unpacked(data, path, solver, fingerprint, like, grows)
 
     def manifest(self) -> dict[str, Any]:
         """Read `manifest.json`; empty if it is missing or broken, as nothing depends on it."""
@@ -469,6 +472,7 @@ def _unpacked(
     solver: str,
     fingerprint: str,
     like: Mapping[str, NDArray[Any]],
+    grows: Collection[str],
 ) -> Checkpoint:
     arrays = _arrays(data, path)
     schema = arrays.get("schema")
@@ -496,7 +500,8 @@ def _unpacked(
             which = "lacks" if name in like else "has an unknown"
             raise ResultsError(f"{path} {which} array {name} for solver {solver}")
         got, want = state[name], np.asarray(like[name])
-        if got.shape != want.shape or got.dtype != want.dtype:
+        longer = name in grows and got.ndim == want.ndim
+        if got.dtype != want.dtype or (got.shape != want.shape and not longer):
             raise ResultsError(
                 f"{path}: array {name} is {got.dtype} {got.shape}, and this game needs"
                 f" {want.dtype} {want.shape}"

@@ -447,7 +447,8 @@ class _Run:
 
     def _restore(self) -> None:
         like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
-        found = self.directory.load(self.config.solver.name, self.fingerprint, like)
+        grows = getattr(self.solver, "GROWS", ())
+        found = self.directory.load(self.config.solver.name, self.fingerprint, like, grows)
         if found is None:
             self._require_same_config()
             return

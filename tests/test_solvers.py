@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.evaluate import win_rate
 from hogeq.game import Game, compile_game
 from hogeq.kernels import passes
 from hogeq.purify import purify
 from hogeq.respond import full_memory_bound
 from hogeq.rules import rules_from
+from hogeq.seeds.delta import trembling
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import equilibrium
 from hogeq.solvers.matching import softmax
+from hogeq.strategy import as_policy, builtin
+from hogeq.tablebase import solve
 from tests import toys
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -156,6 +160,27 @@ def test_without_memory_the_tablebase_is_found(small: Game, name: str, iteration
     assert full_memory_bound(small, matrix) == pytest.approx(0.5, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "iterations", "options"),
+    [
+        *((name, 200, {"regret_weight": "belief"}) for name in ("cfr", "cfr_plus", "linear")),
+        *((name, 200, {"regret_weight": "belief"}) for name in ("dcfr", "pcfr_plus")),
+        ("fsicfr", 200, {}),
+        ("fictitious", 40, {"step_size": "square_root"}),
+        ("mirror", 600, {"cold": 1e-6, "cooling": 0.97}),
+        *(("dynamic", 1, {"memory": memory}) for memory in ("ignore", "full", "counted", "exact")),
+        ("dynamic", 15, {"memory": "response"}),
+    ],
+)
+def test_without_memory_every_solver_comes_to_the_tablebase(
+    small: Game, name: str, iterations: int, options: dict[str, Any]
+) -> None:
+    solver, state = run(small, name, iterations, **options)
+    policy = solver.average(small, state)
+    assert full_memory_bound(small, purify(small, policy)) == pytest.approx(0.5, abs=1e-12)
+    assert full_memory_bound(small, policy) < 0.502
+
+
 def test_without_memory_the_last_policy_of_cfr_br_is_a_solution(small: Game) -> None:
     solver, state = run(small, "cfr_br", 60, averaging="last")
     assert full_memory_bound(small, solver.average(small, state)) == pytest.approx(0.5, abs=1e-6)
@@ -173,7 +198,62 @@ def test_rounding_ends_with_a_matrix(small: Game) -> None:
     assert solver.average(small, state).max(axis=2) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, "mirror"])
+# --- dynamic programming --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def feral() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+
+
+@pytest.mark.parametrize(
+    ("iterations", "options", "builtin_name"),
+    [
+        (1, {"memory": "ignore"}, "ignore_memory"),
+        (3, {"memory": "counted", "epsilon": 0.01}, "huan2020:rounds=2"),
+        (4, {"memory": "exact", "epsilon": 0.01}, "delta_distribution:rounds=4"),
+    ],
+)
+def test_dynamic_programs_are_those_of_the_seeds(
+    feral: Game, iterations: int, options: dict[str, Any], builtin_name: str
+) -> None:
+    solver, state = run(feral, "dynamic", iterations, **options)
+    found = purify(feral, solver.average(feral, state))
+    np.testing.assert_array_equal(found, builtin(builtin_name, feral))
+
+
+def test_a_player_who_remembers_is_mixed_as_often_as_memories_are_met(feral: Game) -> None:
+    solver, state = run(feral, "dynamic", 2, memory="full")
+    policy = solver.average(feral, state)
+    rolls = solve(feral).rolls
+    own, other = np.argwhere((policy.max(axis=2) < 0.9) & (policy.max(axis=2) > 0.5))[0]
+    for roll in range(feral.rolls):
+        met = state.beliefs[own, other][rolls[own, other] == roll].sum()
+        assert policy[own, other, roll] == pytest.approx(met, abs=1e-12)
+
+
+def test_responses_win_against_what_they_respond_to(feral: Game) -> None:
+    before = as_policy(builtin("ignore_memory", feral), feral.rolls)
+    solver, state = run(feral, "dynamic", 1, memory="response", epsilon=0.02)
+    response = solver.average(feral, state)
+    erring = trembling(feral, before, 0.02)
+    found = win_rate(feral, response, erring).win_rate
+    assert found > win_rate(feral, before, erring).win_rate + 0.02
+    assert found <= full_memory_bound(feral, erring)
+
+
+def test_what_dynamic_programs_cannot_play_is_refused() -> None:
+    turns = compile_game(rules_from({"edition": "su21", "goal": 10, "max_dice": 2}))
+    for options in ({"memory": "counted"}, {"memory": "exact", "epsilon": 0.1}):
+        with pytest.raises(ValueError, match="allowed"):
+            SOLVERS["dynamic"](**options).init(turns)
+    # Extra turns alone are no obstacle.
+    for memory in ("ignore", "full", "exact", "response"):
+        solver, state = run(turns, "dynamic", 2, memory=memory)
+        assert solver.average(turns, state).sum(axis=2) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, "mirror", "dynamic"])
 def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
     solver, state = run(small, name, 5)
     saved = {key: np.array(value) for key, value in state._asdict().items()}
@@ -190,6 +270,8 @@ def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
     ("name", "options", "field"),
     [
         ("cfr_br", {"cold": 0.0}, "cold"),
+        ("dynamic", {"tremble": 0.0}, "tremble"),
+        ("dynamic", {"epsilon": 2.0}, "epsilon"),
         ("cfr_br", {"window": 0}, "window"),
         ("cfr_br", {"round_share": 1.5}, "round_share"),
         ("cfr_br", {"round_from": -1}, "round_from"),

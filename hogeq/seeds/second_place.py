@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The report's comparison plays both seats, and so walks the same game twice when a strategy plays
 # itself: its counts, measured against the default weight, are twice the ways into a state.
-_WALKS = 2.0
+WALKS = 2.0
 
 _MOST_ROUNDS = 1000
 
@@ -42,7 +42,7 @@ def first_guess(game: "Game") -> Guess:
     from hogeq.tablebase import solve
 
     possible = delta.entries(game)
-    return Guess(possible, _WALKS * delta.entries(game, solve(game).rolls))
+    return Guess(possible, WALKS * delta.entries(game, solve(game).rolls))
 
 
 def weights(guess: Guess, own: delta.Counts | None, default: float) -> delta.Floats:
@@ -121,7 +121,7 @@ def huan2020(
     beliefs = delta.over_seats(weights(guess, None, draft_weight))
     matrix = delta.respond(game, beliefs, epsilon)
     for _ in range(rounds):
-        own = _WALKS * delta.entries(game, matrix)
+        own = WALKS * delta.entries(game, matrix)
         beliefs = delta.over_seats(weights(guess, own, weight))
         matrix = delta.respond(game, beliefs, epsilon)
     return matrix
@@ -166,7 +166,7 @@ def guess_by_counting(
     ValueError
         If a strategy is malformed, or the game not of the kind that the method is for.
     """
-    own = _WALKS * delta.own_entries(game, strategy, against)
+    own = WALKS * delta.own_entries(game, strategy, against)
     looked_up = weights(first_guess(game), own, weight)
     return Guessed(delta.over_seats(own), delta.over_seats(looked_up))
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hogeq.game import Game
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.solvers.double_oracle import DoubleOracle
+from hogeq.solvers.dynamic_programming import DynamicProgramming
 from hogeq.solvers.fictitious import FictitiousPlay
 from hogeq.solvers.fsicfr import FSICFR
 from hogeq.solvers.mirror import MirrorDescent
@@ -22,7 +23,10 @@ from hogeq.solvers.regret import CFR, CFRPlus, DiscountedCFR, LinearCFR, Predict
 
 
 class Solver(Protocol):
-    """What every solver does; a state is a named tuple of numpy arrays."""
+    """What every solver does; a state is a named tuple of numpy arrays.
+
+    Arrays that get longer from one iteration to the next are named in a tuple ``GROWS``, if any.
+    """
 
     def init(self, game: Game) -> Any:
         """State before the first iteration."""
@@ -51,5 +55,6 @@ SOLVERS: dict[str, type[Any]] = {
     "fictitious": FictitiousPlay,
     "double_oracle": DoubleOracle,
     "mirror": MirrorDescent,
+    "dynamic": DynamicProgramming,
     "openspiel": OpenSpielSolver,
 }

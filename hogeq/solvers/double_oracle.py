@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ class DoubleOracle:
     seed : int
         Of the random starts.
     """
+
+    GROWS: ClassVar = ("pool", "payoffs", "weights")  # arrays of the state that get longer
 
     responder_steps: int = 30
     damping: float = 0.5

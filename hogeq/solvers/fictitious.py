@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class FictitiousPlay:
     keep_matrices : bool
         Keep the mixture over matrices explicitly (n tables in the state).
     """
+
+    GROWS: ClassVar = ("matrices",)  # arrays of the state that get longer
 
     responder: Literal["annealed", "exact", "stochastic"] = "annealed"
     responder_steps: int = 14

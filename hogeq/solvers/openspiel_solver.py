@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class OpenSpielSolver:
     seed : int
         Of the sampling solvers.
     """
+
+    GROWS: ClassVar = ("text",)  # arrays of the state that get longer
 
     algorithm: Literal["cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"] = "cfr"
     repeats: int = 1

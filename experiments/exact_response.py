@@ -1,0 +1,85 @@
+"""How often, and by how much, the search for a best response falls short, on small games.
+
+    python experiments/exact_response.py
+
+Against random policies, random matrices and policies of CFR-BR, the best matrix is found and proved
+by branch and bound (hogeq/exact_response.py).  Beside it: the search from one start and from four,
+coordinate ascent alone, the full-memory bound and that from prices (hogeq/tighter_bound.py).
+Prints a Markdown table and writes results/exact_response.md.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from report import arguments, publish, small_game, solved
+
+from hogeq.exact_response import best_response, decision_process
+from hogeq.game import Game
+from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.tighter_bound import tighter_bound
+
+SHORT = 1e-9  # win rate by which a search must miss to have missed
+EFFORTS = {
+    "ascent, 1 start": Effort(starts=1, anneal_steps=0),
+    "1 start": Effort(starts=1),
+    "4 starts": Effort(starts=4),
+}
+
+
+def opponents(game: Game, number: int) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """Strategies to respond to, by kind."""
+    random = np.random.default_rng(0)
+    cells = game.shape[:2]
+    yield "random policies", [random.dirichlet(np.ones(game.rolls), cells) for _ in range(number)]
+    yield "random matrices", [random.integers(game.rolls, size=cells) for _ in range(number)]
+    yield (
+        "CFR-BR",
+        [solved(game, "cfr_br", 10 * step, averaging="last") for step in range(1, number + 1)],
+    )
+
+
+def main() -> None:
+    """Print and write the table."""
+    given = arguments(
+        __doc__, edition="su20", goals=(8, 9, 10, 11, 12), dice=(2, 3), number=10, most=3000
+    )
+    rows = []
+    for goal in given.goals:
+        for dice in given.dice:
+            game = small_game(given.edition, goal, dice)
+            for kind, strategies in opponents(game, given.number):
+                rows.append([goal, dice, kind, *figures(game, strategies, given.most)])
+    header = ["goal", "dice", "against", "proved", "relaxations", *EFFORTS]
+    header += ["memory gains", "prices take off"]
+    publish(given.out, "exact_response", header, rows)
+
+
+def figures(game: Game, strategies: list[np.ndarray], most: int) -> list[str]:
+    """Summarise one kind of opponents."""
+    proved, nodes, gained, taken = 0, [], [], []
+    missed: dict[str, list[float]] = {name: [] for name in EFFORTS}
+    for strategy in strategies:
+        exact = best_response(game, strategy, most)
+        proved += exact.is_exact
+        nodes.append(exact.nodes)
+        for name, effort in EFFORTS.items():
+            missed[name].append(exact.win_rate - attack(game, strategy, effort).win_rate)
+        full = full_memory_bound(game, strategy)
+        gained.append(full - exact.win_rate)
+        taken.append(full - tighter_bound(decision_process(game, strategy)))
+    return [
+        f"{proved} of {len(strategies)}",
+        f"{np.mean(nodes):.0f}",
+        *(_short(np.array(short)) for short in missed.values()),
+        f"{np.mean(gained):.1e}",
+        f"{sum(taken) / sum(gained):.0%}" if sum(gained) > SHORT else "",
+    ]
+
+
+def _short(short: np.ndarray) -> str:
+    count = int((short > SHORT).sum())
+    return f"{count} short, by up to {short.max():.1e}" if count else "none short"
+
+
+if __name__ == "__main__":
+    main()

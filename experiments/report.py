@@ -1,0 +1,114 @@
+"""What the experiments share: arguments, small games, solved strategies, a table, a figure."""
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.game import Game, compile_game
+from hogeq.results import replacing
+from hogeq.rules import rules_from
+from hogeq.solvers import SOLVERS
+
+Floats = NDArray[np.float64]
+Points = Sequence[tuple[float, float]]
+
+
+def arguments(about: str | None, **defaults: Any) -> argparse.Namespace:
+    """Parse the command line: ``--out DIR`` and one option for each default, of its type.
+
+    Parameters
+    ----------
+    about : str
+        The experiment's docstring.
+    **defaults
+        Names and defaults; a tuple takes any number of values.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=Path("results"), help="folder (results)")
+    for name, default in defaults.items():
+        several = isinstance(default, tuple)
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=type(default[0] if several else default),
+            nargs="+" if several else None,
+            default=default,
+            help=f"({default})",
+        )
+    return parser.parse_args()
+
+
+def small_game(edition: str, goal: int, dice: int) -> Game:
+    """Compile an edition to another goal and number of dice; 0 is what the edition has."""
+    sizes = {"goal": goal, "max_dice": dice}
+    return compile_game(
+        rules_from({"edition": edition, **{key: size for key, size in sizes.items() if size}})
+    )
+
+
+def solved(game: Game, name: str, iterations: int, **parameters: Any) -> Floats:
+    """Run a solver and give its policy."""
+    solver = SOLVERS[name](**parameters)
+    state = solver.init(game)
+    for _ in range(iterations):
+        state = solver.step(game, state)
+    return np.asarray(solver.average(game, state))
+
+
+def publish(out: Path, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table in Markdown and write it to ``out/name.md``."""
+    lines = [header, ["---"] * len(header), *rows]
+    text = "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / f"{name}.md") as path:
+        path.write_text(text, encoding="utf-8")
+    print(text, end="")
+
+
+def draw(
+    out: Path,
+    name: str,
+    panels: Mapping[str, Mapping[str, Points]],
+    up: str,
+    *,
+    logarithmic: bool = True,
+) -> None:
+    """Draw lines to ``out/name.png``.
+
+    Parameters
+    ----------
+    out : Path
+    name : str
+    panels : mapping of str to mapping of str to points
+        What goes to the right, one panel each; in it the lines by their names.
+    up : str
+        What goes up.
+    logarithmic : bool
+        Both axes.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.5 * len(panels), 4.5), layout="constrained")
+    labels: dict[str, Any] = {}
+    for index, (right, lines) in enumerate(panels.items()):
+        axes = figure.add_subplot(1, len(panels), index + 1)
+        if logarithmic:
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        for number, (label, points) in enumerate(lines.items()):
+            marker = "os^Dvx+*<>ph"[number % 12]
+            (labels[label],) = axes.plot(*zip(*points, strict=True), marker=marker, ms=3, lw=1)
+        axes.set_xlabel(right)
+        axes.set_ylabel(up)
+        axes.grid(alpha=0.4, linewidth=0.4)
+    figure.legend(
+        labels.values(), labels.keys(), loc="outside lower center", ncols=4, frameon=False
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / f"{name}.png") as path:
+        figure.savefig(path, format="png", dpi=150, metadata={"Software": None})

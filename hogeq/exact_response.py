@@ -1,0 +1,350 @@
+"""Exact best responses on small games, by branch and bound over a relaxation with full memory.
+
+Against a fixed strategy a responder faces a decision process whose states it half forgets: it sees
+the cell (own score, opponent's score) and not the memory, and must do the same in every state of a
+cell.  That is NP-hard in general.  A responder who remembers can do no worse, and is found by one
+backward induction; wherever what it does differs within a cell, the search branches on what is
+rolled there.  It ends when nothing that is left can win more than the best matrix found.
+
+Everything here is by the rules of single turns (:func:`hogeq.tree.outcomes`), not by the kernels.
+"""
+
+import heapq
+from functools import lru_cache
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, hstack
+from tqdm import tqdm
+
+from hogeq.evaluate import policy_of
+from hogeq.game import Game
+from hogeq.respond import attack
+from hogeq.rules import Rules
+from hogeq.rules.turn import Memory
+from hogeq.tree import Outcome, outcomes, total_rises
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Matrix = NDArray[np.int8]
+
+LARGEST = 200_000  # hidden states that can be listed one by one in a minute
+GAP = 1e-10  # win rates closer than this are equal
+
+
+class Level(NamedTuple):
+    """States of one sum of scores, m of them, with the responder to move and with the opponent."""
+
+    start: int
+    """Number of the first of them."""
+    cell: Ints
+    """(m,), ``own * G + opponent``."""
+    win: Floats
+    """(m, K), chance that a roll of the responder wins at once."""
+    after: csr_array
+    """(m * K, 2 * n), where it leads otherwise."""
+    other_win: Floats
+    """(m,), chance that the opponent's turn makes the responder the winner."""
+    other_after: csr_array
+    """(m, 2 * n), where it leads otherwise."""
+
+    def of(self, values: Floats) -> tuple[Floats, Floats]:
+        """Give views (m,) of values (2 * n,): the responder's states, and the opponent's."""
+        here = slice(self.start, self.start + len(self.cell))
+        first, second = values.reshape(2, -1)
+        return first[here], second[here]
+
+
+class Process(NamedTuple):
+    """What a responder faces; the first n states are its own, the others the opponent's."""
+
+    size: int
+    """n"""
+    cells: int
+    """G * G"""
+    rolls: int
+    """K"""
+    levels: list[Level]
+    """By the sum of scores, ascending; state 0 of both players is the start."""
+
+
+class Optimum(NamedTuple):
+    """What an optimal responder of a relaxation does and gets."""
+
+    value: float
+    """Win rate."""
+    occupancy: list[Floats]
+    """By level, (m,): how often its responder comes to each state."""
+    chosen: list[Ints]
+    """By level, (m,): what it rolls there."""
+    values: list[Floats]
+    """By level, (m, K): of every roll, whether allowed or not."""
+
+
+class Response(NamedTuple):
+    """A best response, or how far the search for it came."""
+
+    matrix: Matrix
+    """(G, G)"""
+    win_rate: float
+    """Of the matrix, exact."""
+    bound: float
+    """What no matrix exceeds; the win rate itself if the search was finished."""
+    nodes: int
+    """Relaxations solved."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no matrix wins more."""
+        return self.bound <= self.win_rate + GAP
+
+
+def best_response(
+    game: Game, strategy: ArrayLike, most: int = 100_000, start: Matrix | None = None
+) -> Response:
+    """Find the matrix that wins most against a strategy, and prove it.
+
+    Parameters
+    ----------
+    game : Game
+        A small one: goal 12 with 3 dice takes seconds to minutes.
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    most : int
+        Relaxations after which to give up.
+    start : int8 (G, G), optional
+        A good response; by default the search begins with that of :func:`hogeq.respond.attack`.
+
+    Returns
+    -------
+    Response
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed, the game too large, or its positions can recur.
+    """
+    process = decision_process(game, strategy)
+    first = attack(game, strategy).matrix if start is None else start
+    best = first.astype(np.int64).ravel()
+    best_rate = value_of(process, best)
+    ticket, nodes = count(), 0
+    root = _node(process, np.full(process.cells, -1))
+    heap = [(-root.bound, next(ticket), root)]
+    with tqdm(desc="branching", unit="node", leave=False, disable=None) as bar:
+        while heap and -heap[0][0] > best_rate + GAP and nodes < most:
+            node = heapq.heappop(heap)[2]
+            for roll in range(process.rolls):
+                fixed = node.fixed.copy()
+                fixed[node.cell] = roll
+                child = _node(process, fixed)
+                if child.bound <= best_rate + GAP:
+                    continue
+                rate = value_of(process, child.settled)
+                if rate > best_rate:
+                    best, best_rate = child.settled, rate
+                heapq.heappush(heap, (-child.bound, next(ticket), child))
+            nodes += process.rolls
+            bar.update(process.rolls)
+            bar.set_postfix_str(f"{best_rate:.6f} to {node.bound:.6f}")
+    bound = max(-heap[0][0], best_rate) if heap else best_rate
+    bound = best_rate if bound <= best_rate + GAP else bound
+    shape = game.goal, game.goal
+    return Response(best.reshape(shape).astype(np.int8), best_rate, bound, nodes)
+
+
+def decision_process(game: Game, strategy: ArrayLike) -> Process:
+    """List what a responder to a strategy can come to, whatever it does.
+
+    Parameters
+    ----------
+    game : Game
+        The time is that of a few hundred thousand outcomes at goal 12 with 3 dice, once a game.
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    Process
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed, the game too large, or its positions can recur.
+    """
+    states = game.goal**2 * game.memory_size
+    if states > LARGEST:
+        raise ValueError(
+            f"rules {game.rules.name}: {states:,} hidden states, allowed are {LARGEST:,}: "
+            "lower goal"
+        )
+    if not total_rises(game.rules):
+        raise ValueError(
+            f"rules {game.rules.name}: a turn can leave the total score as it was, allowed are "
+            "rules under which it rises"
+        )
+    rows = policy_of(game, strategy).reshape(-1, game.rolls)
+    size, boards = _boards(game.rules)
+    levels = []
+    for board in boards:
+        number = len(board.cell)
+        mixed = csr_array(
+            (
+                rows[board.cell].ravel(),
+                np.arange(number * game.rolls),
+                np.arange(0, number * game.rolls + 1, game.rolls),
+            ),
+            shape=(number, number * game.rolls),
+        )
+        levels.append(
+            Level(
+                board.start,
+                board.cell,
+                board.win.reshape(-1, game.rolls),
+                hstack([board.again, board.other], "csr"),
+                mixed @ board.loss,
+                mixed @ hstack([board.other, board.again], "csr"),
+            )
+        )
+    return Process(size, game.goal**2, game.rolls, levels)
+
+
+class _Board(NamedTuple):
+    """Positions of one sum of scores, m of n, seen by whoever moves; rows are position, roll."""
+
+    start: int
+    cell: Ints  # (m,)
+    win: Floats  # (m * K,) chance that the mover wins at once
+    loss: Floats  # (m * K,) chance that the other does
+    again: csr_array  # (m * K, n) where it leads if the mover moves again
+    other: csr_array  # (m * K, n) where it leads if the other does
+
+
+Position = tuple[int, int, Memory]
+
+
+@lru_cache(maxsize=2)
+def _boards(rules: Rules) -> tuple[int, list[_Board]]:
+    """List all positions that any play can come to, by the sum of scores, and their number."""
+    found: list[dict[Position, None]] = [{} for _ in range(2 * rules.goal - 1)]
+    found[0][0, 0, Memory()] = None
+    ways: dict[Position, list[tuple[Outcome, ...]]] = {}
+    for level in found:
+        for position in level:
+            ways[position] = [
+                outcomes(rules, *position, dice) for dice in range(rules.max_dice + 1)
+            ]
+            for way in (way for rolled in ways[position] for way in rolled):
+                if way.winner is None:
+                    found[way.score + way.opponent][_following(way)] = None
+    number = {position: index for index, position in enumerate(p for lv in found for p in lv)}
+    boards = []
+    for level in found:
+        rolled = [each for position in level for each in ways[position]]
+        ends = [[_chance(row, winner) for row in rolled] for winner in (0, 1)]
+        cells = [own * rules.goal + opponent for own, opponent, _ in level]
+        boards.append(
+            _Board(
+                number[next(iter(level))] if level else 0,
+                np.array(cells, np.int64),
+                *(np.array(chances) for chances in ends),
+                *(_after(rolled, number, again=again) for again in (True, False)),
+            )
+        )
+    return len(number), boards
+
+
+def _following(way: Outcome) -> Position:
+    scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
+    return *scores, way.memory
+
+
+def _chance(ways: tuple[Outcome, ...], winner: int) -> float:
+    return float(sum(way.probability for way in ways if way.winner == winner))
+
+
+def _after(
+    rolled: list[tuple[Outcome, ...]], number: dict[Position, int], *, again: bool
+) -> csr_array:
+    kept = [[way for way in ways if way.winner is None and way.again == again] for ways in rolled]
+    chances = [float(way.probability) for ways in kept for way in ways]
+    places = [number[_following(way)] for ways in kept for way in ways]
+    ends = np.cumsum([0, *map(len, kept)])
+    return csr_array((chances, places, ends), shape=(len(rolled), len(number)))
+
+
+# --- relaxations ----------------------------------------------------------------------------------
+
+
+def value_of(process: Process, matrix: Ints) -> float:
+    """Exact win rate of a matrix, given flat (G * G,)."""
+    return remember(process, matrix).value
+
+
+def remember(
+    process: Process, fixed: Ints | None = None, prices: list[Floats] | None = None
+) -> Optimum:
+    """Solve the relaxation: a responder who remembers everything.
+
+    Parameters
+    ----------
+    process : Process
+    fixed : int (G * G,), optional
+        Roll that a cell must make in every state, -1 where it is free.
+    prices : list of float64 (m, K), optional
+        By level: what a roll costs, in win rate.
+
+    Returns
+    -------
+    Optimum
+    """
+    values = np.zeros(2 * process.size)
+    chosen, found = [], []
+    for depth in range(len(process.levels) - 1, -1, -1):
+        level = process.levels[depth]
+        worth = level.win + (level.after @ values).reshape(level.win.shape)
+        if prices is not None:
+            worth = worth - prices[depth]
+        best = worth.argmax(axis=1)
+        if fixed is not None:
+            best = np.where(fixed[level.cell] >= 0, fixed[level.cell], best)
+        mine, theirs = level.of(values)
+        theirs[:] = level.other_win + level.other_after @ values
+        mine[:] = worth[np.arange(len(best)), best]
+        chosen.append(best)
+        found.append(worth)
+    mass = np.zeros(2 * process.size)
+    mass[[0, process.size]] = 0.5
+    for level, rolls in zip(process.levels, reversed(chosen), strict=True):
+        mine, theirs = level.of(mass)
+        rows = np.arange(len(rolls)) * process.rolls + rolls
+        mass += level.after[rows].T @ mine + level.other_after.T @ theirs
+    return Optimum(
+        float(values[[0, process.size]].mean()),
+        [level.of(mass)[0] for level in process.levels],
+        chosen[::-1],
+        found[::-1],
+    )
+
+
+class _Node(NamedTuple):
+    """A part of the matrices: those that agree with what is fixed."""
+
+    bound: float
+    fixed: Ints  # (G * G,) roll, -1 where free
+    cell: int  # where forgetting costs the relaxed responder most
+    settled: Ints  # (G * G,) a matrix: what it would roll most gainfully on average in every cell
+
+
+def _node(process: Process, fixed: Ints) -> _Node:
+    optimum = remember(process, fixed)
+    sums = np.zeros((process.cells, process.rolls))
+    best = np.zeros(process.cells)
+    for level, mass, values in zip(process.levels, optimum.occupancy, optimum.values, strict=True):
+        np.add.at(sums, level.cell, mass[:, None] * values)
+        np.add.at(best, level.cell, mass * values.max(axis=1))
+    loss = np.where(fixed >= 0, -np.inf, best - sums.max(axis=1))
+    settled = np.where(fixed >= 0, fixed, sums.argmax(axis=1))
+    return _Node(optimum.value, fixed, int(loss.argmax()), settled)

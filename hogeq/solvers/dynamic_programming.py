@@ -1,0 +1,182 @@
+"""Dynamic programming over the scores with a guess of what they hide: as the seeds do it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.evaluate import reach, shared_workspace
+from hogeq.game import Game
+from hogeq.kernels import passes
+from hogeq.seeds import delta, second_place
+from hogeq.seeds.tablebases import ignore_memory
+from hogeq.tablebase import solve
+
+Floats = NDArray[np.float64]
+SWEEPS = 50  # of the climb to a response; where nothing is hidden one is enough
+
+
+class DynamicState(NamedTuple):
+    """Everything a run knows."""
+
+    policy: Floats
+    """(G, G, K), one roll in every cell except by full memory."""
+    beliefs: Floats
+    """(G, G, H), guess of the memory that the policy was made with; 0 where there was none."""
+    changed: NDArray[np.int64]
+    """(), cells in which the last iteration changed the likeliest roll."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@dataclass(frozen=True)
+class DynamicProgramming:
+    """Backward induction, again and again, each time with beliefs from the strategy before.
+
+    No iteration minimises regret, and none is an equilibrium under imperfect recall: these are
+    what contestants did, and what the other solvers are measured against.  Without hidden memory
+    all of them give the tablebase if no errors are modelled.
+
+    Attributes
+    ----------
+    memory : {"ignore", "full", "counted", "exact", "response"}
+        What is done about the memory.  "ignore": the tablebase of the rules without it.  "full":
+        the tablebase of a player who remembers, its rolls as frequent as self-play meets the
+        memories that call for them.  "counted": the delta distribution of seed 000, counts of the
+        ways into a memory, :func:`hogeq.seeds.second_place.huan2020` step by step.  "exact": the
+        same from reach probabilities in self-play, averaged over iterations where the seed's
+        dynamic program can play the rules, from the last iteration elsewhere.  "response": the
+        best response found to the strategy before, errors of both included.
+    epsilon : float
+        Probability that the opponent errs on a turn and rolls any number of dice ("counted",
+        "exact", "response").
+    tremble : float
+        The same in the self-play that beliefs come from ("full", "exact") or that a
+        response is for ("response"); above 0, or what is
+        never reached would have none.
+    weight, draft_weight : float
+        Of a memory that was never counted: in general, and in the first iteration ("counted").
+    """
+
+    memory: Literal["ignore", "full", "counted", "exact", "response"] = "exact"
+    epsilon: float = 0.0
+    tremble: float = 0.01
+    weight: float = 0.25
+    draft_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        delta.check_share("epsilon", self.epsilon)
+        if not 0.0 < self.tremble <= 1.0:
+            raise ValueError(f"tremble: {self.tremble!r}, allowed are numbers above 0 up to 1")
+        for name in ("weight", "draft_weight"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 0")
+
+    def init(self, game: Game) -> DynamicState:
+        """State before the first iteration: the tablebase of the rules without memory.
+
+        Raises
+        ------
+        ValueError
+            If the rules are not of the kind that the method is for.
+        """
+        countable = delta.countable(game)
+        if self.memory == "counted" and not countable:
+            raise ValueError(
+                f"memory: counted cannot play rules {game.rules.name}, allowed are rules whose "
+                "turns alternate and always score: use ignore, full, exact or response"
+            )
+        if self.memory == "exact" and self.epsilon > 0.0 and not countable:
+            raise ValueError(
+                f"epsilon: {self.epsilon}, allowed is 0 with rules {game.rules.name} and memory "
+                "exact"
+            )
+        policy = delta.policy(game, ignore_memory(game))
+        beliefs = np.zeros((game.goal, game.goal, game.memory_size))
+        return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
+
+    def restore(self, arrays: Mapping[str, Any]) -> DynamicState:
+        """State from saved arrays, by the names of its fields."""
+        return DynamicState(**{name: np.array(arrays[name]) for name in DynamicState._fields})
+
+    def step(self, game: Game, state: DynamicState) -> DynamicState:
+        """One backward induction."""
+        iteration = int(state.iteration) + 1
+        beliefs = state.beliefs
+        if self.memory == "ignore":
+            policy = state.policy
+        elif self.memory == "full":
+            beliefs = self._met(game, state.policy)
+            policy = _remembered(game, beliefs)
+        elif self.memory == "response":
+            policy = self._response(game, state.policy)
+        elif delta.countable(game):
+            beliefs = self._beliefs(game, state, iteration)
+            policy = delta.policy(game, delta.respond(game, beliefs, self.epsilon))
+        else:
+            policy = self._greedy(game, state.policy)
+        changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()
+        return DynamicState(
+            policy, beliefs, np.array(changed, np.int64), np.array(iteration, np.int64)
+        )
+
+    def average(self, game: Game, state: DynamicState) -> Floats:  # noqa: ARG002
+        """Return the last policy (G, G, K): nothing is averaged but beliefs."""
+        return state.policy.copy()
+
+    def stats(self, game: Game, state: DynamicState) -> dict[str, float]:  # noqa: ARG002
+        """Cells that the last iteration changed."""
+        return {"changed": float(state.changed)}
+
+    def _beliefs(self, game: Game, state: DynamicState, iteration: int) -> Floats:
+        if self.memory == "exact":
+            met = delta.exact(game, state.policy, self.tremble)
+            return state.beliefs + (met - state.beliefs) / iteration
+        guess = _first_guess(game)
+        if iteration == 1:
+            return delta.over_seats(second_place.weights(guess, None, self.draft_weight))
+        own = second_place.WALKS * delta.entries(game, state.policy)
+        return delta.over_seats(second_place.weights(guess, own, self.weight))
+
+    def _met(self, game: Game, policy: Floats) -> Floats:
+        """Distribution of the memory in self-play with errors, (G, G, H)."""
+        return delta.over_seats(reach(game, delta.trembling(game, policy, self.tremble))[None])
+
+    def _greedy(self, game: Game, policy: Floats) -> Floats:
+        """Best rolls for the memory as self-play with errors meets it."""
+        work = shared_workspace(game, 1)
+        work.forward(delta.trembling(game, policy, self.tremble)[None])
+        improved = policy[None].copy()
+        work.backward(improved, passes.GREEDY)
+        return improved[0]
+
+    def _response(self, game: Game, policy: Floats) -> Floats:
+        """Climb to a best response in play with errors, which come to every cell."""
+        work = shared_workspace(game, 2)
+        policies = np.stack([policy, delta.trembling(game, policy, self.epsilon)])
+        for _ in range(SWEEPS):
+            work.forward(np.stack([delta.trembling(game, policies[0], self.tremble), policies[1]]))
+            *_, changes = work.backward(policies, passes.GREEDY)
+            if changes == 0:
+                break
+        return policies[0]
+
+
+@lru_cache(maxsize=2)
+def _first_guess(game: Game) -> second_place.Guess:
+    return second_place.first_guess(game)
+
+
+def _remembered(game: Game, beliefs: Floats) -> Floats:
+    """Policy that makes each roll as often as a player who remembers would, (G, G, K)."""
+    rolls = solve(game).rolls
+    policy = np.zeros(game.shape)
+    for roll in range(game.rolls):
+        policy[:, :, roll] = (beliefs * (rolls == roll)).sum(axis=2)
+    unmet = policy.sum(axis=2) == 0.0
+    policy[unmet, rolls[unmet][:, 0]] = 1.0
+    return np.asarray(policy / policy.sum(axis=2, keepdims=True))

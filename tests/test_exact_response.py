@@ -1,0 +1,160 @@
+"""Exact best responses, against all matrices there are; bounds, against exact best responses."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.evaluate import reach, win_rate
+from hogeq.exact_response import best_response, decision_process, remember, value_of
+from hogeq.game import Game, compile_game
+from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.rules import rules_from
+from hogeq.tighter_bound import best_prices, largest_reach, priced_bound, tighter_bound
+from tests.naive import Match, Play, every_matrix_wins
+from tests.test_respond import TINY
+
+POLICIES = 3
+
+
+def small(goal: int, dice: int, edition: str = "su20") -> Game:
+    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
+
+
+def random_policy(game: Game, seed: int) -> Any:
+    return np.random.default_rng(seed).dirichlet(np.ones(game.rolls), game.shape[:2])
+
+
+@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
+def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
+    game = compile_game(rules_from(parts))
+    for seed in range(POLICIES):
+        policy = random_policy(game, seed)
+        found = best_response(game, policy, start=np.zeros((game.goal, game.goal), np.int8))
+        rates = every_matrix_wins(Play(game.rules), policy)[2]
+        assert found.is_exact
+        assert found.win_rate == found.bound == pytest.approx(rates.max(), abs=1e-12)
+        assert win_rate(game, found.matrix, policy).win_rate == pytest.approx(found.win_rate)
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa22"])
+def test_the_process_is_the_game(edition: str) -> None:
+    game = small(9, 2, edition)
+    policy = random_policy(game, 0)
+    process = decision_process(game, policy)
+    assert remember(process).value == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    matrix = np.random.default_rng(1).integers(0, game.rolls, (9, 9))
+    rate = win_rate(game, matrix, policy).win_rate
+    assert value_of(process, matrix.ravel()) == pytest.approx(rate, abs=1e-12)
+    cells = np.zeros(process.cells)
+    optimum = remember(process, matrix.ravel())
+    for level, mass in zip(process.levels, optimum.occupancy, strict=True):
+        np.add.at(cells, level.cell, mass)
+    met = reach(game, matrix, policy).sum(axis=2)
+    np.testing.assert_allclose(cells.reshape(9, 9), met, atol=1e-12)
+
+
+def test_a_search_that_falls_short_is_corrected() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    start = attack(game, policy, Effort(starts=1, anneal_steps=0)).matrix
+    found = best_response(game, policy, start=np.zeros_like(start))
+    assert found.is_exact
+    assert found.nodes > 0
+    # Memory would be worth something here, so that is no accident of the relaxation.
+    assert full_memory_bound(game, policy) > found.win_rate + 1e-4
+    again = best_response(game, policy, start=found.matrix)
+    assert again.win_rate == pytest.approx(found.win_rate, abs=1e-12)
+
+
+def test_a_search_cut_short_still_bounds() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    whole = best_response(game, policy)
+    cut = best_response(game, policy, most=8)
+    assert cut.nodes <= 8 < whole.nodes
+    assert not cut.is_exact
+    assert cut.win_rate <= whole.win_rate <= cut.bound < full_memory_bound(game, policy) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"edition": "fa15", "goal": 9, "piggy_back": False}, "total score"),
+        ({"edition": "su20"}, "1,960,000 hidden states"),
+    ],
+)
+def test_games_that_cannot_be_listed_are_refused(parts: dict[str, Any], words: str) -> None:
+    game = compile_game(rules_from(parts))
+    with pytest.raises(ValueError, match=f"{words}.* allowed are"):
+        decision_process(game, np.zeros((game.goal, game.goal), np.int8))
+
+
+# --- the bound from prices ------------------------------------------------------------------------
+
+
+def test_no_play_reaches_a_state_more_often_than_is_said() -> None:
+    game = small(4, 2)
+    policy = random_policy(game, 2)
+    process = decision_process(game, policy)
+    most = largest_reach(process)
+    random = np.random.default_rng(3)
+    best = np.zeros_like(most[: process.size])
+    for _ in range(300):
+        matrix = random.integers(0, game.rolls, process.cells)
+        met = np.concatenate(remember(process, matrix).occupancy)
+        assert (met <= most[: process.size] + 1e-12).all()
+        best = np.maximum(best, met)
+    assert best[0] == most[0] == 0.5
+    # In so short a game, forgetting keeps nobody from most states.
+    assert np.isclose(best, most[: process.size], atol=1e-9).mean() > 0.8
+
+
+@pytest.mark.parametrize("seed", range(POLICIES))
+def test_any_prices_bound_every_matrix(seed: int) -> None:
+    game = small(6, 2, "su21" if seed == 0 else "su20")
+    policy = random_policy(game, seed)
+    process = decision_process(game, policy)
+    exact = best_response(game, policy)
+    assert exact.is_exact
+    most = largest_reach(process)
+    random = np.random.default_rng(seed)
+    for size in (0.0, 0.01, 0.3):
+        prices = [size * random.random(level.win.shape) for level in process.levels]
+        assert priced_bound(process, most, prices) >= exact.win_rate - 1e-12
+    none = [np.zeros(level.win.shape) for level in process.levels]
+    free = priced_bound(process, most, none)
+    assert free == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    with pytest.raises(ValueError, match="below 0"):
+        priced_bound(process, most, [price - 1.0 for price in none])
+
+
+def test_the_best_prices_lie_between_the_optimum_and_full_memory() -> None:
+    game = small(10, 3)
+    closed = []
+    for seed in range(POLICIES):
+        policy = random_policy(game, seed)
+        exact, full = best_response(game, policy), full_memory_bound(game, policy)
+        bound = tighter_bound(decision_process(game, policy))
+        assert exact.is_exact
+        assert exact.win_rate - 1e-9 <= bound <= full + 1e-9
+        closed.append((full - bound) / (full - exact.win_rate))
+    assert max(closed) > 0.2
+
+
+def test_best_prices_are_no_worse_than_others() -> None:
+    game = small(10, 3)
+    process = decision_process(game, random_policy(game, 0))
+    most = largest_reach(process)
+    prices = best_prices(process, most)
+    lowest = priced_bound(process, most, prices)
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        other = priced_bound(process, most, [factor * price for price in prices])
+        assert other >= lowest - 1e-9
+
+
+def test_the_naive_twin_agrees_on_full_memory() -> None:
+    game = small(5, 2)
+    policy = random_policy(game, 4)
+    naive = Match(Play(game.rules), None, policy).win_rate()[0]
+    assert remember(decision_process(game, policy)).value == pytest.approx(naive, abs=1e-12)
