@@ -5,7 +5,7 @@ const NARROW = matchMedia("(max-width: 40rem)").matches;
 function colourbar(title, more = {}) {
   // On a narrow screen it lies below, to leave the map its width.
   const place = NARROW
-    ? { orientation: "h", y: -0.18, yanchor: "top", title: { text: title, side: "bottom" } }
+    ? { orientation: "h", y: -0.26, yanchor: "top", title: { text: title, side: "bottom" } }
     : { title: { text: title, side: "right" } };
   return { thickness: 14, outlinewidth: 0, ...place, ...more };
 }

@@ -60,16 +60,16 @@ function fillFigures(data) {
       .filter(([, found]) => found)
       .map(([what, found]) => [
         `${run.name}: ${what}`,
-        run.solver,
-        run.iterations,
         fixed(found.attack),
         fixed(found.bound),
+        run.solver,
+        run.iterations,
         effortText(run.effort),
       ]),
   );
   fillTable(
     "figures",
-    ["", "solver", "iterations", "attack", "bound", "effort of the attack"],
+    ["", "attack", "bound", "solver", "iterations", "effort of the attack"],
     rows,
   );
 }
