@@ -32,7 +32,7 @@ bench: .venv/.stamp
 		--override-ini 'python_functions=bench_*' --benchmark-columns=median,min,rounds
 
 docs: .venv/.stamp
-	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	$(BIN)/python -m sphinx -q -d build/doctrees docs build/site
 	@echo 'open build/site/index.html'
 
 fmt: .venv/.stamp
