@@ -419,17 +419,19 @@ def _is_complete(point: Point, folder: Path) -> bool:
     path = folder / point.name
     if not (path / results.CONFIG).exists():
         return False
-    there = load_config(path / results.CONFIG)
-    run_ = runs.read(path)
-    wanted = point.config
-    if there.fingerprint() != wanted.fingerprint() or (
-        (run_.iterations or 0) > wanted.solver.iterations
-    ):
+    there, wanted = load_config(path / results.CONFIG), point.config
+    try:
+        found = runs.read(path)
+    except ResultsError:
+        found = None  # cut off before its first manifest
+    longer = found is not None and (found.iterations or 0) > wanted.solver.iterations
+    if longer or there.fingerprint() != wanted.fingerprint():
         raise ResultsError(
             f"{path} is a run of another config: --overwrite replaces it, another name of the"
             " sweep leaves it alone"
         )
-    return run_.status == "complete" and _identity(there) == _identity(wanted)
+    whole = found is not None and found.status == "complete"
+    return whole and _identity(there) == _identity(wanted)
 
 
 def _computed(
@@ -450,7 +452,9 @@ def _computed(
         for index, report in outcomes:
             name = points[index].name
             if isinstance(report, Exception):
-                errors[name] = f"its worker died again and again: {_line(report)}"
+                errors[name] = (
+                    f"no worker could compute it: {type(report).__name__}: {_line(report)}"
+                )
             elif report.error:
                 errors[name] = _line(report.error)
             elif report.files:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
@@ -213,6 +214,10 @@ def test_what_is_done_is_skipped_and_what_was_cut_off_goes_on(tmp_path: Path) ->
     before = {file: file.stat().st_mtime_ns for file in (root / "trial" / first.name).iterdir()}
     short = load_sweep(path, ["solver.iterations=3"]).points[1]
     run(short.config, root / "trial")
+    third = load_sweep(path).points[2]
+    run(third.config, root / "trial")  # ... and killed before it had written more than its config:
+    for name in {*results.FILES} - {results.CONFIG}:
+        (root / "trial" / third.name / name).unlink()
     shown: list[tuple[int, int]] = []
     found = here(path, root, progress=lambda ended, failed: shown.append((ended, failed)))
     assert found.done_before == 1
@@ -264,6 +269,22 @@ def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     assert row["error"] == "internal failure: ZeroDivisionError: some bug"
     assert here(path, tmp_path).done_before == 2
     assert contents(folder) == whole
+
+
+@quick
+def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) -> None:
+    point = load_sweep(written(tmp_path, grid={"seed": [0]})).points[0]
+    (tmp_path / sweep._TOKEN).write_text("right")
+    held = RunDirectory.create(tmp_path, point.name)
+    timer = threading.Timer(1.0, held.close)
+    timer.start()
+    assert compute_point(Task(point.config, str(tmp_path), "right", overwrite=False)).error == ""
+    assert not timer.is_alive()
+    assert manifest(tmp_path / point.name)["status"] == "complete"
+    with RunDirectory.resume(tmp_path / point.name), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "PATIENCE", 0.0)
+        report = compute_point(Task(point.config, str(tmp_path), "right", overwrite=False))
+    assert report.error.endswith("is being written by another process")
 
 
 @quick
