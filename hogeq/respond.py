@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
 
 COOLING = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
+LUKEWARM = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # coordinate ascent has always ended in fewer than 60
 
 
@@ -237,10 +238,9 @@ def anneal(
 def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Matrix, float, int]:
     random = np.random.default_rng([effort.seed, start])
     work = game.workspace(2)
-    policies = np.stack([np.full_like(target, 1.0 / game.rolls), target])
-    if start > 0:
-        policies[0] = random.dirichlet(np.ones(game.rolls), target.shape[:-1])
-    anneal(work, policies, effort.anneal_steps, effort.damping)
+    begun, hot = _start(target, start, random)
+    policies = np.stack([begun, target])
+    anneal(work, policies, effort.anneal_steps, effort.damping, (hot, COOLING[1]))
     harden(policies[0])
     rate, sweeps = ascend(work, policies)
     best = policies[0].copy()
@@ -252,6 +252,24 @@ def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Mat
         if again > rate:
             rate, best = again, policies[0].copy()
     return best.argmax(axis=-1).astype(np.int8), rate, sweeps + effort.anneal_steps
+
+
+def _start(target: Floats, start: int, random: np.random.Generator) -> tuple[Floats, float]:
+    """Policy and temperature of a start.
+
+    Far from equilibrium the best counters are found from hot and uniform, close to it from the
+    strategy attacked itself, hardly warmed: neither finds what the other does.
+    """
+    if start == 0:
+        return np.full_like(target, 1.0 / target.shape[-1]), COOLING[0]
+    if start == 1:
+        return target.copy(), LUKEWARM
+    noise = random.dirichlet(np.ones(target.shape[-1]), target.shape[:-1])
+    if start % 2 == 0:
+        return noise, float(np.exp(random.uniform(*np.log([0.1 * COOLING[0], COOLING[0]]))))
+    share = random.uniform(0.5, 1.0)
+    blend = share * target + (1.0 - share) * noise
+    return blend, float(np.exp(random.uniform(*np.log([0.4 * LUKEWARM, 4.0 * LUKEWARM]))))
 
 
 def harden(policy: Floats) -> None:

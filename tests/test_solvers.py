@@ -28,6 +28,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "cfr_br": {},
     "fictitious": {},
     "double_oracle": {},
+    "bundle": {},
 }
 PERFECT_RECALL = [toys.pennies, toys.rock_paper_scissors, toys.kuhn]
 
@@ -62,7 +63,7 @@ def test_exploitability_falls(name: str, make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "off"), [("fsicfr", 0.02), ("cfr_br", 0.01), ("fictitious", 0.01)]
+    ("name", "off"), [("fsicfr", 0.02), ("cfr_br", 0.01), ("fictitious", 0.01), ("bundle", 1e-4)]
 )
 def test_value_of_kuhn_poker(name: str, off: float) -> None:
     toy = toys.kuhn()
@@ -119,7 +120,7 @@ def test_mirror_descent_rests_at_a_logit_equilibrium() -> None:
 # --- imperfect recall -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["cfr_br", "fictitious", "double_oracle"])
+@pytest.mark.parametrize("name", ["cfr_br", "fictitious", "double_oracle", "bundle"])
 def test_forgetful_is_solved_by_those_who_best_respond(name: str) -> None:
     toy = toys.forgetful()
     solver, state = run(toy, name, 150)
@@ -279,6 +280,10 @@ def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
         ("fictitious", {"damping": 0.0}, "damping"),
         ("fictitious", {"keep_matrices": True, "responder": "stochastic"}, "keep_matrices"),
         ("double_oracle", {"damping": 2.0}, "damping"),
+        ("bundle", {"pool_size": 1}, "pool_size"),
+        ("bundle", {"step_size": 0.0}, "step_size"),
+        ("bundle", {"least_gain": 1.0}, "least_gain"),
+        ("bundle", {"sharpen": -0.1}, "sharpen"),
         ("mirror", {"cooling": 0.0}, "cooling"),
         ("mirror", {"rate": -1.0}, "rate"),
     ],

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.game import Game
+from hogeq.solvers.bundle import ProximalBundle
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.solvers.dynamic_programming import DynamicProgramming
@@ -54,6 +55,7 @@ SOLVERS: dict[str, type[Any]] = {
     "cfr_br": CFRBR,
     "fictitious": FictitiousPlay,
     "double_oracle": DoubleOracle,
+    "bundle": ProximalBundle,
     "mirror": MirrorDescent,
     "dynamic": DynamicProgramming,
     "openspiel": OpenSpielSolver,

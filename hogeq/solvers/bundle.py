@@ -1,0 +1,386 @@
+"""A proximal bundle method on the largest win rate of a growing pool of counter-matrices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from hogeq.evaluate import counterfactual_values, policy_of, shared_workspace
+from hogeq.game import Game
+from hogeq.respond import anneal, ascend, harden
+from hogeq.solvers.proximal import proximal_step
+from hogeq.solvers.regret import DiscountedCFR
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Matrices = NDArray[np.int8]
+
+UNSEEN = 1e-9  # least weight of a row's divergence: play hardly reaches such rows
+SHARPEST = 1e-12  # floor while sharpening
+SOFTENED = 1e-3  # share of the uniform policy in a start from a file
+COLD = 2e-4  # last temperature of the responses, in win probability
+OWN_HEAT = (2e-3, 1e-2)  # range of their first temperature, started near the policy ...
+FAR_HEAT = (5e-3, 6e-2)  # ... or at random
+DAMPING = 0.6
+DEEP = 4  # times the steps
+SHAPING = 0.02  # weight above which a counter's model is checked where the step leads
+TRUSTED = 0.1  # largest error of a model, as a share of the gain that was promised
+ALIVE = 1e-6  # weight below which a counter had no part in the last step
+LEAST_STEP = 1.0
+ROUNDS = 6  # in which counters that a step missed are added to it
+SELF_PLAY = 100  # iterations
+
+
+class BundleState(NamedTuple):
+    """Everything a run knows; n is the number of counter-matrices in the pool.
+
+    The win rate of the policy against counter c is modelled as ``constants[c]`` plus the sum of
+    ``gradients[c]`` times the policy.
+    """
+
+    policy: Floats
+    """(G, G, K)"""
+    pool: Matrices
+    """(n, G, G)"""
+    gradients: Singles
+    """(n, G * G, K), counterfactual values where each counter was last linearised."""
+    constants: Floats
+    """(n,)"""
+    reach: Singles
+    """(n, G * G), reach probability of every cell there."""
+    weights: Floats
+    """(n,), weight of each counter in the last step."""
+    used: NDArray[np.int64]
+    """(n,), iteration in which it last had weight."""
+    worst: Floats
+    """(), largest win rate of any counter of the pool against the policy."""
+    step_size: Floats
+    """(), of the next step, in logits per win probability."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+class Cut(NamedTuple):
+    """Linear model of the policy's win rate against one counter."""
+
+    win_rate: float
+    """Of the counter, exactly, at the policy where the model was taken."""
+    gradient: Singles
+    """(G * G, K)"""
+    constant: float
+    reach: Singles
+    """(G * G,)"""
+
+
+class Start(NamedTuple):
+    """Where a response begins; without steps of cooling it only ascends."""
+
+    policy: Floats
+    """(G, G, K)"""
+    steps: int = 0
+    heat: float = 1.0
+
+
+@dataclass(frozen=True)
+class ProximalBundle:
+    """Descend the largest win rate that any counter-matrix has against the policy.
+
+    The win rate against one counter is linear in each row of the policy, with counterfactual
+    values for its gradient.  Each iteration moves to the policy that does best against the worst
+    of the linear models of a pool of counters, held near the current policy by a Kullback-Leibler
+    divergence that weights rows by reach; responds to it; and adds the responses to the pool.  The
+    policy is kept if it is really better by a share of what the models promised; if not, the pool
+    at least knows more.  This is the proximal bundle method (Kiwiel, Proximity control in bundle
+    methods for convex nondifferentiable minimization, 1990, algorithm 2.1) with the divergence of
+    mirror descent for its distance.  No theorem reaches this game, where the win rate is linear in
+    one row but not in all together: the method ends in a local minimum that depends on its start,
+    and only a search can say how good that is.
+
+    With `sharpen` the divergence is taken from a power of the policy, which pulls every row
+    towards its most probable roll while the pool holds the policy where it is hard to counter:
+    purification on the way.  Every step is then kept.
+
+    Attributes
+    ----------
+    step_size : float
+        First step size, in logits per win probability; it adapts.
+    least_gain : float
+        Share of the promised gain for which a step is kept.
+    pool_size : int
+        Counters kept; those without weight for longest go first.
+    responses : int
+        Responses annealed in each iteration, from near the policy and at random in turn.
+    ascents : int
+        Counters of largest weight from which another response ascends.
+    responder_steps : int
+        Steps of cooling.
+    responder_sweeps : int
+        Sweeps of coordinate ascent at most.
+    deep_every : int
+        Every so many iterations the responses cool in four times the steps and ascend to the end.
+    floor : float
+        Least probability of a roll, so that any can come back; none while sharpening.
+    sharpen : float
+        Excess of the power over 1.
+    start : str
+        Strategy file to begin with; by default the average of a hundred iterations of self-play
+        (discounted CFR), from which it ends lower than from the uniform policy.
+    seed : int
+        Of the responses' starts.
+    jobs : int
+        Threads.  The result does not depend on it.
+    """
+
+    step_size: float = 30.0
+    least_gain: float = 0.1
+    pool_size: int = 300
+    responses: int = 2
+    ascents: int = 2
+    responder_steps: int = 12
+    responder_sweeps: int = 3
+    deep_every: int = 10
+    floor: float = 1e-5
+    sharpen: float = 0.0
+    start: str = ""
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        for name, least in (
+            ("pool_size", 10),
+            ("responses", 1),
+            ("ascents", 0),
+            ("responder_steps", 1),
+            ("responder_sweeps", 1),
+            ("deep_every", 1),
+            ("jobs", 1),
+        ):
+            if getattr(self, name) < least:
+                raise ValueError(
+                    f"{name}: {getattr(self, name)!r}, allowed are numbers from {least}"
+                )
+        for name, low, high in (
+            ("step_size", 0.0, np.inf),
+            ("least_gain", 0.0, 1.0),
+            ("floor", 0.0, 0.05),
+        ):
+            if not low < getattr(self, name) < high:
+                raise ValueError(
+                    f"{name}: {getattr(self, name)!r}, allowed are numbers above {low} below {high}"
+                )
+        if not 0.0 <= self.sharpen < np.inf:
+            raise ValueError(f"sharpen: {self.sharpen!r}, allowed are numbers from 0")
+
+    def init(self, game: Game) -> BundleState:
+        """State before the first iteration."""
+        policy = self._beginning(game)
+        rows, rolls = policy.size // policy.shape[-1], policy.shape[-1]
+        return BundleState(
+            policy,
+            np.zeros((0, *policy.shape[:-1]), np.int8),
+            np.zeros((0, rows, rolls), np.float32),
+            np.zeros(0),
+            np.zeros((0, rows), np.float32),
+            np.zeros(0),
+            np.zeros(0, np.int64),
+            np.array(1.0),
+            np.array(self.step_size),
+            np.array(0, np.int64),
+        )
+
+    def restore(self, arrays: Mapping[str, Any]) -> BundleState:
+        """State from saved arrays, by the names of its fields."""
+        return BundleState(**{name: np.array(arrays[name]) for name in BundleState._fields})
+
+    def step(self, game: Game, state: BundleState) -> BundleState:
+        """Step from the policy, respond to where it leads, and keep it if it is better."""
+        iteration = int(state.iteration) + 1
+        trial, weights = self._move(state)
+        modelled = win_rates(state, trial)
+        promised = modelled.max(initial=0.0)
+
+        # Models are taken anew where they shaped the step and failed to tell what it led to.
+        shaping = np.flatnonzero(weights > SHAPING)
+        exact = np.array(self._each(_win_rate, game, trial, state.pool[shaping]))
+        error = np.abs(exact - modelled[shaping])
+        failed = shaping[error > TRUSTED * max(float(state.worst) - promised, 0.0) + ALIVE]
+        responses = self._respond(game, state, trial, weights, iteration)
+        cuts = self._each(_linearised, game, trial, [*state.pool[failed], *responses])
+        reached = max(promised, exact.max(initial=0.0), *(cut.win_rate for cut in cuts), 0.0)
+
+        state = state._replace(
+            weights=weights, used=np.where(weights > ALIVE, iteration, state.used)
+        )
+        state = _grown(state, failed, responses, cuts, iteration)
+        worst = float(win_rates(state, state.policy).max())
+        kept = self.sharpen > 0.0 or reached <= worst - self.least_gain * (worst - promised)
+        if error.max(initial=0.0) > 0.25 * abs(worst - promised):
+            factor = 0.5
+        else:
+            factor = 1.25 if kept else 0.93
+        state = state._replace(
+            policy=trial if kept else state.policy,
+            worst=np.array(reached if kept else worst),
+            step_size=np.array(max(LEAST_STEP, factor * float(state.step_size))),
+            iteration=np.array(iteration, np.int64),
+        )
+        if len(state.pool) <= self.pool_size:
+            return state
+        return _selected(state, np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size]))
+
+    def average(self, game: Game, state: BundleState) -> Floats:  # noqa: ARG002
+        """Return the current policy (G, G, K), the best so far: nothing is averaged."""
+        return state.policy.copy()
+
+    def stats(self, game: Game, state: BundleState) -> dict[str, float]:  # noqa: ARG002
+        """Largest win rate of a known counter, and how many shaped the last step."""
+        return {
+            "responder_win": float(state.worst),
+            "support": float((state.weights > SHAPING).sum()),
+        }
+
+    def _beginning(self, game: Game) -> Floats:
+        uniform = np.full(game.shape, 1.0 / game.shape[-1])
+        if self.start:
+            from hogeq.formats import read_strategy
+
+            table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
+            return (1.0 - SOFTENED) * policy_of(game, table) + SOFTENED * uniform
+        self_play = DiscountedCFR(average_weight="reach")
+        state = self_play.init(game)
+        for _ in range(SELF_PLAY):
+            state = self_play.step(game, state)
+        return 0.7 * self_play.average(game, state) + 0.3 * uniform
+
+    def _each(self, task: Any, game: Game, policy: Floats, given: Any) -> list[Any]:
+        """Results of a task for each of some things given, by threads that share nothing."""
+        return Parallel(n_jobs=self.jobs, prefer="threads")(
+            delayed(task)(game, policy, one) for one in given
+        )
+
+    def _move(self, state: BundleState) -> tuple[Floats, Floats]:
+        """Policy to which one proximal step leads, and the weights of the counters in it."""
+        if len(state.pool) == 0:
+            return state.policy, np.zeros(0)
+        rolls = state.policy.shape[-1]
+        logits = (1.0 + self.sharpen) * np.log(state.policy.reshape(-1, rolls))
+        logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
+        floor = SHARPEST if self.sharpen > 0.0 else self.floor
+        here = win_rates(state, state.policy)
+        # Few counters bind: solve for those that may, and add the others that turn out to.
+        active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
+        for _ in range(ROUNDS):
+            found = proximal_step(
+                logits,
+                state.gradients[active],
+                state.constants[active],
+                np.maximum(state.reach[active].mean(axis=0, dtype=np.float64), UNSEEN),
+                float(state.step_size),
+                state.weights[active] + len(active) ** -2.0,
+            )
+            moved = np.maximum(found.policy, floor)
+            moved /= moved.sum(axis=1, keepdims=True)
+            there = win_rates(state, moved)
+            missed = np.setdiff1d(np.flatnonzero(there > there[active].max() + ALIVE), active)
+            if len(missed) == 0:
+                break
+            active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
+        weights = np.zeros(len(state.pool))
+        weights[active[: len(found.weights)]] = found.weights
+        return moved.reshape(state.policy.shape), weights
+
+    def _respond(
+        self, game: Game, state: BundleState, policy: Floats, weights: Floats, iteration: int
+    ) -> list[NDArray[np.int8]]:
+        """Counter-matrices to a policy that the pool does not hold yet."""
+        random = np.random.default_rng([self.seed, iteration])
+        deep = iteration % self.deep_every == 0
+        steps = self.responder_steps * (DEEP if deep else 1)
+        starts = [Start(policy)]
+        for number in range(self.responses):
+            near = (iteration + number) % 2 == 0
+            share = random.uniform(0.5, 1.0) if near else 0.0
+            noise = random.dirichlet(np.ones(policy.shape[-1]), policy.shape[:-1])
+            heat = float(np.exp(random.uniform(*np.log(OWN_HEAT if near else FAR_HEAT))))
+            starts.append(Start(share * policy + (1.0 - share) * noise, steps, heat))
+        one_hot = np.eye(policy.shape[-1])
+        heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
+        starts += [Start(one_hot[state.pool[counter]]) for counter in heaviest]
+        sweeps = None if deep else self.responder_sweeps
+        responses = Parallel(n_jobs=self.jobs, prefer="threads")(
+            delayed(_response)(game, policy, start, sweeps) for start in starts
+        )
+        known = {matrix.tobytes() for matrix in state.pool}
+        found = {matrix.tobytes(): matrix for matrix in responses}
+        return [matrix for key, matrix in found.items() if key not in known]
+
+
+def win_rates(state: BundleState, policy: Floats) -> Floats:
+    """Modelled win rate of every counter against a policy: float64 (n,)."""
+    gradients = state.gradients.reshape(len(state.pool), policy.size)
+    return 1.0 - (state.constants + gradients @ policy.reshape(-1))
+
+
+def _grown(
+    state: BundleState,
+    failed: NDArray[np.int64],
+    responses: list[NDArray[np.int8]],
+    cuts: list[Cut],
+    iteration: int,
+) -> BundleState:
+    """State whose pool has new models: of the counters whose old ones failed, and of new ones."""
+    kept = np.setdiff1d(np.arange(len(state.pool)), failed)
+    new = np.array(responses, np.int8).reshape(-1, *state.pool.shape[1:])
+    weights = np.append(state.weights[failed], np.zeros(len(responses)))
+    return _selected(state, kept)._replace(
+        pool=np.concatenate([state.pool[kept], state.pool[failed], new]),
+        gradients=np.concatenate([state.gradients[kept], *(cut.gradient[None] for cut in cuts)]),
+        constants=np.append(state.constants[kept], [cut.constant for cut in cuts]),
+        reach=np.concatenate([state.reach[kept], *(cut.reach[None] for cut in cuts)]),
+        weights=np.append(state.weights[kept], weights),
+        used=np.append(state.used[kept], np.full(len(cuts), iteration)),
+    )
+
+
+def _selected(state: BundleState, chosen: NDArray[np.int64]) -> BundleState:
+    return state._replace(
+        **{
+            name: getattr(state, name)[chosen]
+            for name in ("pool", "gradients", "constants", "reach", "weights", "used")
+        }
+    )
+
+
+def _response(game: Game, policy: Floats, start: Start, sweeps: int | None) -> NDArray[np.int8]:
+    """Counter-matrix (G, G) to a policy, by annealing and ascent."""
+    policies = np.stack([start.policy, policy])
+    work = shared_workspace(game, 2)
+    if start.steps:
+        anneal(work, policies, start.steps, DAMPING, (start.heat, COLD))
+    harden(policies[0])
+    ascend(work, policies, *(() if sweeps is None else (sweeps,)))
+    return policies[0].argmax(axis=-1).astype(np.int8)
+
+
+def _win_rate(game: Game, policy: Floats, counter: NDArray[np.int8]) -> float:
+    """Exact win rate of a counter against a policy."""
+    policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
+    return shared_workspace(game, 2).win_rate(policies).win_rate
+
+
+def _linearised(game: Game, policy: Floats, counter: NDArray[np.int8]) -> Cut:
+    """Linear model of a policy's win rate against a counter."""
+    rolls = policy.shape[-1]
+    policies = np.stack([policy, np.eye(rolls)[counter]])
+    work = shared_workspace(game, 2)
+    found = counterfactual_values(work, policies)
+    gradient = found.values.reshape(-1, rolls).astype(np.float32)
+    reach = found.mass.reshape(-1).astype(np.float32)
+    win_rate = work.win_rate(policies).win_rate
+    modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
+    return Cut(1.0 - win_rate, gradient, win_rate - modelled, reach)

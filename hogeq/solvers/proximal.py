@@ -1,0 +1,105 @@
+"""One proximal step of a policy against the worst of several linear models."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+Floats = NDArray[np.float64]
+
+NEWTON_STEPS = 30
+DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are found
+RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
+
+
+class Proximal(NamedTuple):
+    """Where a step leads."""
+
+    policy: Floats
+    """(R, K)"""
+    weights: Floats
+    """(C,), of the models: nonnegative, sum 1; their blend alone leads to the same policy."""
+
+
+def proximal_step(
+    logits: Floats,
+    gradients: NDArray[np.floating],
+    constants: Floats,
+    mass: Floats,
+    step: float,
+    start: Floats,
+) -> Proximal:
+    """Policy with the largest worst model, less a divergence from where it stands.
+
+    Maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
+    ``sum(mass * KL(q, exp(logits))) / step``.  For fixed weights of the models the best ``q`` is a
+    softmax, row by row; the weights minimise what is left, smooth and convex, and are found by
+    Newton's method on the simplex.
+
+    Parameters
+    ----------
+    logits : float64 (R, K)
+        Logarithms of the current policy.
+    gradients : floating (C, R, K)
+    constants : float64 (C,)
+    mass : float64 (R,)
+        Weight of every row, above 0.
+    step : float
+        Step size, in logits per unit of the models.
+    start : float64 (C,)
+        Weights to begin with.
+
+    Returns
+    -------
+    Proximal
+    """
+    count = len(gradients)
+    flat = gradients.reshape(count, -1)
+    rows = (step / mass)[:, None]
+
+    def dual(weights: Floats) -> tuple[float, Floats]:
+        scores = logits + rows * (weights.astype(flat.dtype) @ flat).reshape(logits.shape)
+        best = scores.max(axis=1, keepdims=True)
+        policy = np.exp(scores - best)
+        scale = policy.sum(axis=1, keepdims=True)
+        policy /= scale
+        return float(constants @ weights + ((best + np.log(scale)) / rows).sum()), policy
+
+    weights = start / start.sum()
+    value, policy = dual(weights)
+    for _ in range(NEWTON_STEPS if count > 1 else 0):
+        models = constants + flat @ policy.ravel()
+        centred = gradients - np.einsum("crk,rk->cr", gradients, policy)[..., None]
+        spread = (centred * np.sqrt(rows * policy)).reshape(count, -1)
+        goal = _on_simplex(spread @ spread.T, models, weights)
+        ahead = goal - weights
+        slope = float(models @ ahead)
+        if slope > -DECREMENT:
+            break
+        length = 1.0
+        while length > 1e-6:
+            trial = weights + length * ahead
+            there, moved = dual(trial)
+            if there <= value + 0.1 * length * slope:
+                break
+            length *= 0.5
+        else:
+            break
+        weights, value, policy = trial, there, moved
+    return Proximal(policy, weights)
+
+
+def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
+    """Minimum over the simplex of the quadratic with this curvature and slope at ``weights``."""
+    hessian = hessian.astype(np.float64)
+    size = np.trace(hessian) / len(hessian)
+    if size <= 0.0:
+        return np.eye(len(hessian))[slope.argmin()]
+    root = np.linalg.cholesky(hessian + (RIDGE * size + 1e-30) * np.eye(len(hessian)))
+    wanted = np.linalg.solve(root, hessian @ weights - slope)
+    # The sum of the weights, as an equation of great weight.
+    heavy = 1e4 * np.sqrt(size)
+    left = np.vstack([root.T, np.full(len(hessian), heavy)])
+    found, _ = nnls(left, np.append(wanted, heavy), maxiter=100 * len(hessian))
+    return found / found.sum()
