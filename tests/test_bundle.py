@@ -105,17 +105,10 @@ def test_a_full_pool_drops_what_was_used_least(small: Game) -> None:
     assert (state.used[state.weights > 1e-6] == 12).all()
 
 
-def test_sharpening_ends_with_a_matrix(small: Game) -> None:
-    plain, sharp = (run(small, 60, sharpen=sharpen).policy for sharpen in (0.0, 0.2))
-    work = small.workspace(2)
-    work.forward(np.stack([sharp, sharp]))
-    reach = work.cell_reach()
-
-    def pure(policy: Any) -> float:
-        return float(reach[policy.max(axis=2) > 0.99].sum() / reach.sum())
-
-    # Rolls that are exactly as good as each other stay so, however sharp.
-    assert pure(sharp) > 0.9 > pure(plain) + 0.1
+def test_sharpening_ends_with_a_matrix() -> None:
+    plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).policy for sharpen in (0.0, 0.2))
+    assert plain.max() < 0.7  # the equilibrium plays one side a third of the time
+    assert sharp.max(axis=1) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_a_start_from_a_file(small: Game, tmp_path: Any) -> None:

@@ -91,15 +91,23 @@ def proximal_step(
 
 
 def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
-    """Minimum over the simplex of the quadratic with this curvature and slope at ``weights``."""
+    """Minimum over the simplex of the quadratic with this curvature and slope at ``weights``.
+
+    With weights that sum to 1 the quadratic is the squared length of a blend of points, one for
+    each weight.  The blend nearest to the origin comes from nonnegative least squares with one
+    more equation, that the weights sum to 1: how much it counts alters only their scale.
+    """
     hessian = hessian.astype(np.float64)
     size = np.trace(hessian) / len(hessian)
     if size <= 0.0:
         return np.eye(len(hessian))[slope.argmin()]
-    root = np.linalg.cholesky(hessian + (RIDGE * size + 1e-30) * np.eye(len(hessian)))
+    root = np.linalg.cholesky(hessian + RIDGE * size * np.eye(len(hessian)))
     wanted = np.linalg.solve(root, hessian @ weights - slope)
-    # The sum of the weights, as an equation of great weight.
-    heavy = 1e4 * np.sqrt(size)
-    left = np.vstack([root.T, np.full(len(hessian), heavy)])
-    found, _ = nnls(left, np.append(wanted, heavy), maxiter=100 * len(hessian))
+    points = root.T - wanted[:, None]
+    points /= np.abs(points).max()
+    found, _ = nnls(
+        np.vstack([points, np.ones(len(hessian))]),
+        np.append(np.zeros(len(hessian)), 1.0),
+        maxiter=100 * len(hessian),
+    )
     return found / found.sum()
