@@ -59,7 +59,7 @@ def test_exploitability_falls(name: str, make: Any) -> None:
     solver, late = run(toy, name, 150)
     after = toys.exploitability(toy, solver.average(toy, late))
     assert after < 0.08
-    assert after < before / 2 or after < 1e-9
+    assert after < before / 2 or after < 1e-7
 
 
 @pytest.mark.parametrize(
