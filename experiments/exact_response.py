@@ -3,8 +3,9 @@
     python experiments/exact_response.py
 
 Against random policies, random matrices and policies of CFR-BR, the best matrix is found and proved
-by branch and bound (hogeq/exact_response.py).  Beside it: the search from one start and from four,
-coordinate ascent alone, the full-memory bound and that from prices (hogeq/tighter_bound.py).
+by branch and bound (hogeq/exact_response.py).  Beside it: coordinate ascent alone, the search from
+one start and from four, with and without kicks, what memory would gain beyond the optimum, and how
+much of that the bound from prices takes off (hogeq/tighter_bound.py).
 Prints a Markdown table and writes results/exact_response.md.
 """
 
@@ -23,6 +24,7 @@ EFFORTS = {
     "ascent, 1 start": Effort(starts=1, anneal_steps=0),
     "1 start": Effort(starts=1),
     "4 starts": Effort(starts=4),
+    "4 starts, 20 kicks": Effort(starts=4, kicks=20),
 }
 
 
@@ -41,7 +43,7 @@ def opponents(game: Game, number: int) -> Iterator[tuple[str, list[np.ndarray]]]
 def main() -> None:
     """Print and write the table."""
     given = arguments(
-        __doc__, edition="su20", goals=(8, 9, 10, 11, 12), dice=(2, 3), number=10, most=3000
+        __doc__, edition="su20", goals=(8, 9, 10, 11, 12), dice=(2, 3), number=6, most=3000
     )
     rows = []
     for goal in given.goals:

@@ -44,9 +44,13 @@ def games(goal: int, dice: int) -> dict[str, Rules]:
 
 def main() -> None:
     """Print and write the table."""
-    given = arguments(__doc__, goal=0, dice=0, solvers=tuple(RUNS), share=1.0)
+    given = arguments(
+        __doc__, goal=0, dice=0, editions=tuple(games(0, 0)), solvers=tuple(RUNS), share=1.0
+    )
     rows = []
     for name, rules in games(given.goal, given.dice).items():
+        if name not in given.editions:
+            continue
         game = compile_game(rules)
         for solver in given.solvers:
             iterations, parameters = RUNS[solver]

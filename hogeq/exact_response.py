@@ -12,7 +12,7 @@ Everything here is by the rules of single turns (:func:`hogeq.tree.outcomes`), n
 import heapq
 from functools import lru_cache
 from itertools import count
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from hogeq.evaluate import policy_of
 from hogeq.game import Game
 from hogeq.respond import attack
 from hogeq.rules import Rules
-from hogeq.rules.turn import Memory
+from hogeq.rules.turn import Memory, memory_sizes
 from hogeq.tree import Outcome, outcomes, total_rises
 
 Floats = NDArray[np.float64]
@@ -39,8 +39,8 @@ class Level(NamedTuple):
 
     start: int
     """Number of the first of them."""
-    cell: Ints
-    """(m,), ``own * G + opponent``."""
+    set: Ints
+    """(m,), information set of the responder: with no memory ``own * G + opponent``."""
     win: Floats
     """(m, K), chance that a roll of the responder wins at once."""
     after: csr_array
@@ -52,7 +52,7 @@ class Level(NamedTuple):
 
     def of(self, values: Floats) -> tuple[Floats, Floats]:
         """Give views (m,) of values (2 * n,): the responder's states, and the opponent's."""
-        here = slice(self.start, self.start + len(self.cell))
+        here = slice(self.start, self.start + len(self.set))
         first, second = values.reshape(2, -1)
         return first[here], second[here]
 
@@ -62,8 +62,8 @@ class Process(NamedTuple):
 
     size: int
     """n"""
-    cells: int
-    """G * G"""
+    sets: int
+    """I, number of information sets: with no memory G * G."""
     rolls: int
     """K"""
     levels: list[Level]
@@ -86,18 +86,18 @@ class Optimum(NamedTuple):
 class Response(NamedTuple):
     """A best response, or how far the search for it came."""
 
-    matrix: Matrix
-    """(G, G)"""
+    rolls: NDArray[np.signedinteger]
+    """For each information set."""
     win_rate: float
-    """Of the matrix, exact."""
+    """Of these rolls, exact."""
     bound: float
-    """What no matrix exceeds; the win rate itself if the search was finished."""
+    """What no others exceed; the win rate itself if the search was finished."""
     nodes: int
     """Relaxations solved."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether no matrix wins more."""
+        """Whether no others win more."""
         return self.bound <= self.win_rate + GAP
 
 
@@ -120,6 +120,7 @@ def best_response(
     Returns
     -------
     Response
+        Its rolls are a matrix (G, G).
 
     Raises
     ------
@@ -128,17 +129,37 @@ def best_response(
     """
     process = decision_process(game, strategy)
     first = attack(game, strategy).matrix if start is None else start
-    best = first.astype(np.int64).ravel()
-    best_rate = value_of(process, best)
+    found = branch_and_bound(process, first.astype(np.int64).ravel(), most)
+    return found._replace(rolls=found.rolls.reshape(game.goal, game.goal).astype(np.int8))
+
+
+def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) -> Response:
+    """Find the rolls, one for each information set, that win most.
+
+    Parameters
+    ----------
+    process : Process
+    start : int (I,), optional
+        Good ones; by default the search begins with what the relaxation suggests.
+    most : int
+        Relaxations after which to give up.
+
+    Returns
+    -------
+    Response
+        Its rolls are (I,).
+    """
     ticket, nodes = count(), 0
-    root = _node(process, np.full(process.cells, -1))
+    root = _node(process, np.full(process.sets, -1))
+    best = root.settled if start is None else start
+    best_rate = value_of(process, best)
     heap = [(-root.bound, next(ticket), root)]
     with tqdm(desc="branching", unit="node", leave=False, disable=None) as bar:
-        while heap and -heap[0][0] > best_rate + GAP and nodes < most:
+        while heap and -heap[0][0] > best_rate + GAP and nodes + process.rolls <= most:
             node = heapq.heappop(heap)[2]
             for roll in range(process.rolls):
                 fixed = node.fixed.copy()
-                fixed[node.cell] = roll
+                fixed[node.set] = roll
                 child = _node(process, fixed)
                 if child.bound <= best_rate + GAP:
                     continue
@@ -151,19 +172,23 @@ def best_response(
             bar.set_postfix_str(f"{best_rate:.6f} to {node.bound:.6f}")
     bound = max(-heap[0][0], best_rate) if heap else best_rate
     bound = best_rate if bound <= best_rate + GAP else bound
-    shape = game.goal, game.goal
-    return Response(best.reshape(shape).astype(np.int8), best_rate, bound, nodes)
+    return Response(best, best_rate, bound, nodes)
 
 
-def decision_process(game: Game, strategy: ArrayLike) -> Process:
+def decision_process(
+    game: Game, strategy: ArrayLike, kept: Literal["nothing", "own", "opponent"] = "nothing"
+) -> Process:
     """List what a responder to a strategy can come to, whatever it does.
 
     Parameters
     ----------
     game : Game
-        The time is that of a few hundred thousand outcomes at goal 12 with 3 dice, once a game.
+        The first call for a game lists every turn: seconds at goal 12 with 3 dice.
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
+    kept : {"nothing", "own", "opponent"}
+        What the responder sees besides the scores: nothing, as the contest has it, or what is
+        remembered of the own last turn, or of the opponent's.
 
     Returns
     -------
@@ -187,6 +212,7 @@ def decision_process(game: Game, strategy: ArrayLike) -> Process:
         )
     rows = policy_of(game, strategy).reshape(-1, game.rolls)
     size, boards = _boards(game.rules)
+    records = 1 if kept == "nothing" else memory_sizes(game.rules)[2]
     levels = []
     for board in boards:
         number = len(board.cell)
@@ -198,24 +224,27 @@ def decision_process(game: Game, strategy: ArrayLike) -> Process:
             ),
             shape=(number, number * game.rolls),
         )
+        seen = {"nothing": 0 * board.own, "own": board.own, "opponent": board.opponent}[kept]
         levels.append(
             Level(
                 board.start,
-                board.cell,
+                board.cell * records + seen,
                 board.win.reshape(-1, game.rolls),
                 hstack([board.again, board.other], "csr"),
                 mixed @ board.loss,
                 mixed @ hstack([board.other, board.again], "csr"),
             )
         )
-    return Process(size, game.goal**2, game.rolls, levels)
+    return Process(size, game.goal**2 * records, game.rolls, levels)
 
 
 class _Board(NamedTuple):
     """Positions of one sum of scores, m of n, seen by whoever moves; rows are position, roll."""
 
     start: int
-    cell: Ints  # (m,)
+    cell: Ints  # (m,) own * G + opponent
+    own: Ints  # (m,) record of the mover's last turn
+    opponent: Ints  # (m,) record of the other's
     win: Floats  # (m * K,) chance that the mover wins at once
     loss: Floats  # (m * K,) chance that the other does
     again: csr_array  # (m * K, n) where it leads if the mover moves again
@@ -244,11 +273,14 @@ def _boards(rules: Rules) -> tuple[int, list[_Board]]:
     for level in found:
         rolled = [each for position in level for each in ways[position]]
         ends = [[_chance(row, winner) for row in rolled] for winner in (0, 1)]
-        cells = [own * rules.goal + opponent for own, opponent, _ in level]
+        seen = [
+            (own * rules.goal + opponent, memory.own, memory.opponent)
+            for own, opponent, memory in level
+        ]
         boards.append(
             _Board(
                 number[next(iter(level))] if level else 0,
-                np.array(cells, np.int64),
+                *np.array(seen, np.int64).reshape(-1, 3).T,
                 *(np.array(chances) for chances in ends),
                 *(_after(rolled, number, again=again) for again in (True, False)),
             )
@@ -278,9 +310,9 @@ def _after(
 # --- relaxations ----------------------------------------------------------------------------------
 
 
-def value_of(process: Process, matrix: Ints) -> float:
-    """Exact win rate of a matrix, given flat (G * G,)."""
-    return remember(process, matrix).value
+def value_of(process: Process, rolls: Ints) -> float:
+    """Exact win rate of a roll for each information set, (I,)."""
+    return remember(process, rolls).value
 
 
 def remember(
@@ -291,8 +323,8 @@ def remember(
     Parameters
     ----------
     process : Process
-    fixed : int (G * G,), optional
-        Roll that a cell must make in every state, -1 where it is free.
+    fixed : int (I,), optional
+        Roll that an information set must make in every state, -1 where it is free.
     prices : list of float64 (m, K), optional
         By level: what a roll costs, in win rate.
 
@@ -309,7 +341,7 @@ def remember(
             worth = worth - prices[depth]
         best = worth.argmax(axis=1)
         if fixed is not None:
-            best = np.where(fixed[level.cell] >= 0, fixed[level.cell], best)
+            best = np.where(fixed[level.set] >= 0, fixed[level.set], best)
         mine, theirs = level.of(values)
         theirs[:] = level.other_win + level.other_after @ values
         mine[:] = worth[np.arange(len(best)), best]
@@ -330,21 +362,21 @@ def remember(
 
 
 class _Node(NamedTuple):
-    """A part of the matrices: those that agree with what is fixed."""
+    """A part of what responders can do: all that agrees with what is fixed."""
 
     bound: float
-    fixed: Ints  # (G * G,) roll, -1 where free
-    cell: int  # where forgetting costs the relaxed responder most
-    settled: Ints  # (G * G,) a matrix: what it would roll most gainfully on average in every cell
+    fixed: Ints  # (I,) roll, -1 where free
+    set: int  # where forgetting costs the relaxed responder most
+    settled: Ints  # (I,) what it would roll most gainfully on average in every set
 
 
 def _node(process: Process, fixed: Ints) -> _Node:
     optimum = remember(process, fixed)
-    sums = np.zeros((process.cells, process.rolls))
-    best = np.zeros(process.cells)
+    sums = np.zeros((process.sets, process.rolls))
+    best = np.zeros(process.sets)
     for level, mass, values in zip(process.levels, optimum.occupancy, optimum.values, strict=True):
-        np.add.at(sums, level.cell, mass[:, None] * values)
-        np.add.at(best, level.cell, mass * values.max(axis=1))
+        np.add.at(sums, level.set, mass[:, None] * values)
+        np.add.at(best, level.set, mass * values.max(axis=1))
     loss = np.where(fixed >= 0, -np.inf, best - sums.max(axis=1))
     settled = np.where(fixed >= 0, fixed, sums.argmax(axis=1))
     return _Node(optimum.value, fixed, int(loss.argmax()), settled)

@@ -48,9 +48,9 @@ def largest_reach(process: Process) -> Floats:
         values = np.zeros((2 * size, len(targets)))
         values[targets, np.arange(len(targets))] = 1.0
         for level in reversed(process.levels):
-            here = slice(level.start, level.start + len(level.cell))
+            here = slice(level.start, level.start + len(level.set))
             there = slice(size + here.start, size + here.stop)
-            rolled = (level.after @ values).reshape(len(level.cell), process.rolls, -1)
+            rolled = (level.after @ values).reshape(len(level.set), process.rolls, -1)
             passed = level.other_after @ values
             # No state is met twice, so a target is worth 1 and not also what follows it.
             values[here] = np.maximum(values[here], rolled.max(axis=1, initial=0.0))
@@ -81,9 +81,9 @@ def priced_bound(process: Process, reach: Floats, prices: list[Floats]) -> float
     """
     if any(price.min(initial=0.0) < 0.0 for price in prices):
         raise ValueError("prices: some are below 0, allowed are numbers from 0")
-    refunds = np.zeros((process.cells, process.rolls))
+    refunds = np.zeros((process.sets, process.rolls))
     for level, price in zip(process.levels, prices, strict=True):
-        np.add.at(refunds, level.cell, level.of(reach)[0][:, None] * price)
+        np.add.at(refunds, level.set, level.of(reach)[0][:, None] * price)
     return remember(process, prices=prices).value + float(refunds.max(axis=1).sum())
 
 
@@ -109,8 +109,8 @@ def best_prices(process: Process, reach: Floats) -> list[Floats]:
     """
     from scipy.optimize import linprog
 
-    size, rolls, cells = process.size, process.rolls, process.cells
-    cell = np.concatenate([level.cell for level in process.levels])
+    size, rolls, cells = process.size, process.rolls, process.sets
+    cell = np.concatenate([level.set for level in process.levels])
     # Rows are state and roll for the responder, states alone for the opponent; all divided by
     # their reach, or tiny numbers would stand beside 1.
     owner = np.concatenate([np.repeat(np.arange(size), rolls), size + np.arange(size)])
@@ -156,7 +156,7 @@ def best_prices(process: Process, reach: Floats) -> list[Floats]:
         raise RuntimeError(f"prices of {size} states: {result.message}")
     found = np.zeros(choices)
     found[priced] = np.maximum(-result.ineqlin.marginals, 0.0) * inverse[owner[priced]]
-    ends = np.cumsum([len(level.cell) for level in process.levels])[:-1]
+    ends = np.cumsum([len(level.set) for level in process.levels])[:-1]
     return np.split(found.reshape(size, rolls), ends)
 
 

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from hogeq.evaluate import reach, win_rate
-from hogeq.exact_response import best_response, decision_process, remember, value_of
+from hogeq.exact_response import (
+    best_response,
+    branch_and_bound,
+    decision_process,
+    remember,
+    value_of,
+)
 from hogeq.game import Game, compile_game
 from hogeq.respond import Effort, attack, full_memory_bound
 from hogeq.rules import rules_from
@@ -34,7 +40,7 @@ def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
         rates = every_matrix_wins(Play(game.rules), policy)[2]
         assert found.is_exact
         assert found.win_rate == found.bound == pytest.approx(rates.max(), abs=1e-12)
-        assert win_rate(game, found.matrix, policy).win_rate == pytest.approx(found.win_rate)
+        assert win_rate(game, found.rolls, policy).win_rate == pytest.approx(found.win_rate)
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa22"])
@@ -46,12 +52,26 @@ def test_the_process_is_the_game(edition: str) -> None:
     matrix = np.random.default_rng(1).integers(0, game.rolls, (9, 9))
     rate = win_rate(game, matrix, policy).win_rate
     assert value_of(process, matrix.ravel()) == pytest.approx(rate, abs=1e-12)
-    cells = np.zeros(process.cells)
+    cells = np.zeros(process.sets)
     optimum = remember(process, matrix.ravel())
     for level, mass in zip(process.levels, optimum.occupancy, strict=True):
-        np.add.at(cells, level.cell, mass)
+        np.add.at(cells, level.set, mass)
     met = reach(game, matrix, policy).sum(axis=2)
     np.testing.assert_allclose(cells.reshape(9, 9), met, atol=1e-12)
+
+
+def test_more_memory_is_never_worth_less() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    nothing, own, opponent = (
+        branch_and_bound(decision_process(game, policy, kept), None)
+        for kept in ("nothing", "own", "opponent")
+    )
+    assert all(found.is_exact for found in (nothing, own, opponent))
+    assert nothing.win_rate == pytest.approx(best_response(game, policy).win_rate, abs=1e-9)
+    everything = full_memory_bound(game, policy)
+    assert nothing.win_rate + 1e-6 < own.win_rate <= everything + 1e-12
+    assert nothing.win_rate - 1e-12 <= opponent.win_rate <= everything + 1e-12
 
 
 def test_a_search_that_falls_short_is_corrected() -> None:
@@ -63,7 +83,7 @@ def test_a_search_that_falls_short_is_corrected() -> None:
     assert found.nodes > 0
     # Memory would be worth something here, so that is no accident of the relaxation.
     assert full_memory_bound(game, policy) > found.win_rate + 1e-4
-    again = best_response(game, policy, start=found.matrix)
+    again = best_response(game, policy, start=found.rolls.astype(np.int8))
     assert again.win_rate == pytest.approx(found.win_rate, abs=1e-12)
 
 
@@ -101,7 +121,7 @@ def test_no_play_reaches_a_state_more_often_than_is_said() -> None:
     random = np.random.default_rng(3)
     best = np.zeros_like(most[: process.size])
     for _ in range(300):
-        matrix = random.integers(0, game.rolls, process.cells)
+        matrix = random.integers(0, game.rolls, process.sets)
         met = np.concatenate(remember(process, matrix).occupancy)
         assert (met <= most[: process.size] + 1e-12).all()
         best = np.maximum(best, met)

@@ -1,0 +1,61 @@
+"""How far the counted delta distribution of seed 000 is from the true one.
+
+    python experiments/delta_distribution.py
+
+For several strategies, the distribution of the hidden memory by counting ways, and by the seed's
+whole lookup, against reach probabilities in self-play: total variation distance by cell.
+Prints a Markdown table and writes results/delta_distribution.md and .png.
+"""
+
+import numpy as np
+from report import arguments, publish, small_game, solved
+
+from hogeq import plots
+from hogeq.evaluate import reach
+from hogeq.purify import argmax
+from hogeq.seeds.delta import exact, total_variation
+from hogeq.seeds.second_place import guess_by_counting
+from hogeq.strategy import builtin
+
+
+def main() -> None:
+    """Print and write the table, draw the figure."""
+    given = arguments(__doc__, edition="su20", goal=0, dice=0, iterations=100)
+    game = small_game(given.edition, given.goal, given.dice)
+    policy = solved(game, "dcfr", given.iterations, alpha=1.0, gamma=1.0, average_weight="reach")
+    strategies = {
+        **{name: builtin(name, game) for name in ("huan2020", "ignore_memory")},
+        "always_roll:4": builtin(f"always_roll:{min(4, game.rules.max_dice)}", game),
+        "dcfr": policy,
+        "dcfr, argmax": argmax(game, policy),
+    }
+    rows = []
+    for name, strategy in strategies.items():
+        true, met = exact(game, strategy), reach(game, strategy).sum(axis=2)
+        guess = guess_by_counting(game, strategy)
+        for kind, guessed in zip(("counted", "looked up"), guess, strict=True):
+            apart = np.where(met > 0.0, total_variation(guessed, true), 0.0)
+            mean = (apart * met).sum() / met.sum()
+            cells = apart[met > 0.0]
+            quantiles = np.quantile(cells, (0.5, 0.9))
+            figures = [mean, *quantiles, cells.max()]
+            rows.append([name, kind, *(f"{figure:.4f}" for figure in figures), len(cells)])
+            if (name, kind) == ("huan2020", "counted"):
+                given.out.mkdir(parents=True, exist_ok=True)
+                apart[met == 0.0] = np.nan
+                place = given.out / "delta_distribution.png"
+                plots.values(apart, place, "huan2020, memory counted and met", "total variation")
+    header = [
+        "strategy",
+        "guess",
+        "mean by reach",
+        "median cell",
+        "90 % of cells",
+        "worst",
+        "cells",
+    ]
+    publish(given.out, "delta_distribution", header, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What a responder's memory is worth: of nothing, of the own last turn, of everything.
+
+    python experiments/price_of_memory.py                      exact, on small games
+    python experiments/price_of_memory.py --goals 100 --dice 10 --most 0     what full size allows
+
+Against the average policy of discounted CFR.  On small games what a responder wins who remembers
+nothing, the record of the own last turn, or that of the opponent's last turn, is found by branch
+and bound ("*": the best found, not proved).  With --most 0 only the attack found and the
+full-memory bound are given.  Prints a Markdown table and writes results/price_of_memory.md.
+"""
+
+from report import arguments, publish, small_game, solved
+
+from hogeq.exact_response import branch_and_bound, decision_process
+from hogeq.respond import Effort, attack, full_memory_bound
+
+
+def main() -> None:
+    """Print and write the table."""
+    given = arguments(
+        __doc__, editions=("su20",), goals=(10, 12, 14), dice=(3,), iterations=100, most=2000
+    )
+    rows = []
+    for edition in given.editions:
+        for goal in given.goals:
+            for dice in given.dice:
+                game = small_game(edition, goal, dice)
+                policy = solved(game, "dcfr", given.iterations)
+                won = [f"{attack(game, policy, Effort()).win_rate:.6f}"]
+                for kept in ("nothing", "own", "opponent") if given.most else ():
+                    process = decision_process(game, policy, kept)
+                    found = branch_and_bound(process, None, given.most)
+                    won.append(f"{found.win_rate:.6f}{'' if found.is_exact else '*'}")
+                won += [""] * (4 - len(won))
+                bound = full_memory_bound(game, policy)
+                rows.append([edition, goal, dice, *won, f"{bound:.6f}"])
+    header = ["edition", "goal", "dice", "attack found", "nothing", "own", "opponent's"]
+    publish(given.out, "price_of_memory", [*header, "everything"], rows)
+
+
+if __name__ == "__main__":
+    main()

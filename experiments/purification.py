@@ -1,0 +1,90 @@
+"""From a policy to a matrix: every method, measured by one strong attack.
+
+    python experiments/purification.py                         (policy by CFR-BR)
+    python experiments/purification.py --strategy results/champions/su20/policy.npz
+
+Besides the methods: how the best of n samples depends on n, the open question of seed 000's author.
+Prints a Markdown table and writes results/purification.md and .png.
+"""
+
+import time
+from typing import Any
+
+import numpy as np
+from report import arguments, draw, publish, small_game, solved
+
+from hogeq.formats import read_strategy
+from hogeq.purify import METHODS, thresholded
+from hogeq.purify.sampling import Sample
+from hogeq.respond import Effort, attack, full_memory_bound
+
+
+def main() -> None:
+    """Print and write the table, draw the figure."""
+    given = arguments(
+        __doc__,
+        edition="su20",
+        goal=0,
+        dice=0,
+        strategy="",
+        iterations=300,
+        samples=16,
+        rounds=60,
+        share=0.1,
+        starts=16,
+        anneal_steps=60,
+        jobs=1,
+    )
+    game = small_game(given.edition, given.goal, given.dice)
+    if given.strategy:
+        policy = read_strategy(given.strategy, game.goal, game.rules.max_dice)
+    else:
+        policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
+    strong = Effort(given.starts, given.anneal_steps, seed=1_000_003, jobs=given.jobs)
+    jobs: dict[str, Any] = {"jobs": given.jobs}
+    rounds: dict[str, Any] = {"rounds": given.rounds, **jobs}
+    runs: list[tuple[str, dict[str, Any]]] = [
+        ("argmax", {}),
+        *(
+            ("threshold", {"threshold": level, "samples": given.samples, **jobs})
+            for level in (0.1, 0.2, 0.3, 0.4)
+        ),
+        ("sample", {"samples": given.samples, **jobs}),
+        ("round", {"share": given.share, **jobs}),
+        ("local_search", rounds),
+        ("local_search", {"start": "round", **rounds}),
+    ]
+    rows = [["the policy itself", "", *measured(game, policy, strong), ""]]
+    for level in (0.05, 0.1, 0.2, 0.3):
+        cut = thresholded(game, policy, level)
+        rows.append([f"policy cut at {level}", "", *measured(game, cut, strong), ""])
+    for name, parameters in runs:
+        began = time.perf_counter()
+        matrix = METHODS[name](**parameters).matrix(game, policy)
+        seconds = time.perf_counter() - began
+        told = ", ".join(f"{key} {value}" for key, value in parameters.items() if key != "jobs")
+        rows.append([name, told, *measured(game, matrix, strong), f"{seconds:.1f}"])
+    header = ["method", "parameters", "attack", "bound", "seconds"]
+    publish(given.out, "purification", header, rows)
+    figure(given.out, game, policy, given.samples, jobs)
+
+
+def measured(game: Any, strategy: Any, effort: Effort) -> list[str]:
+    """Attack found and full-memory bound, formatted."""
+    found = attack(game, strategy, effort).win_rate
+    return [f"{found:.6f}", f"{full_memory_bound(game, strategy):.6f}"]
+
+
+def figure(out: Any, game: Any, policy: Any, samples: int, jobs: dict[str, Any]) -> None:
+    """Draw the best of n samples against n, with and without a threshold, averaged over orders."""
+    lines = {}
+    for level in (0.0, 0.3):
+        _, rates = Sample(samples, level, **jobs).drawn(game, policy)
+        orders = np.random.default_rng(0).permuted(np.tile(rates, (200, 1)), axis=1)
+        best = np.minimum.accumulate(orders, axis=1).mean(axis=0)
+        lines[f"threshold {level}"] = [(n + 1.0, rate) for n, rate in enumerate(best.tolist())]
+    draw(out, "purification", {"samples drawn": lines}, "attack on the best", logarithmic=False)
+
+
+if __name__ == "__main__":
+    main()

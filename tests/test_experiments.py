@@ -1,0 +1,96 @@
+"""The experiments run, on games small enough for a test, and their tables say what they should."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "experiments"
+
+Table = list[dict[str, str]]
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "Run":
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return Run(tmp_path, monkeypatch)
+
+
+class Run:
+    """Runs an experiment and reads the table it wrote."""
+
+    def __init__(self, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.out = out
+        self.monkeypatch = monkeypatch
+
+    def __call__(self, script: str, arguments: str, name: str | None = None) -> Table:
+        argv = [script, "--out", str(self.out), *arguments.split()]
+        self.monkeypatch.setattr(sys, "argv", argv)
+        runpy.run_path(str(FOLDER / f"{script}.py"), run_name="__main__")
+        text = (self.out / f"{name or script}.md").read_text().splitlines()
+        header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text]
+        return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+GAME = "--goal 8 --dice 2"
+
+
+def test_convergence(table: Run) -> None:
+    solvers = "cfr_plus cfr_br double_oracle mirror dynamic"
+    rows = table("convergence", f"{GAME} --iterations 3 --solvers {solvers}", "convergence_su20")
+    assert [row["solver"] for row in rows] == solvers.split()
+    for row in rows:
+        assert 0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6
+    assert (table.out / "convergence_su20.png").exists()
+
+
+def test_averaging(table: Run) -> None:
+    rows = table("averaging", f"{GAME} --iterations 2 --starts 1 --anneal-steps 3")
+    assert len(rows) == 27
+    assert all(float(row["attack"]) <= float(row["bound"]) + 1e-5 for row in rows)
+
+
+def test_price_of_memory(table: Run) -> None:
+    (row,) = table("price_of_memory", "--goals 10 --dice 3 --iterations 1")
+    kept = [float(row[name].rstrip("*")) for name in ("nothing", "own", "everything")]
+    assert kept == sorted(kept)
+    assert kept[0] < kept[2]
+
+
+def test_purification(table: Run) -> None:
+    options = "--iterations 5 --samples 2 --rounds 2 --share 0.5 --starts 2 --anneal-steps 5"
+    rows = table("purification", f"{GAME} {options}")
+    methods = {row["method"] for row in rows}
+    assert methods >= {"argmax", "threshold", "sample", "round", "local_search"}
+    assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
+    assert (table.out / "purification.png").exists()
+
+
+def test_epsilon(table: Run) -> None:
+    rows = table("epsilon", f"{GAME} --iterations 2 --epsilons 0.0 0.1 --starts 1")
+    assert {row["epsilon"] for row in rows} == {"0.0", "0.1"}
+    assert (table.out / "epsilon.png").exists()
+
+
+def test_delta_distribution(table: Run) -> None:
+    rows = table("delta_distribution", "--goal 12 --dice 3 --iterations 3")
+    for row in rows:
+        assert 0.0 <= float(row["median cell"]) <= float(row["worst"]) <= 1.0
+    # One roll everywhere leaves little to guess, but counting is not weighing.
+    assert any(float(row["mean by reach"]) > 0.01 for row in rows)
+    assert (table.out / "delta_distribution.png").exists()
+
+
+def test_exact_response(table: Run) -> None:
+    rows = table("exact_response", "--goals 8 --dice 2 --number 2")
+    assert len(rows) == 3
+    assert all(row["proved"] == "2 of 2" for row in rows)
+    assert {row["4 starts"] for row in rows} == {"none short"}
+
+
+def test_no_memory(table: Run) -> None:
+    chosen = "--editions fa22 hw13 --solvers dcfr mirror dynamic --share 0.3"
+    rows = table("no_memory", f"--goal 10 --dice 2 {chosen}")
+    assert len(rows) == 6
+    assert max(float(row["matrix"]) for row in rows) < 1e-6
