@@ -161,7 +161,6 @@ def best_prices(process: Process, reach: Floats) -> list[Floats]:
 
 
 def tighter_bound(process: Process) -> float:
-    """Lowest bound that prices give, never above that of full memory; see the module."""
+    """Lowest bound that prices give; see the module."""
     reach = largest_reach(process)
-    free = remember(process).value
-    return min(free, priced_bound(process, reach, best_prices(process, reach)))
+    return priced_bound(process, reach, best_prices(process, reach))
