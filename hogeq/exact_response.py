@@ -12,6 +12,7 @@ Everything here is by the rules of single turns (:func:`hogeq.tree.outcomes`), n
 import heapq
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from tqdm import tqdm
 
 from hogeq.evaluate import policy_of
 from hogeq.game import Game
+from hogeq.kernels import passes
 from hogeq.respond import attack
 from hogeq.rules import Rules
 from hogeq.rules.turn import Memory, memory_sizes
@@ -176,7 +178,10 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
 
 
 def decision_process(
-    game: Game, strategy: ArrayLike, kept: Literal["nothing", "own", "opponent"] = "nothing"
+    game: Game,
+    strategy: ArrayLike,
+    kept: Literal["nothing", "own", "opponent"] = "nothing",
+    horizon: int | None = None,
 ) -> Process:
     """List what a responder to a strategy can come to, whatever it does.
 
@@ -189,6 +194,9 @@ def decision_process(
     kept : {"nothing", "own", "opponent"}
         What the responder sees besides the scores: nothing, as the contest has it, or what is
         remembered of the own last turn, or of the opponent's.
+    horizon : int, optional
+        Sum of scores up to which states are listed; beyond it the responder remembers everything,
+        which makes what follows a relaxation, and games of any size can be begun.
 
     Returns
     -------
@@ -200,18 +208,21 @@ def decision_process(
         If the strategy is malformed, the game too large, or its positions can recur.
     """
     states = game.goal**2 * game.memory_size
-    if states > LARGEST:
+    if horizon is None and states > LARGEST:
         raise ValueError(
             f"rules {game.rules.name}: {states:,} hidden states, allowed are {LARGEST:,}: "
-            "lower goal"
+            "lower goal, or set a horizon"
         )
     if not total_rises(game.rules):
         raise ValueError(
             f"rules {game.rules.name}: a turn can leave the total score as it was, allowed are "
             "rules under which it rises"
         )
-    rows = policy_of(game, strategy).reshape(-1, game.rolls)
-    size, boards = _boards(game.rules)
+    policy = policy_of(game, strategy)
+    rows = policy.reshape(-1, game.rolls)
+    last = 2 * game.goal - 2 if horizon is None else horizon
+    boards, size, beyond = _boards(game.rules, last)
+    mine, theirs = _values_beyond(game, policy, size, beyond)
     records = 1 if kept == "nothing" else memory_sizes(game.rules)[2]
     levels = []
     for board in boards:
@@ -229,10 +240,10 @@ def decision_process(
             Level(
                 board.start,
                 board.cell * records + seen,
-                board.win.reshape(-1, game.rolls),
-                hstack([board.again, board.other], "csr"),
-                mixed @ board.loss,
-                mixed @ hstack([board.other, board.again], "csr"),
+                (board.win + board.again @ mine + board.other @ theirs).reshape(-1, game.rolls),
+                hstack([board.again[:, :size], board.other[:, :size]], "csr"),
+                mixed @ (board.loss + board.again @ theirs + board.other @ mine),
+                mixed @ hstack([board.other[:, :size], board.again[:, :size]], "csr"),
             )
         )
     return Process(size, game.goal**2 * records, game.rolls, levels)
@@ -255,12 +266,16 @@ Position = tuple[int, int, Memory]
 
 
 @lru_cache(maxsize=2)
-def _boards(rules: Rules) -> tuple[int, list[_Board]]:
-    """List all positions that any play can come to, by the sum of scores, and their number."""
+def _boards(rules: Rules, last: int) -> tuple[list[_Board], int, list[Position]]:
+    """List what any play can come to up to a sum of scores.
+
+    Returns the positions by their sums, their number, and the positions to which they lead beyond
+    it, which have the numbers that follow.
+    """
     found: list[dict[Position, None]] = [{} for _ in range(2 * rules.goal - 1)]
     found[0][0, 0, Memory()] = None
     ways: dict[Position, list[tuple[Outcome, ...]]] = {}
-    for level in found:
+    for level in found[: last + 1]:
         for position in level:
             ways[position] = [
                 outcomes(rules, *position, dice) for dice in range(rules.max_dice + 1)
@@ -270,7 +285,7 @@ def _boards(rules: Rules) -> tuple[int, list[_Board]]:
                     found[way.score + way.opponent][_following(way)] = None
     number = {position: index for index, position in enumerate(p for lv in found for p in lv)}
     boards = []
-    for level in found:
+    for level in found[: last + 1]:
         rolled = [each for position in level for each in ways[position]]
         ends = [[_chance(row, winner) for row in rolled] for winner in (0, 1)]
         seen = [
@@ -285,7 +300,33 @@ def _boards(rules: Rules) -> tuple[int, list[_Board]]:
                 *(_after(rolled, number, again=again) for again in (True, False)),
             )
         )
-    return len(number), boards
+    return boards, len(ways), list(number)[len(ways) :]
+
+
+def _values_beyond(
+    game: Game, policy: Floats, size: int, beyond: list[Position]
+) -> tuple[Floats, Floats]:
+    """Win probability of a responder who remembers, by number, 0 for the first `size` positions.
+
+    With the responder to move, and with the opponent.
+    """
+    work = game.workspace(2)
+    work.win_rate(np.stack([policy, policy]), passes.REMEMBER)
+    slot = dict(zip(game.memories, game.memory_slot.tolist(), strict=True))
+    mine, theirs = np.zeros(size + len(beyond)), np.zeros(size + len(beyond))
+    rolled = np.zeros((2, work.slots, game.rolls))
+    cell = None
+    # Cell by cell, whose memories share one look at the values.
+    for number, (own, opponent, memory) in sorted(enumerate(beyond, start=size), key=itemgetter(1)):
+        if cell != (own, opponent):
+            cell = own, opponent
+            for player in (0, 1):
+                passes.hidden_values(
+                    work.tables, work.values[player], own, opponent, rolled[player]
+                )
+        mine[number] = rolled[0, slot[memory]].max()
+        theirs[number] = 1.0 - rolled[1, slot[memory]] @ policy[own, opponent]
+    return mine, theirs
 
 
 def _following(way: Outcome) -> Position:

@@ -161,6 +161,7 @@ def best_prices(process: Process, reach: Floats) -> list[Floats]:
 
 
 def tighter_bound(process: Process) -> float:
-    """Lowest bound that prices give; see the module."""
+    """Lowest bound that prices give, never above that of full memory; see the module."""
     reach = largest_reach(process)
-    return priced_bound(process, reach, best_prices(process, reach))
+    free = remember(process).value
+    return min(free, priced_bound(process, reach, best_prices(process, reach)))

@@ -162,6 +162,23 @@ def test_the_best_prices_lie_between_the_optimum_and_full_memory() -> None:
     assert max(closed) > 0.2
 
 
+def test_beyond_a_horizon_everything_is_remembered() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    full = full_memory_bound(game, policy)
+    whole = tighter_bound(decision_process(game, policy))
+    begun = [decision_process(game, policy, horizon=horizon) for horizon in (3, 9, 15)]
+    assert [remember(process).value for process in begun] == pytest.approx([full] * 3, abs=1e-12)
+    bounds = [tighter_bound(process) for process in begun]
+    assert whole - 1e-7 <= bounds[2] <= bounds[1] + 1e-7 <= bounds[0] + 2e-7 <= full + 3e-7
+    assert bounds[2] < full - 1e-5
+    turns = small(8, 2, "su21")  # extra turns are followed, too
+    policy = random_policy(turns, 1)
+    begun = [decision_process(turns, policy, horizon=horizon) for horizon in (2, 7)]
+    full = full_memory_bound(turns, policy)
+    assert [remember(process).value for process in begun] == pytest.approx([full] * 2, abs=1e-12)
+
+
 def test_best_prices_are_no_worse_than_others() -> None:
     game = small(10, 3)
     process = decision_process(game, random_policy(game, 0))

@@ -89,6 +89,17 @@ def test_exact_response(table: Run) -> None:
     assert {row["4 starts"] for row in rows} == {"none short"}
 
 
+def test_tighter_bound(table: Run) -> None:
+    sizes = "--goals 9 --dice 3 --full-goal 12 --full-dice 3 --horizons 4 8 --iterations 5"
+    rows = table("tighter_bound", sizes)
+    assert [row["prices up to"] for row in rows] == ["the end", "4", "8"]
+    for row in rows:
+        attack, prices, memory = (
+            float(row[name]) for name in ("attack", "bound, prices", "bound, memory")
+        )
+        assert attack - 1e-6 <= prices <= memory
+
+
 def test_no_memory(table: Run) -> None:
     chosen = "--editions fa22 hw13 --solvers dcfr mirror dynamic --share 0.3"
     rows = table("no_memory", f"--goal 10 --dice 2 {chosen}")

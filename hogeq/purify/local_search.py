@@ -56,6 +56,8 @@ class LocalSearch:
         Effort of each attack: see :class:`hogeq.respond.Effort`.
     most : int
         Counters kept; those that win least go.
+    active : int
+        Of those, how many that win most the linear program looks at; all of them judge the outcome.
     seed : int
         Of the attacks.
     jobs : int
@@ -68,13 +70,14 @@ class LocalSearch:
     warm: int = 3
     starts: int = 2
     anneal_steps: int = 30
-    most: int = 64
+    most: int = 128
+    active: int = 24
     seed: int = 0
     jobs: int = 1
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        for name in ("rounds", "radius", "warm", "starts", "most", "jobs"):
+        for name in ("rounds", "radius", "warm", "starts", "most", "active", "jobs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 1")
         if self.anneal_steps < 0:
@@ -141,7 +144,7 @@ class LocalSearch:
     def _descended(self, game: Game, pool: Pool, matrix: Matrix, radius: int) -> Matrix:
         """Change at most `radius` cells so that the best counter of the pool wins less."""
         one_hot = np.eye(game.rolls)
-        slopes = pool.slopes(one_hot[matrix])
+        slopes = pool.slopes(one_hot[matrix], self.active)
         worst, left, count = slopes.rates.max(), radius, radius
         while count >= 1:
             moves = best_moves(slopes, one_hot[matrix] == 0.0, count)
@@ -150,7 +153,7 @@ class LocalSearch:
             if rate < worst - 1e-9:
                 left -= int((candidate != matrix).sum())
                 matrix, worst = candidate, rate
-                slopes = pool.slopes(one_hot[matrix])
+                slopes = pool.slopes(one_hot[matrix], self.active)
                 count = min(count, left)
             else:
                 count //= 4

@@ -77,8 +77,15 @@ class Pool:
 
         return np.array(self._each(rate, self.matrices))
 
-    def slopes(self, policy: Floats) -> Slopes:
-        """Effects of all changes of single cells of a policy (G, G, K)."""
+    def slopes(self, policy: Floats, most: int | None = None) -> Slopes:
+        """Effects of all changes of single cells of a policy (G, G, K).
+
+        On the `most` counters that win most, the oldest on ties; by default on all of them.
+        """
+        chosen = self.matrices
+        if most is not None and most < len(chosen):
+            order = np.argsort(-self.rates(policy), kind="stable")
+            chosen = chosen[np.sort(order[:most])]
 
         def slope(work: Workspace, matrix: Matrix) -> tuple[float, Floats, Floats]:
             policies = np.stack([policy, self._one_hot(matrix)])
@@ -87,7 +94,7 @@ class Pool:
             kept = (work.row_values * policy).sum(axis=2, keepdims=True)
             return (1.0 - first + other) / 2.0, kept - work.row_values, work.mass.copy()
 
-        rates, changes, reach = zip(*self._each(slope, self.matrices), strict=True)
+        rates, changes, reach = zip(*self._each(slope, chosen), strict=True)
         return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
 
     def climb(self, policy: Floats, warm: int) -> float:
