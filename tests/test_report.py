@@ -21,7 +21,7 @@ from hogeq.config import config_from
 from hogeq.evaluate import action_values, belief, reach, win_rate
 from hogeq.game import Game, compile_game
 from hogeq.report import pack, page
-from hogeq.report.explore import explore, region_gains
+from hogeq.report.explore import explore, region_gains, region_size
 from hogeq.report.finished import load
 from hogeq.respond import Effort
 from hogeq.rules import rules_from
@@ -136,6 +136,11 @@ def test_explored_values_are_those_of_every_position(edition: str) -> None:
                 assert row == pytest.approx(shares[told].sum(), abs=1e-12)
     assert unreached > 0
     np.testing.assert_allclose(found.reach, reach(game, policy).sum(axis=2), atol=1e-15)
+
+
+@pytest.mark.parametrize(("goal", "size"), [(8, 10), (100, 10), (101, 11), (1000, 100)])
+def test_regions_are_few(goal: int, size: int) -> None:
+    assert region_size(goal) == size
 
 
 def test_gains_of_regions_are_exact(game: Game) -> None:

@@ -13,8 +13,8 @@ from hogeq.respond import Effort, attack, full_memory_bound, gains
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
 
-REGION = 10
-"""Points that a region spans, in either score."""
+REGIONS = 10
+"""Most regions along either score."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Counter:
     gains : float64 (G, G)
         Win rate lost by rolling the usual dice at this cell alone.
     regions : float64 (R, R)
-        Win rate lost by rolling the usual dice in the whole of a region of `REGION` by `REGION`
-        points, all else as it is.
+        Win rate lost by rolling the usual dice in the whole of a region, all else as it is.
     """
 
     matrix: Matrix
@@ -114,6 +113,11 @@ def explore(game: Game, strategy: ArrayLike, effort: Effort) -> Explored:
     )
 
 
+def region_size(goal: int) -> int:
+    """Points that a region spans in either score: 10, more where there would be too many."""
+    return max(10, -(-goal // REGIONS))
+
+
 def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
     """Win rate that a matrix loses against a policy by rolling the usual dice in a whole region.
 
@@ -128,17 +132,18 @@ def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> F
     Returns
     -------
     float64 (R, R)
-        R regions of `REGION` points, the last one cut off at the goal; row = own score.
+        By regions of `region_size` points, the last one cut off at the goal; row = own score.
     """
     work = game.workspace(2)
     rows, usual_rows = policy_of(game, matrix), policy_of(game, usual)
     policies = np.stack([rows, policy])
     whole = work.win_rate(policies).win_rate
-    starts = range(0, game.goal, REGION)
+    size = region_size(game.goal)
+    starts = range(0, game.goal, size)
     lost = np.zeros((len(starts), len(starts)))
     for row, own in enumerate(starts):
         for column, other in enumerate(starts):
-            at = slice(own, own + REGION), slice(other, other + REGION)
+            at = slice(own, own + size), slice(other, other + size)
             if (matrix[at] == usual[at]).all():
                 continue
             policies[0][at] = usual_rows[at]

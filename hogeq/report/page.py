@@ -20,7 +20,7 @@ from hogeq import memory, results, tournament
 from hogeq.evaluate import policy_of
 from hogeq.game import Game
 from hogeq.report import pack
-from hogeq.report.explore import REGION, Counter, Explored, explore
+from hogeq.report.explore import Counter, Explored, explore, region_size
 from hogeq.report.finished import FinishedRun
 from hogeq.respond import Effort
 from hogeq.rules import describe
@@ -172,7 +172,7 @@ def make(
     data = {
         "goal": game.goal,
         "rolls": game.rolls,
-        "region": REGION,
+        "region": region_size(game.goal),
         "rules": game.rules.name,
         "parts": describe(game.rules),
         "memory": _memory(game),
