@@ -69,7 +69,7 @@ function fillFigures(data) {
   );
   fillTable(
     "figures",
-    ["", "attack", "bound", "solver", "iterations", "effort of the attack"],
+    ["strategy", "attack", "bound", "solver", "iterations", "effort of the attack"],
     rows,
   );
 }
@@ -95,7 +95,7 @@ function fillTournament(data) {
   document.getElementById("tournament-about").textContent =
     "Exact win rate of row against column, a fair coin saying who begins. " +
     `A match is won (bold) by more than ${win}; ranks count matches won.`;
-  const header = ["", "rank", "won", ...ranking.map(({ entry }) => names[entry])];
+  const header = ["strategy", "rank", "won", ...ranking.map(({ entry }) => names[entry])];
   const rows = ranking.map(({ entry, rank, wins }) => [
     names[entry],
     rank,
