@@ -1,10 +1,11 @@
-"""How far a sweep scales: one worker beside two, and what a task costs whoever hands it out.
+"""How far a sweep scales: one worker beside two, and what a point costs whoever hands it out.
 
     python benchmarks/bench_sweep.py
 
 Starts its own Dask scheduler and workers, on this machine alone. Every worker is warm before it is
-timed: it has loaded its kernels. The two-worker table is that of one sweep, equal points apart from
-their seeds; the costs of a task are of tasks that do nothing.
+timed: it has loaded its kernels. Seconds on the clock say little where others use the cores too, so
+seconds of processor time stand beside them. What hands out points is one thread, the scheduler's or
+the sweep's own, and its processor time per point is what a thousand workers would wait for.
 """
 
 import argparse
@@ -17,9 +18,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+import psutil
 import yaml
 
 from hogeq import runs
@@ -41,10 +42,28 @@ def written(folder: Path, points: int, goal: int, iterations: int) -> Path:
     return path
 
 
+class Crew(NamedTuple):
+    """Workers, and the processes behind them."""
+
+    workers: Workers
+    scheduler: psutil.Process | None
+    processes: list[psutil.Process]
+
+    def processor(self) -> float:
+        """Seconds that scheduler, workers and this process have computed."""
+        busy = [psutil.Process(), *self.processes]
+        return sum(map(used, [*busy, self.scheduler] if self.scheduler else busy))
+
+
+def used(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
 @contextlib.contextmanager
-def cluster(count: int, folder: Path) -> Iterator[str]:
-    """Have a scheduler with workers of one thread each, and give its address."""
-    file = folder / f"scheduler-{count}.json"
+def cluster(count: int, folder: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """Have a scheduler with workers of one thread each; give its address and its process."""
+    file = folder / "scheduler.json"
 
     def start(kind: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", kind, "--scheduler-file", str(file)]
@@ -54,30 +73,33 @@ def cluster(count: int, folder: Path) -> Iterator[str]:
             stderr=subprocess.DEVNULL,
         )
 
-    processes = [start("scheduler", "--host", "127.0.0.1", "--port", "0")]
+    started = [start("scheduler", "--host", "127.0.0.1", "--port", "0")]
     try:
         while not file.exists():
             time.sleep(0.05)
         options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(folder))
-        processes += [start("worker", *options) for _ in range(count)]
-        yield json.loads(file.read_text())["address"].replace("tcp://", "dask://")
+        started += [start("worker", *options) for _ in range(count)]
+        address = json.loads(file.read_text())["address"]
+        yield address.replace("tcp://", "dask://"), psutil.Process(started[0].pid)
     finally:
-        for process in processes:
+        for process in started:
             process.kill()
             process.wait()
         file.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def crew(on: str, count: int, folder: Path) -> Iterator[Workers]:
+def crew(on: str, count: int, folder: Path) -> Iterator[Crew]:
     """Have so many workers, all of them there."""
     with contextlib.ExitStack() as stack:
-        where = on if on == "local" else stack.enter_context(cluster(count, folder))
+        where, scheduler = on, None
+        if on != "local":
+            where, scheduler = stack.enter_context(cluster(count, folder))
         found = stack.enter_context(workers(where, count))
         pids: set[int] = set()
         while len(pids) < count:
             pids |= set(found.map(_pid, range(4 * count)))
-        yield found
+        yield Crew(found, scheduler, [psutil.Process(pid) for pid in sorted(pids)])
 
 
 def _pid(_: int) -> int:
@@ -98,34 +120,37 @@ def seconds(work: Callable[[], Any], repeats: int) -> float:
     return min(taken)
 
 
-def efficiency(sweep: Sweep, on: str, repeats: int, folder: Path) -> tuple[float, float]:
-    """Seconds of a sweep on one worker, and on two."""
-    taken = []
-    for count in (1, 2):
-        with crew(on, count, folder) as found:
+def swept(sweep: Sweep, on: str, count: int, repeats: int, folder: Path) -> tuple[float, float]:
+    """Seconds of a sweep on so many workers: on the clock, at best, and of processor time."""
+    with crew(on, count, folder) as found:
 
-            def whole(found: Workers = found) -> None:
-                summary = run_sweep(sweep, found, folder / on, overwrite=True)
-                assert not summary.failures
+        def whole() -> None:
+            summary = run_sweep(sweep, found.workers, folder / on, overwrite=True)
+            assert not summary.failures
 
-            whole()  # warm
-            taken.append(seconds(whole, repeats))
-    return taken[0], taken[1]
+        whole()  # warm
+        before = found.processor()
+        clock = seconds(whole, repeats)
+        return clock, (found.processor() - before) / repeats
 
 
-def overhead(on: str, tasks: int, folder: Path) -> float:
-    """Seconds of a task that does nothing, two workers."""
+def handed(on: str, tasks: int, folder: Path) -> float:
+    """Processor seconds of a task that does nothing, in whichever thread hands out all of them."""
     with crew(on, 2, folder) as found:
-        found.map(nothing, range(100))
-        return seconds(lambda: found.map(nothing, range(tasks)), 3) / tasks
+        found.workers.map(nothing, range(100))
+        hands = [psutil.Process()] + ([found.scheduler] if found.scheduler else [])
+        before = [used(process) for process in hands]
+        found.workers.map(nothing, range(tasks))
+        after = [used(process) for process in hands]
+    return max(end - begin for begin, end in zip(before, after, strict=True)) / tasks
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--points", type=int, default=8)
-    parser.add_argument("--goal", type=int, default=40)
-    parser.add_argument("--iterations", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--points", type=int, default=6)
+    parser.add_argument("--goal", type=int, default=20)
+    parser.add_argument("--iterations", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--tasks", type=int, default=2000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -133,29 +158,35 @@ def main() -> None:
         path = written(folder, options.points, options.goal, options.iterations)
         sweep = load_sweep(path)
         checked = seconds(lambda: load_sweep(path), options.repeats) / options.points
-        print(f"load average at the start: {os.getloadavg()[0]:.2f}, {os.cpu_count()} cores\n")
-        print(f"| {options.points} points on | 1 worker | 2 workers | efficiency |")
-        print("|---|---|---|---|")
+        print(f"load average at the start: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores\n")
+        print(
+            f"| {options.points} points | 1 worker | 2 workers | efficiency | of processor time |"
+        )
+        print("|---|---|---|---|---|")
         for on in ("local", "dask"):
-            one, two = efficiency(sweep, on, options.repeats, folder)
-            print(f"| {on} | {one:.2f} s | {two:.2f} s | {one / two / 2:.0%} |")
-        read = runs.read
-        paths = sorted((folder / "local" / "trial").glob("seed=*"))
-        told = seconds(lambda: [read(one) for one in paths], options.repeats) / len(paths)
-        size = median(found.elapsed or 0.0 for found in map(read, paths))
-        costs = {on: overhead(on, options.tasks, folder) for on in ("local", "dask")}
-        print(f"\nload average at the end: {os.getloadavg()[0]:.2f}\n")
-        print("| cost of a point, in series | milliseconds |\n|---|---|")
+            one, two = (swept(sweep, on, count, options.repeats, folder) for count in (1, 2))
+            print(
+                f"| {on} | {one[0]:.1f} s ({one[1]:.1f} s) | {two[0]:.1f} s ({two[1]:.1f} s) |"
+                f" {one[0] / two[0] / 2:.0%} | {one[1] / two[1]:.0%} |"
+            )
+        points = [(folder / "local" / "trial" / point.name, point) for point in sweep.points]
+        told = seconds(
+            lambda: [runs.read(path, point.config.resolved()) for path, point in points],
+            options.repeats,
+        ) / len(points)
+        costs = {on: handed(on, options.tasks, folder) for on in ("local", "dask")}
+        print(f"\nload average at the end: {os.getloadavg()[0]:.1f}\n")
+        print("| a point, in one thread | milliseconds |\n|---|---|")
         print(f"| checked before anything runs | {1e3 * checked:.2f} |")
         for on, cost in costs.items():
-            print(f"| handed out and reported, {on} | {1e3 * cost:.2f} |")
+            print(f"| handed out and taken back, {on} | {1e3 * cost:.2f} |")
         print(f"| read for the table | {1e3 * told:.2f} |")
-        print(f"\na point here takes {size:.2f} s\n")
-        print(f"| seconds of a point | workers kept busy by dask | efficiency of {WORKERS:,} |")
+        print(
+            f"\n| seconds of a point | workers that dask keeps busy | efficiency of {WORKERS:,} |"
+        )
         print("|---|---|---|")
         for long in (0.1, 1.0, 10.0, 100.0, 1000.0):
-            handed = max(long / WORKERS, costs["dask"])
-            whole = handed + checked + told
+            whole = checked + max(long / WORKERS, costs["dask"]) + told
             print(f"| {long:g} | {long / costs['dask']:,.0f} | {long / WORKERS / whole:.0%} |")
 
 

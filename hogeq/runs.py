@@ -112,8 +112,14 @@ def find(root: str | Path) -> tuple[list[Run], list[Broken]]:
     return found, broken
 
 
-def read(path: str | Path) -> Run:
+def read(path: str | Path, config: Mapping[str, Any] | None = None) -> Run:
     """Read one run directory.
+
+    Parameters
+    ----------
+    path : str or Path
+    config : mapping, optional
+        Its config as plain values, if that is known: to read it takes longer than all the rest.
 
     Raises
     ------
@@ -124,7 +130,9 @@ def read(path: str | Path) -> Run:
     """
     path = Path(path)
     manifest = _manifest(path / results.MANIFEST)
-    config = dict(_flat(_mapping(read_yaml(path / results.CONFIG), path / results.CONFIG)))
+    if config is None:
+        config = _mapping(read_yaml(path / results.CONFIG), path / results.CONFIG)
+    config = dict(_flat(config))
     figures = _part(manifest, "figures") or _last_measured(path)
     environment = _part(manifest, "environment")
     status = manifest.get("status")

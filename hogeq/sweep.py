@@ -421,7 +421,7 @@ def _is_complete(point: Point, folder: Path) -> bool:
         return False
     there, wanted = load_config(path / results.CONFIG), point.config
     try:
-        found = runs.read(path)
+        found = runs.read(path, there.resolved())
     except ResultsError:
         found = None  # cut off before its first manifest
     longer = found is not None and (found.iterations or 0) > wanted.solver.iterations
@@ -480,7 +480,7 @@ _TIMES: Final = ("seconds", "elapsed")
 
 def _row(point: Point, keys: Sequence[str], folder: Path, error: str | None) -> dict[str, Any]:
     try:
-        found = dataclasses.asdict(runs.read(folder / point.name))
+        found = vars(runs.read(folder / point.name, point.config.resolved()))
     except (ConfigError, ResultsError) as broken:
         found = {"status": "failed"}
         error = error or str(broken)
