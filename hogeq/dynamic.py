@@ -105,10 +105,11 @@ def _publish(work: Workspace, player: int, own: int, opponent: int, slots: Float
     """Write a cell's values by memory slot to the afterstates that land on the cell."""
     tables = work.tables
     goal, _, records, *_ = tables.sizes
+    stride = tables.strides.records
     width = len(tables.lane)
     cell = own * goal + opponent
     arrivals = slice(tables.arrival_start[cell], tables.arrival_start[cell + 1])
-    lanes = np.arange(records)[:, None] * (goal * width) + np.arange(width)
+    lanes = np.arange(records)[:, None] * stride + np.arange(width)
     at = tables.arrival_base[arrivals, None, None] + lanes
     again = tables.arrival_again[arrivals].astype(bool)
     values = slots[tables.next_memory[again.astype(np.int64)]]  # arrival, record, lane

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import groupby, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cycles import find_blocks
-from hogeq.kernels.tables import Cycles, Floats, Ints, Tables
+from hogeq.kernels.memory import KEPT, SCATTERED, SWAPPED
+from hogeq.kernels.tables import Cycles, Floats, Ints, Strides, Tables
 from hogeq.rules import Rules
 from hogeq.rules.turn import (
     Memory,
@@ -22,12 +24,14 @@ from hogeq.rules.turn import (
     next_memory,
     points_distribution,
     record,
+    sums_without_ones,
     trots,
     zero_points,
 )
 from hogeq.workspace import Workspace
 
 LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
+TILE = 12  # scores on a side of a tile of cells, whose columns are to fit in a core's cache
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
@@ -109,14 +113,29 @@ class _Layout:
         turn, opponent = divmod(lane, self.records)
         return Memory(turn, extra, own, opponent)
 
+    @property
+    def strides(self) -> Strides:
+        """Where afterstates lie: by what one base can score, if points are remembered."""
+        width = self.width
+        if self.rules.feral_hogs == "points":
+            scores = self.records * width
+            columns = (self.goal + self.records - 1) * scores
+            origin = (self.records - 1) * scores
+            return Strides(origin, self.goal * columns, columns, scores, width - scores)
+        columns = self.records * self.goal * width
+        return Strides(0, self.goal * columns, columns, width, self.goal * width)
+
     def base(self, end: int, own: int, opponent: int) -> int:
         """Position of an afterstate with record 0."""
-        rows = (end * self.goal + opponent) * self.records * self.goal
-        return (rows + own) * self.width
+        strides = self.strides
+        return (
+            strides.origin + end * strides.ends + opponent * strides.columns + own * strides.scores
+        )
 
     def offset(self, points: int, gift: int, recorded: int) -> int:
         """Distance of an outcome's afterstate from that of no points with record 0."""
-        return ((gift * self.records + recorded) * self.goal + points) * self.width
+        strides = self.strides
+        return gift * strides.columns + points * strides.scores + recorded * strides.records
 
     def all_memories(self) -> list[Memory]:
         return [
@@ -168,6 +187,8 @@ def compile_game(rules: Rules) -> Game:
     points = _Outcomes(layout, sides)
     landing = _Landings(layout, points, ring)
     ends = 1 + max(int(trot) for _, trot in planes)
+    handed = _next_memory(layout)
+    order, runs = _order(rules.goal)
     tables = Tables(
         lane=(0,) * layout.width,
         sizes=(
@@ -178,6 +199,9 @@ def compile_game(rules: Rules) -> Game:
             ring,
             len(sides),
         ),
+        strides=layout.strides,
+        cell_order=order,
+        run_start=runs,
         start=layout.slot(Memory()),
         terminal_win=landing.terminal_win(),
         outcome_prob=points.prob,
@@ -186,6 +210,7 @@ def compile_game(rules: Rules) -> Game:
         outcome_stop=points.stop(ring),
         gift=points.gift,
         **points.targets(),
+        **points.sums(ring),
         zero_points=points.zero_points,
         zero_gift=points.zero_gift,
         zero_offset=points.zero_offset,
@@ -197,8 +222,10 @@ def compile_game(rules: Rules) -> Game:
         situation=situation,
         default_mode=default,
         **exceptions,
+        **_alternatives(layout, default, exceptions, modes, planes),
         **landing.arrivals(ends),
-        next_memory=_next_memory(layout),
+        next_memory=handed,
+        handover=_handover(layout, handed),
         has_cycles=False,
         cycles=points.cycles(),
     )
@@ -280,6 +307,70 @@ def _exceptions(layout: _Layout, chosen: Ints) -> tuple[Ints, dict[str, Any]]:
     return default, {"exception_start": start, **dict(zip(names, columns, strict=True))}
 
 
+def _alternatives(
+    layout: _Layout,
+    default: Ints,
+    exceptions: dict[str, Any],
+    modes: list[Mode],
+    planes: list[tuple[int, bool]],
+) -> dict[str, Any]:
+    """Group the exceptions by roll and mode: what the kernels add and take away, a lane at once."""
+    situations, rolls = default.shape
+    width = layout.width
+
+    def home(mode: int, roll: int) -> tuple[int, int]:
+        kind, extra, trot = modes[mode]
+        return int(extra > 0), (planes.index((kind, trot)) * rolls + roll) * width
+
+    homes = np.array([[home(mode, roll) for roll, mode in enumerate(row)] for row in default])
+    masks: dict[tuple[int, int], int] = {(0, width): -1}
+    for low, high in zip(exceptions["exception_low"], exceptions["exception_high"], strict=True):
+        masks.setdefault((int(low), int(high)), (len(masks) - 1) * width)
+    lanes = [
+        [low <= lane < high for lane in range(width)]
+        for (low, high), at in masks.items()
+        if at >= 0
+    ]
+    columns = [exceptions[f"exception_{name}"] for name in ("roll", "mode", "low", "high")]
+    rows = [tuple(map(int, row)) for row in zip(*columns, strict=True)]
+    start = np.zeros((situations, rolls + 1), np.int64)
+    places: list[tuple[int, int]] = []
+    members: list[list[tuple[int, int]]] = []
+    gain = np.zeros(len(rows), np.int64)
+    mask = np.zeros(len(rows), np.int64)
+    for place in range(situations):
+        bounds = exceptions["exception_start"][place]
+        memory_of = np.searchsorted(bounds, np.arange(bounds[0], bounds[-1]), side="right") - 1
+        for roll in range(rolls):
+            start[place, roll] = len(places)
+            found: dict[int, list[tuple[int, int]]] = {}
+            for x, memory in enumerate(memory_of.tolist(), bounds[0]):
+                if rows[x][0] == roll:
+                    mode = rows[x][1]
+                    mask[x] = masks[rows[x][2], rows[x][3]]
+                    at = list(found).index(mode) if mode in found else len(found)
+                    found.setdefault(mode, []).append((memory, int(mask[x])))
+                    gain[x] = len(places) + at - start[place, 0]
+            places.extend(home(mode, roll) for mode in found)
+            members.extend(found.values())
+        start[place, rolls] = len(places)
+    flat = np.array([member for group in members for member in group], np.int64).reshape(-1, 2)
+    table = np.array(places, np.int64).reshape(-1, 2)
+    return {
+        "default_far": homes[:, :, 0].copy(),
+        "default_offset": homes[:, :, 1].copy(),
+        "alternative_start": start,
+        "alternative_far": table[:, 0].copy(),
+        "alternative_offset": table[:, 1].copy(),
+        "member_start": np.cumsum([0, *map(len, members)]).astype(np.int64),
+        "member_memory": flat[:, 0].copy(),
+        "member_mask": flat[:, 1].copy(),
+        "exception_gain": gain,
+        "exception_mask": mask,
+        "lane_masks": np.array(lanes, np.uint8).ravel(),
+    }
+
+
 def _needed(
     situation: NDArray[np.uint8],
     modes: list[Mode],
@@ -299,6 +390,17 @@ def _needed(
     return needed
 
 
+class _Term(NamedTuple):
+    """One afterstate that a roll leaves, and how much it counts."""
+
+    kind: int
+    roll: int
+    points: int
+    gift: int
+    offset: int
+    prob: float
+
+
 class _Outcomes:
     """What rolling can score: outcomes grouped by kind of dice and roll, points ascending."""
 
@@ -306,6 +408,7 @@ class _Outcomes:
         rules, goal = layout.rules, layout.goal
         rolls = rules.max_dice + 1
         self.layout = layout
+        self.sides = sides
         self.start = np.zeros((len(sides), rolls), np.int64)
         self.end = np.zeros((len(sides), rolls), np.int64)
         self.gift = np.zeros((len(sides), rolls), np.int64)
@@ -363,6 +466,7 @@ class _Outcomes:
             block_cells=none,
             entry_start=none,
             entry_position=none,
+            entry_from=none.reshape(0, 4),
             entry_cell=none,
             entry_slot=none,
             entry_again=none,
@@ -372,25 +476,131 @@ class _Outcomes:
     def targets(self) -> dict[str, Any]:
         """Group the outcomes once more, by kind of dice and afterstate instead of roll."""
         kinds, rolls = self.start.shape
-        found: list[tuple[int, ...]] = []
-        for kind, roll in product(range(kinds), range(1, rolls)):
-            for i in range(self.start[kind, roll], self.end[kind, roll]):
-                points = int(self.points[i])
-                gift = 0 if points else int(self.gift[kind, roll])
-                row = (kind, points, gift, int(self.offset[i]), roll, i)
-                found.append(row)
-        found.sort()
-        heads = [list(run) for _, run in groupby(found, key=lambda row: row[:4])]
-        rows = np.array([run[0][:4] for run in heads], np.int64).reshape(-1, 4)
+        terms = [
+            _Term(
+                kind,
+                roll,
+                int(self.points[i]),
+                0 if self.points[i] else int(self.gift[kind, roll]),
+                int(self.offset[i]),
+                float(self.prob[i]),
+            )
+            for kind, roll in product(range(kinds), range(1, rolls))
+            for i in range(self.start[kind, roll], self.end[kind, roll])
+        ]
+        return dict(
+            zip(
+                (
+                    "target_points",
+                    "target_gift",
+                    "target_offset",
+                    "target_start",
+                    "source_start",
+                    "source_prob",
+                    "source_offset",
+                ),
+                self._by_afterstate(terms),
+                strict=True,
+            )
+        )
+
+    def _by_afterstate(self, terms: list[_Term]) -> tuple[Ints | Floats, ...]:
+        """Points, gift, offset and starts of each afterstate, then its sources."""
+        kinds = len(self.start)
+        found = sorted(terms, key=lambda x: (x.kind, x.points, x.gift, x.offset, x.roll))
+        heads = [
+            list(run)
+            for _, run in groupby(found, key=lambda x: (x.kind, x.points, x.gift, x.offset))
+        ]
+        rows = np.array(
+            [(run[0].kind, run[0].points, run[0].gift, run[0].offset) for run in heads], np.int64
+        ).reshape(-1, 4)
+        return (
+            rows[:, 1].copy(),
+            rows[:, 2].copy(),
+            rows[:, 3].copy(),
+            np.searchsorted(rows[:, 0], np.arange(kinds + 1)).astype(np.int64),
+            np.cumsum([0, *map(len, heads)]).astype(np.int64),
+            np.array([term.prob for term in found], np.float64),
+            np.array([term.roll * self.layout.width for term in found], np.int64),
+        )
+
+    def sums(self, ring: int) -> dict[str, Any]:
+        """Find which rolls are cheaper as the sum of one die and the dice before it.
+
+        Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
+        correct this are found by comparison with the true outcomes, so wherever an edition has
+        other ideas there are too many of them, and its rolls are summed directly.
+        """
+        layout = self.layout
+        rules, goal = layout.rules, layout.goal
+        kinds, rolls = self.start.shape
+        many = layout.offset(0, 0, record(rules, rolls - 1, int(self.points.max(initial=0))))
+        used = np.zeros((kinds, rolls), np.uint8)
+        depth = np.zeros(kinds, np.int64)
+        start = np.zeros((kinds, rolls), np.int64)
+        stop = np.zeros((kinds, rolls, goal + ring - 1), np.int64)
+        left = goal - np.arange(goal + ring - 1)
+        terms: list[_Term] = []
+        costs = np.zeros((kinds, 3), np.int64)
+        for kind in range(kinds):
+            found = [self._corrected(kind, roll, many) for roll in range(1, rolls)]
+            pays = [len(corrected) < len(true) for true, corrected in found]
+            deepest = max((roll for roll, pay in enumerate(pays, 1) if pay), default=0)
+            chain = deepest * (self.sides[kind] - 1)
+            true_terms = sum(len(true) for true, _ in found)
+            kept = sum(min(len(true), len(corrected)) for true, corrected in found)
+            if chain + kept >= true_terms:
+                pays, deepest, chain, kept = [False] * len(pays), 0, 0, true_terms
+            depth[kind] = deepest
+            costs[kind] = true_terms, chain, kept
+            for roll, (pay, (true, corrected)) in enumerate(zip(pays, found, strict=True), 1):
+                used[kind, roll] = pay
+                chosen = corrected if pay else true
+                start[kind, roll] = len(terms)
+                points = [term.points for term in chosen]
+                stop[kind, roll] = len(terms) + np.searchsorted(points, left)
+                terms.extend(chosen)
+        names = ("points", "gift", "offset", "start", "first", "prob", "source")
+        mends = zip(names, self._by_afterstate(terms), strict=True)
+        direct, chain, kept = costs.mean(axis=0).round().astype(int).tolist()
         return {
-            "target_points": rows[:, 1].copy(),
-            "target_gift": rows[:, 2].copy(),
-            "target_offset": rows[:, 3].copy(),
-            "target_start": np.searchsorted(rows[:, 0], np.arange(kinds + 1)).astype(np.int64),
-            "source_start": np.cumsum([0, *map(len, heads)]).astype(np.int64),
-            "source_prob": np.array([self.prob[row[5]] for row in found]),
-            "source_offset": np.array([row[4] * self.layout.width for row in found], np.int64),
+            "sides": np.array(self.sides, np.int64),
+            "sum_ring": max(self.sides) + 1,
+            "sum_depth": depth,
+            "is_sum": used,
+            "many_offset": many,
+            "direct_terms": direct,
+            "sum_terms": chain,
+            "corrections": kept,
+            "term_prob": np.array([term.prob for term in terms], np.float64),
+            "term_offset": np.array([term.offset for term in terms], np.int64),
+            "term_start": start,
+            "term_stop": stop,
+            **{f"mend_{name}": column for name, column in mends},
         }
+
+    def _corrected(self, kind: int, roll: int, many: int) -> tuple[list[_Term], list[_Term]]:
+        """List the outcomes of a roll, and what is left of them when its sum is taken away."""
+        rules, layout, sides = self.layout.rules, self.layout, self.sides[kind]
+        true: dict[tuple[int, int, int], Fraction] = {}
+        for gained, chance in points_distribution(rules, roll, sides).items():
+            gift = given(rules, roll, gained)
+            true[gained, gift, layout.offset(gained, gift, record(rules, roll, gained))] = chance
+        left = dict(true)
+        for total, ways in enumerate(sums_without_ones(roll, sides)):
+            if ways:
+                key = (total, 0, many + total * layout.strides.scores)
+                left[key] = left.get(key, Fraction(0)) - Fraction(ways, sides**roll)
+
+        def listed(chances: dict[tuple[int, int, int], Fraction]) -> list[_Term]:
+            return [
+                _Term(kind, roll, *key, float(chance))
+                for key, chance in sorted(chances.items())
+                if chance
+            ]
+
+        return listed(true), listed(left)
 
     def stop(self, ring: int) -> Ints:
         """One past the last outcome that stays below the goal, by (kind of dice, roll, base)."""
@@ -486,3 +696,32 @@ def _next_memory(layout: _Layout) -> NDArray[np.uint64]:
             next_memory(layout.rules, before, recorded, bool(again))
         )
     return table
+
+
+def _order(goal: int) -> tuple[Ints, Ints]:
+    """Order of the cells, and the starts of its runs.
+
+    A landing leaves both scores as high as the afterstate's or higher, or swaps them.  So it leads
+    from a tile to itself, to its mirror image, or to tiles further on.
+    """
+    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    row, column = own // TILE, opponent // TILE
+    keys = np.stack([row + column, np.minimum(row, column), own + opponent, row, own])
+    order = np.lexsort(keys[::-1])
+    starts = np.flatnonzero(np.diff(keys[:3, order], axis=1, prepend=-1).any(axis=0))
+    return order.astype(np.int64), np.append(starts, goal**2).astype(np.int64)
+
+
+def _handover(layout: _Layout, next_memory: NDArray[np.uint64]) -> Ints:
+    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.memory`."""
+    record, lane = np.ogrid[: layout.records, : layout.lanes]
+    kept = record * layout.width + lane
+    swapped = lane * layout.width + record
+    found = [SCATTERED, SCATTERED]
+    for again in (0, 1):
+        table = next_memory[again, :, : layout.lanes]
+        if np.array_equal(table, kept):
+            found[again] = KEPT
+        elif not again and layout.active == layout.lanes and np.array_equal(table, swapped):
+            found[again] = SWAPPED
+    return np.array(found, np.int64)

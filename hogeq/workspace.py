@@ -40,11 +40,11 @@ class Workspace:
     """
 
     def __init__(self, tables: Tables, players: int, dtype: DTypeLike = np.float64) -> None:
-        goal, rolls, records, active, ring, _ = tables.sizes
+        goal, rolls, _, active, ring, _ = tables.sizes
         width = len(tables.lane)
         planes = len(tables.plane_dice)
         ends = 1 + int(tables.plane_again.max())
-        afterstates = ends * goal * records * goal * width
+        afterstates = ends * tables.strides.ends
         self.tables = tables
         self._kernels = cycles if tables.has_cycles else passes
         self.players = players
@@ -54,6 +54,8 @@ class Workspace:
         self.mass = np.zeros((goal, goal))
         self._buffer = np.zeros(players * goal * ring * planes * rolls * width, dtype)
         self._flow = np.zeros_like(self._buffer)
+        sums = players * goal * planes * tables.sum_ring * rolls * width
+        self._sums = np.zeros(sums if tables.sum_depth.any() else 0, dtype)
         self.slots = active * width
 
     def forward(self, policies: Floats) -> None:
@@ -69,7 +71,7 @@ class Workspace:
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
-        self._kernels.forward(self.tables, policies, self.reach, self._flow)
+        self._kernels.forward(self.tables, policies, self.reach, self._flow, self._sums, self.mass)
 
     def backward(
         self,
@@ -90,6 +92,7 @@ class Workspace:
             self.reach,
             self.values,
             self._buffer,
+            self._sums,
             self.row_values,
             self.mass,
             choice,

@@ -16,29 +16,26 @@ share their arrays.
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.kernels.dice import base_of, core, kernel, part, place_of, spread_rolls, value_rolls
+from hogeq.kernels.memory import (
+    average_rolls,
+    collect,
+    depart,
+    mix,
+    modes_of,
+    publish,
+    roll_at,
+)
 from hogeq.kernels.passes import (
     FOLLOW,
     GREEDY,
     MEASURE,
     REMEMBER,
     SOFTEN,
-    _average_rolls,
-    _base,
-    _collect,
-    _entry,
-    _fill_ends,
-    _leave,
-    _maximise,
-    _mix,
-    _modes_of,
-    _part,
-    _place,
-    _publish,
-    _roll_at,
-    _soften,
-    _spread_rolls,
-    _take_best,
-    _value_rolls,
+    fill_ends,
+    maximise,
+    soften,
+    take_best,
 )
 from hogeq.kernels.tables import Ints, Tables
 
@@ -70,14 +67,15 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
         If a game could go on for ever, since rolls exist that together keep it within a block for
         certain, or if a block's chain has too many states.
     """
-    goal, rolls, records, _, _, _ = tables.sizes
-    width = len(tables.lane)
+    goal, rolls, _, _, _, _ = tables.sizes
+    strides = tables.strides
     ends = 1 + int(tables.plane_again.max())
     cells = goal * goal
     lands = np.full((ends, goal, goal), -1)  # cell on which an afterstate (e, t, u) lands
     again = np.zeros((ends, goal, goal), np.int64)
-    rows, own = np.divmod(tables.arrival_base // width, goal)
-    end, opponent = np.divmod(rows // records, goal)
+    end, rest = np.divmod(tables.arrival_base - strides.origin, strides.ends)
+    opponent, rest = np.divmod(rest, strides.columns)
+    own = rest // strides.scores
     counts = np.diff(tables.arrival_start)
     lands[end, own, opponent] = np.repeat(np.arange(cells), counts)
     again[end, own, opponent] = tables.arrival_again
@@ -105,7 +103,7 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
                 offsets = (
                     tables.zero_offset[idle] if roll == 0 else [tables.cycles.stay_offset[roll]]
                 )
-                kept |= {int(offset) // (goal * width) for offset in offsets}
+                kept |= {int(offset) // strides.records for offset in offsets}
     if not can.any():
         return tables
 
@@ -139,7 +137,8 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
     recorded = np.array(sorted(kept))[:, None]
     lane = np.arange(lanes)
     end, own, opponent = (axis[looped][:, None, None] for axis in (end, own, opponent))
-    position = (((end * goal + opponent) * records + recorded) * goal + own) * width + lane
+    position = strides.origin + end * strides.ends + opponent * strides.columns
+    position = position + own * strides.scores + recorded * strides.records + lane
     shape = position.shape
     repeat = np.broadcast_to(again[can][looped][:, None, None], shape)
     arrives = np.broadcast_to(target[looped][:, None, None], shape)
@@ -154,7 +153,8 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
             "is remembered of a turn that leaves both scores as they were"
         )
     entry_position = position.ravel()[by_block]
-    entry_at = np.full(ends * cells * records * width, -1, np.int64)
+    left = [np.broadcast_to(x, shape).ravel() for x in (end, opponent, recorded, own)]
+    entry_at = np.full(ends * strides.ends, -1, np.int64)
     entry_at[entry_position] = np.arange(len(entry_position))
     return tables._replace(
         has_cycles=True,
@@ -163,6 +163,7 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
             block_cells=order.astype(np.int64),
             entry_start=entry_start.astype(np.int64),
             entry_position=entry_position,
+            entry_from=np.stack(left, axis=1)[by_block].astype(np.int64),
             entry_cell=arrives.ravel()[by_block].astype(np.int64),
             entry_slot=slot.ravel()[by_block],
             entry_again=repeat.ravel()[by_block].astype(np.int64),
@@ -200,7 +201,7 @@ def _components(cells: int, source: Ints, target: Ints) -> Ints:
 # --- chains ---------------------------------------------------------------------------------------
 
 
-@_part
+@part
 def _censor(chain, exits, size):
     """Factorise a chain by leaving its last state out of sight, then the last but one, and so on.
 
@@ -225,7 +226,7 @@ def _censor(chain, exits, size):
         chain[last, last] = 1.0 / moves
 
 
-@_part
+@part
 def _absorb(chain, gains, size):
     """Turn the gains of each state into those expected until the block is left."""
     for last in range(size - 1, -1, -1):
@@ -237,7 +238,7 @@ def _absorb(chain, gains, size):
             gains[state] += chain[state, other] * gains[other]
 
 
-@_part
+@part
 def _flow(chain, inflow, size):
     """Turn what flows into each state into the number of visits to it: the adjoint of _absorb."""
     for last in range(size - 1, -1, -1):
@@ -249,7 +250,7 @@ def _flow(chain, inflow, size):
             inflow[state] += inflow[other] * chain[other, state]
 
 
-@_part
+@part
 def _staying(tables, dice, roll, opponent):
     """Probability that a roll stays and that it does not, and the offset of what it then leaves."""
     if roll > 0:
@@ -260,7 +261,7 @@ def _staying(tables, dice, roll, opponent):
     return 0.0, 1.0, 0
 
 
-@_part
+@part
 def _moves(tables, block, whos, players, places, modes, stay, leave, target, position):
     """Fill how each roll moves each state of a block's chain, arrays (U, K).
 
@@ -275,17 +276,17 @@ def _moves(tables, block, whos, players, places, modes, stay, leave, target, pos
         own, opponent = divmod(cycles.entry_cell[entry], goal)
         memory, lane = divmod(cycles.entry_slot[entry], size)
         situation = tables.situation[own, opponent]
-        _modes_of(tables, situation, memory, lane, modes)
+        modes_of(tables, situation, memory, lane, modes)
         for who in range(whos):
             state = (entry - first) * whos + who
             mover = _mover(tables, entry, who, whos)
             seat = min(mover, players - 1)
-            places[0] = _place(tables, seat, own, opponent)
-            places[1] = _place(tables, seat, own + ring - 1, opponent)
+            places[0] = place_of(tables, seat, own, opponent)
+            places[1] = place_of(tables, seat, own + ring - 1, opponent)
             for roll in range(rolls):
                 mode = modes[roll]
                 plane = tables.mode_plane[mode]
-                position[state, roll] = _roll_at(tables, places, mode, roll) + lane
+                position[state, roll] = roll_at(tables, places, mode, roll) + lane
                 stay[state, roll] = 0.0
                 leave[state, roll] = 1.0
                 target[state, roll] = 0
@@ -293,7 +294,7 @@ def _moves(tables, block, whos, players, places, modes, stay, leave, target, pos
                     continue
                 chance, other, offset = _staying(tables, tables.plane_dice[plane], roll, opponent)
                 if chance > 0.0:
-                    base = _base(tables, tables.plane_again[plane], own, opponent)
+                    base = base_of(tables, tables.plane_again[plane], own, opponent)
                     left = cycles.entry_at[base + offset + lane]
                     if left >= 0:
                         stay[state, roll] = chance
@@ -301,13 +302,13 @@ def _moves(tables, block, whos, players, places, modes, stay, leave, target, pos
                         target[state, roll] = (left - first) * whos + mover
 
 
-@_part
+@part
 def _mover(tables, entry, who, whos):
     """Player to move at an entry that `who` left."""
     return who if tables.cycles.entry_again[entry] else whos - 1 - who
 
 
-@_part
+@part
 def _chain(tables, block, whos, policies, picks, stay, leave, target, rest, chain, exits, gains):
     """Set up a block's chain: each state keeps to its pick (U,), or if that is -1 to the policy.
 
@@ -335,7 +336,7 @@ def _chain(tables, block, whos, policies, picks, stay, leave, target, rest, chai
     return size
 
 
-@_part
+@part
 def _improve(tables, block, mover, picks, stay, target, rest, wins):
     """Move the picks of a mover's states to better rolls; whether any moved.
 
@@ -363,36 +364,43 @@ def _improve(tables, block, mover, picks, stay, target, rest, wins):
 # --- the passes -----------------------------------------------------------------------------------
 
 
-@_entry
-def backward(
-    tables, role, policies, reach, values, buffer, row_values, mass, choice, temperature, damping
+@core
+def _backward(
+    tables,
+    role,
+    policies,
+    reach,
+    values,
+    buffer,
+    row_values,
+    mass,
+    choice,
+    temperature,
+    damping,
+    slots,
+    turned,
+    masses,
+    common,
+    gains,
+    places,
+    modes,
+    before,
+    roots,
+    stay,
+    leave,
+    rest,
+    target,
+    position,
+    chain,
+    exits,
+    wins,
+    picks,
 ):
-    """Backward induction over all blocks: :func:`hogeq.kernels.passes.backward` with cycles.
-
-    GREEDY and SOFTEN take the cells of a block one after the other and solve the block anew after
-    each.  Without memory GREEDY is policy iteration, and every change of a row counts.  With memory
-    a row can act more than once in a game, in hidden states whose shares it changes, and the roll
-    that the slope favours can lose: so a change is kept only if it wins, and in one pass a block
-    changes one row only, since the reach of its other rows then is out of date.
-    """
-    goal, rolls, _, active, ring, _ = tables.sizes
-    size = len(tables.lane)
+    goal, rolls, _, _, ring, _ = tables.sizes
     players = len(values)
     cycles = tables.cycles
-    slots = np.zeros(active * size, values.dtype)
-    masses = np.zeros(active * size, values.dtype)
-    common = np.zeros(size, values.dtype)
-    places = np.zeros(2, np.int64)
-    modes = np.zeros(rolls, np.int64)
-    before = np.zeros(rolls)
-    roots = np.zeros(2)
-    most = 2 * np.diff(cycles.entry_start).max()
-    stay, leave, rest = np.zeros((most, rolls)), np.zeros((most, rolls)), np.zeros((most, rolls))
-    target, position = np.zeros((most, rolls), np.int64), np.zeros((most, rolls), np.int64)
-    chain, exits, wins = np.zeros((most, most)), np.zeros(most), np.zeros(most)
-    picks = np.zeros(most, np.int64)
     changes = 0
-    _fill_ends(tables, values, buffer)
+    fill_ends(tables, values, buffer)
     for block in range(len(cycles.block_start) - 1):
         first = cycles.block_start[block]
         members = cycles.block_start[block + 1] - first
@@ -406,10 +414,10 @@ def backward(
             for member in range(members):
                 own, opponent = divmod(cycles.block_cells[first + member], goal)
                 for player in range(players):
-                    place = _place(tables, player, own, opponent)
+                    place = place_of(tables, player, own, opponent)
                     everything = player == 0 and role != FOLLOW
                     policy, known = policies[player], values[player]
-                    _value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
+                    value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
             _moves(tables, block, 2, players, places, modes, stay, leave, target, position)
             for entry in range(low, high):
                 for who in range(2):
@@ -478,9 +486,9 @@ def backward(
                 situation = tables.situation[own, opponent]
                 policy = policies[player]
                 row = policy[own, opponent]
-                places[0] = _place(tables, player, own, opponent)
-                places[1] = _place(tables, player, own + ring - 1, opponent)
-                _value_rolls(
+                places[0] = place_of(tables, player, own, opponent)
+                places[1] = place_of(tables, player, own + ring - 1, opponent)
+                value_rolls(
                     tables,
                     policy,
                     acting != FOLLOW,
@@ -491,61 +499,140 @@ def backward(
                     opponent,
                 )
                 if acting == REMEMBER:
-                    _maximise(
-                        tables, buffer, places, situation, modes, slots, choice[own, opponent]
-                    )
+                    maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
                 else:
                     if acting != FOLLOW:
-                        here = _collect(tables, reach, player, cell, masses, common)
+                        here = collect(tables, reach, player, cell, masses, turned, common)
                         mass[own, opponent] = here
                         found = row_values[own, opponent]
-                        _average_rolls(tables, masses, buffer, places, situation, common, found)
+                        average_rolls(tables, masses, buffer, places, situation, common, found)
                         if checks:
                             gain = 0.0
                             for roll in range(rolls):
                                 gain += (row[roll] - before[roll]) * found[roll]
                             if gain <= 0.0:
-                                row[:] = before
+                                for roll in range(rolls):
+                                    row[roll] = before[roll]
                                 changes -= 1
                                 moved = False
                             checks = False
                         elif here > 0.0 and acting == GREEDY:
-                            before[:] = row
-                            moved = _take_best(row, found, here) > 0
+                            for roll in range(rolls):
+                                before[roll] = row[roll]
+                            moved = take_best(row, found, here) > 0
                             changes += moved
                             checks = moved and loops and len(slots) > 1
                             if moved and not checks:
                                 repeats = True
                         elif here > 0.0 and acting == SOFTEN:
-                            _soften(row, found, here, temperature, damping)
-                    _mix(tables, row, buffer, places, situation, common, slots)
-                _publish(tables, slots, values, player, cell)
+                            soften(row, found, here, temperature, damping)
+                    mix(tables, row, buffer, places, situation, gains, slots)
+                publish(tables, slots, turned, values, player, cell)
                 if cell == 0:
                     roots[player] = slots[tables.start]
     return roots[0], roots[players - 1], changes
 
 
-@_entry
-def forward(tables, policies, reach, buffer):
-    """Count expected visits to hidden states: :func:`hogeq.kernels.passes.forward` with cycles.
+@kernel
+def backward(
+    tables,
+    role,
+    policies,
+    reach,
+    values,
+    buffer,
+    sums,
+    row_values,
+    mass,
+    choice,
+    temperature,
+    damping,
+):
+    """Backward induction over all blocks: :func:`hogeq.kernels.passes.backward` with cycles.
 
-    A hidden state can be met more than once, so its reach is an expected number of visits.  The
-    rows of the policies must sum to 1.
+    GREEDY and SOFTEN take the cells of a block one after the other and solve the block anew after
+    each.  Without memory GREEDY is policy iteration, and every change of a row counts.  With memory
+    a row can act more than once in a game, in hidden states whose shares it changes, and the roll
+    that the slope favours can lose: so a change is kept only if it wins, and in one pass a block
+    changes one row only, since the reach of its other rows then is out of date.
     """
-    goal, rolls, records, active, ring, _ = tables.sizes
+    _, rolls, _, active, _, _ = tables.sizes
     size = len(tables.lane)
-    players = len(reach)
-    cycles = tables.cycles
-    masses = np.zeros(active * size, reach.dtype)
-    common = np.zeros(size, reach.dtype)
+    slots = np.zeros(max(active, size) * size, values.dtype)
+    turned = np.zeros(size * size, values.dtype)
+    masses = np.zeros_like(slots)
+    common = np.zeros(size, values.dtype)
+    gains = np.zeros(max(1, len(tables.alternative_far)) * size, values.dtype)
     places = np.zeros(2, np.int64)
     modes = np.zeros(rolls, np.int64)
-    most = players * np.diff(cycles.entry_start).max()
+    before = np.zeros(rolls)
+    roots = np.zeros(2)
+    most = 2 * np.diff(tables.cycles.entry_start).max()
     stay, leave, rest = np.zeros((most, rolls)), np.zeros((most, rolls)), np.zeros((most, rolls))
     target, position = np.zeros((most, rolls), np.int64), np.zeros((most, rolls), np.int64)
-    chain, exits, unused = np.zeros((most, most)), np.zeros(most), np.zeros(most)
-    visits = np.zeros(most)
-    picks = np.full(most, -1)
+    chain, exits, wins = np.zeros((most, most)), np.zeros(most), np.zeros(most)
+    picks = np.zeros(most, np.int64)
+    return _backward(
+        tables,
+        role,
+        policies,
+        reach,
+        values,
+        buffer,
+        row_values,
+        mass,
+        choice,
+        temperature,
+        damping,
+        slots,
+        turned,
+        masses,
+        common,
+        gains,
+        places,
+        modes,
+        before,
+        roots,
+        stay,
+        leave,
+        rest,
+        target,
+        position,
+        chain,
+        exits,
+        wins,
+        picks,
+    )
+
+
+@core
+def _forward(
+    tables,
+    policies,
+    reach,
+    buffer,
+    mass,
+    masses,
+    turned,
+    common,
+    places,
+    modes,
+    stay,
+    leave,
+    rest,
+    target,
+    position,
+    chain,
+    exits,
+    unused,
+    visits,
+    picks,
+):
+    goal, rolls, _, _, ring, _ = tables.sizes
+    size = len(tables.lane)
+    stride = tables.strides.records
+    players = len(reach)
+    cycles = tables.cycles
     reach[:] = 0.0
     for block in range(len(cycles.block_start) - 2, -1, -1):
         first, last = cycles.block_start[block], cycles.block_start[block + 1]
@@ -554,21 +641,19 @@ def forward(tables, policies, reach, buffer):
         for returns in range(2 if high > low else 1):
             if returns:
                 for entry in range(low, high):
-                    base, lane = divmod(cycles.entry_position[entry], size)
-                    left, own = divmod(base, goal)
-                    left, recorded = divmod(left, records)
-                    end, opponent = divmod(left, goal)
+                    end, opponent, recorded, own = cycles.entry_from[entry]
+                    lane = cycles.entry_position[entry] % size
                     for player in range(players):
                         state = (entry - low) * players + player
                         visits[state] = 0.0
-                        place = _place(tables, player, own, opponent)
+                        place = place_of(tables, player, own, opponent)
                         for plane in range(len(tables.plane_dice)):
                             if tables.plane_again[plane] != end:
                                 continue
                             for roll in range(rolls):
                                 dice = tables.plane_dice[plane]
                                 chance, _, offset = _staying(tables, dice, roll, opponent)
-                                if chance > 0.0 and offset == recorded * goal * size:
+                                if chance > 0.0 and offset == recorded * stride:
                                     at = place + (plane * rolls + roll) * size + lane
                                     visits[state] += chance * buffer[at]
                 _moves(
@@ -596,8 +681,8 @@ def forward(tables, policies, reach, buffer):
                 situation = tables.situation[own, opponent]
                 for player in range(players):
                     row = policies[player, own, opponent]
-                    places[0] = _place(tables, player, own, opponent)
-                    places[1] = _place(tables, player, own + ring - 1, opponent)
+                    places[0] = place_of(tables, player, own, opponent)
+                    places[1] = place_of(tables, player, own + ring - 1, opponent)
                     if returns:
                         masses[:] = 0.0
                         common[:] = 0.0
@@ -606,14 +691,62 @@ def forward(tables, policies, reach, buffer):
                             if cycles.entry_cell[entry] == cell:
                                 flow = visits[(entry - low) * players + who]
                                 masses[cycles.entry_slot[entry]] += flow
+                                if player == 0:
+                                    mass[own, opponent] += flow
                                 common[cycles.entry_slot[entry] % size] += flow
                         here = 1.0
                     else:
-                        here = _collect(tables, reach, player, cell, masses, common)
+                        here = collect(tables, reach, player, cell, masses, turned, common)
+                        if player == 0:
+                            mass[own, opponent] = here
                     if here > 0.0:
-                        _leave(tables, row, masses, common, buffer, places, own, situation)
+                        depart(tables, row, masses, common, buffer, places, own, situation)
         for x in range(first, last):
             own, opponent = divmod(cycles.block_cells[x], goal)
             for player in range(players):
-                place = _place(tables, player, own, opponent)
-                _spread_rolls(tables, policies[player], reach[player], buffer, place, own, opponent)
+                place = place_of(tables, player, own, opponent)
+                spread_rolls(tables, policies[player], reach[player], buffer, place, own, opponent)
+
+
+@kernel
+def forward(tables, policies, reach, buffer, sums, mass):
+    """Count expected visits to hidden states: :func:`hogeq.kernels.passes.forward` with cycles.
+
+    A hidden state can be met more than once, so its reach is an expected number of visits.  The
+    rows of the policies must sum to 1.
+    """
+    _, rolls, _, active, _, _ = tables.sizes
+    size = len(tables.lane)
+    masses = np.zeros(max(active, size) * size, reach.dtype)
+    turned = np.zeros(size * size, reach.dtype)
+    common = np.zeros(size, reach.dtype)
+    places = np.zeros(2, np.int64)
+    modes = np.zeros(rolls, np.int64)
+    most = len(reach) * np.diff(tables.cycles.entry_start).max()
+    stay, leave, rest = np.zeros((most, rolls)), np.zeros((most, rolls)), np.zeros((most, rolls))
+    target, position = np.zeros((most, rolls), np.int64), np.zeros((most, rolls), np.int64)
+    chain, exits, unused = np.zeros((most, most)), np.zeros(most), np.zeros(most)
+    visits = np.zeros(most)
+    picks = np.full(most, -1)
+    _forward(
+        tables,
+        policies,
+        reach,
+        buffer,
+        mass,
+        masses,
+        turned,
+        common,
+        places,
+        modes,
+        stay,
+        leave,
+        rest,
+        target,
+        position,
+        chain,
+        exits,
+        unused,
+        visits,
+        picks,
+    )

@@ -1,31 +1,47 @@
-"""Vector operations over a lane: the part of the memory that a turn only carries.
+"""Vectors over a lane: the part of the memory that a turn only carries.
 
 A lane is a run of L neighbouring doubles or singles whose length the compiler knows.  Loops over
 it, written in Python, come out of the compiler with a check for overlap around every few
-multiplications, so these few operations are given to it as vectors (``<L x double>`` in LLVM); the
-machine's own vector width is the compiler's business.  None of them checks bounds.
+multiplications, so a lane is given to it whole, as one value (``<L x double>`` in LLVM) that is
+loaded, computed with by ``+``, ``-`` and ``*``, and stored; the machine's own vector width is the
+compiler's business.  Products and sums may be fused.  Nothing checks bounds.
 
-Each takes ``lane``, a tuple of L zeros, for its length alone.
+Where nothing else tells the length, an argument ``lane``, a tuple of L zeros, does.
 """
 
+import operator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.base import BaseContext
-from numba.extending import intrinsic
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 _CONTRACT = ("contract",)  # lets a multiplication and an addition become one fused instruction
 UNROLL = 4
+BLOCK = 8  # rows and columns that are transposed at a time
+WIDEST_TURNED = 32  # lanes; beyond it code for a transposition would be longer than it is worth
 CACHE_LINE = 64  # bytes
 ROUNDING = {"double": 1e-14, "float": 1e-5}  # share of a sum that may be nothing but rounding
 _DOUBLE = ir.DoubleType()
 _INDEX = ir.IntType(32)
 
 
-def _element(pointer: Any) -> Any:
-    return pointer.type.pointee
+class Vector(types.Type):
+    """Type of a lane held as one value."""
+
+    def __init__(self, dtype: Any, size: int) -> None:
+        self.dtype = dtype
+        self.size = size
+        super().__init__(name=f"Vector({dtype}, {size})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Vector) -> None:
+        element = _DOUBLE if kind.dtype == types.float64 else ir.FloatType()
+        super().__init__(manager, kind, ir.VectorType(element, kind.size))
 
 
 def _as(builder: ir.IRBuilder, scalar: Any, kind: Any) -> Any:
@@ -36,61 +52,224 @@ def _as(builder: ir.IRBuilder, scalar: Any, kind: Any) -> Any:
     return (builder.fptrunc if narrow else builder.fpext)(scalar, kind)
 
 
-def _data(context: BaseContext, builder: ir.IRBuilder, kind: Any, array: Any) -> Any:
+def _data(context: Any, builder: ir.IRBuilder, kind: Any, array: Any) -> Any:
     return context.make_array(kind)(context, builder, array).data
 
 
 def _pointer(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
-    vector = ir.VectorType(_element(data), size)
+    vector = ir.VectorType(data.type.pointee, size)
     return builder.bitcast(builder.gep(data, [position]), vector.as_pointer())
 
 
 def _load(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
     value = builder.load(_pointer(builder, data, position, size))
-    value.align = 4
+    value.align = 1 if isinstance(data.type.pointee, ir.IntType) else 4
     return value
 
 
-def _store(builder: ir.IRBuilder, value: Any, data: Any, position: Any, size: int) -> None:
+def _store(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> None:
+    size = value.type.count
     builder.store(value, _pointer(builder, data, position, size)).align = 4
 
 
-def _splat(builder: ir.IRBuilder, scalar: Any, size: int, kind: Any) -> Any:
-    vector = ir.VectorType(kind, size)
+def _splat(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
     blank = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(blank, _as(builder, scalar, kind), ir.Constant(_INDEX, 0))
-    zeros = ir.Constant(ir.VectorType(_INDEX, size), [0] * size)
+    scalar = _as(builder, scalar, vector.element)
+    first = builder.insert_element(blank, scalar, ir.Constant(_INDEX, 0))
+    zeros = ir.Constant(ir.VectorType(_INDEX, vector.count), [0] * vector.count)
     return builder.shuffle_vector(first, blank, zeros)
 
 
-def _add_product(builder: ir.IRBuilder, left: Any, right: Any, total: Any) -> Any:
-    product = builder.fmul(left, right, flags=_CONTRACT)
-    return builder.fadd(product, total, flags=_CONTRACT)
+def _zero(vector: ir.VectorType) -> Any:
+    return ir.Constant(vector, [0.0] * vector.count)
+
+
+# --- arithmetic -----------------------------------------------------------------------------------
+
+
+@infer_global(operator.add)
+@infer_global(operator.iadd)
+@infer_global(operator.sub)
+@infer_global(operator.isub)
+@infer_global(operator.mul)
+class _Arithmetic(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:  # noqa: ARG002
+        left, right = args
+        if isinstance(right, Vector) and left in {right, types.float64}:
+            return right(left, right)
+        return None
+
+
+@lower_builtin(operator.add, Vector, Vector)
+@lower_builtin(operator.iadd, Vector, Vector)
+def _add(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    return builder.fadd(*arguments, flags=_CONTRACT)
+
+
+@lower_builtin(operator.sub, Vector, Vector)
+@lower_builtin(operator.isub, Vector, Vector)
+def _subtract(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    return builder.fsub(*arguments, flags=_CONTRACT)
+
+
+@lower_builtin(operator.mul, Vector, Vector)
+def _multiply(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    return builder.fmul(*arguments, flags=_CONTRACT)
+
+
+@lower_builtin(operator.add, types.float64, Vector)
+def _shift(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    scalar, vector = arguments
+    return builder.fadd(_splat(builder, scalar, vector.type), vector, flags=_CONTRACT)
+
+
+@lower_builtin(operator.sub, types.float64, Vector)
+def _shift_down(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    scalar, vector = arguments
+    return builder.fsub(_splat(builder, scalar, vector.type), vector, flags=_CONTRACT)
+
+
+@lower_builtin(operator.mul, types.float64, Vector)
+def _scale(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+    scalar, vector = arguments
+    return builder.fmul(_splat(builder, scalar, vector.type), vector, flags=_CONTRACT)
+
+
+def _total(builder: ir.IRBuilder, vector: Any) -> Any:
+    """Sum of a vector: halves are added pairwise, in an order that no machine changes."""
+    width = vector.type.count
+    while width % 2 == 0:
+        width //= 2
+        indices = ir.VectorType(_INDEX, width)
+        masks = [ir.Constant(indices, list(range(low, low + width))) for low in (0, width)]
+        vector = builder.fadd(*(builder.shuffle_vector(vector, vector, mask) for mask in masks))
+    total = builder.extract_element(vector, ir.Constant(_INDEX, 0))
+    for x in range(1, width):
+        total = builder.fadd(total, builder.extract_element(vector, ir.Constant(_INDEX, x)))
+    return _as(builder, total, _DOUBLE)
 
 
 @intrinsic
-def gather_sum(typing, out, at, values, position, weights, offsets, start, stop, lane):
-    """Add ``sum(weights[i] * values[position + offsets[i] :][:L])`` for i in start..stop to out."""
-    size = len(lane)
-    signature = types.void(
-        out, types.int64, values, types.int64, weights, offsets, types.int64, types.int64, lane
+def lane_sum(typing, vector):
+    """Return the sum of a vector."""
+
+    def generate(context, builder, signature, arguments):
+        return _total(builder, arguments[0])
+
+    return types.float64(vector), generate
+
+
+@intrinsic
+def dot(typing, left, right):
+    """Return the sum of the products of two vectors."""
+
+    def generate(context, builder, signature, arguments):
+        return _total(builder, builder.fmul(*arguments))
+
+    return types.float64(left, right), generate
+
+
+@intrinsic
+def above_rounding(typing, vector, total):
+    """Return a vector with what is less than 1e-14 of ``total`` set to exactly 0."""
+
+    def generate(context, builder, signature, arguments):
+        vector, total = arguments
+        share = ir.Constant(_DOUBLE, ROUNDING[str(vector.type.element)])
+        least = builder.fmul(_splat(builder, share, vector.type), total)
+        above = builder.fcmp_ordered(">", vector, least)
+        return builder.select(above, vector, _zero(vector.type))
+
+    return vector(vector, total), generate
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+@intrinsic
+def item(typing, array, at):
+    """Return ``array[at]`` for `at` from 0."""
+
+    def generate(context, builder, signature, arguments):
+        data = _data(context, builder, signature.args[0], arguments[0])
+        return builder.load(builder.gep(data, [arguments[1]]))
+
+    return array.dtype(array, types.int64), generate
+
+
+@intrinsic
+def load(typing, array, at, lane):
+    """Return ``array[at:][:L]``."""
+    vector = Vector(array.dtype, len(lane))
+
+    def generate(context, builder, signature, arguments):
+        data = _data(context, builder, signature.args[0], arguments[0])
+        return _load(builder, data, arguments[1], vector.size)
+
+    return vector(array, types.int64, lane), generate
+
+
+@intrinsic
+def masked(typing, vector, masks, at):
+    """Return a vector with 0 wherever ``masks[at:][:L]``, of bytes, is 0."""
+
+    def generate(context, builder, signature, arguments):
+        vector, masks, at = arguments
+        masks = _data(context, builder, signature.args[1], masks)
+        mask = _load(builder, masks, at, vector.type.count)
+        keep = builder.icmp_unsigned("!=", mask, ir.Constant(mask.type, None))
+        return builder.select(keep, vector, _zero(vector.type))
+
+    return vector(vector, masks, types.int64), generate
+
+
+@intrinsic
+def splat(typing, array, value, lane):
+    """Return a vector of one value, of the kind of an array's elements."""
+    vector = Vector(array.dtype, len(lane))
+
+    def generate(context, builder, signature, arguments):
+        kind = context.get_value_type(vector)
+        return _splat(builder, arguments[1], kind)
+
+    return vector(array, types.float64, lane), generate
+
+
+@intrinsic
+def store(typing, array, at, vector):
+    """Set ``array[at:][:L]`` to a vector."""
+
+    def generate(context, builder, signature, arguments):
+        data = _data(context, builder, signature.args[0], arguments[0])
+        _store(builder, arguments[2], data, arguments[1])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, vector), generate
+
+
+@intrinsic
+def gather(typing, start_from, values, position, weights, offsets, start, stop):
+    """Return the sum of ``weights[i] * values[position + offsets[i] :][:L]`` for i in start..stop.
+
+    It is added to the vector ``start_from``.
+    """
+    size = start_from.size
+    signature = start_from(
+        start_from, values, types.int64, weights, offsets, types.int64, types.int64
     )
 
     def generate(context, builder, signature, arguments):
-        out, at, values, position, weights, offsets, start, stop, _ = arguments
+        total, values, position, weights, offsets, start, stop = arguments
         kinds = signature.args
-        out = _data(context, builder, kinds[0], out)
-        values = _data(context, builder, kinds[2], values)
-        weights = _data(context, builder, kinds[4], weights)
-        offsets = _data(context, builder, kinds[5], offsets)
-
-        kind = _element(out)
+        values = _data(context, builder, kinds[1], values)
+        weights = _data(context, builder, kinds[3], weights)
+        offsets = _data(context, builder, kinds[4], offsets)
 
         def term(index, total):
-            weight = builder.load(builder.gep(weights, [index]))
+            weight = _splat(builder, builder.load(builder.gep(weights, [index])), total.type)
             here = builder.add(position, builder.load(builder.gep(offsets, [index])))
-            term = _load(builder, values, here, size)
-            return _add_product(builder, _splat(builder, weight, size, kind), term, total)
+            product = builder.fmul(weight, _load(builder, values, here, size), flags=_CONTRACT)
+            return builder.fadd(product, total, flags=_CONTRACT)
 
         def loop(first, last, step, totals):
             """Sum every step-th term from first while it and its neighbours stay below last."""
@@ -122,212 +301,60 @@ def gather_sum(typing, out, at, values, position, weights, offsets, start, stop,
             return ends[0], ends[1:]
 
         # Four running totals, since each addition waits for the one before it.
-        zero = ir.Constant(ir.VectorType(kind, size), [0.0] * size)
-        totals = [_load(builder, out, at, size), *[zero] * (UNROLL - 1)]
+        totals = [total, *[_zero(total.type)] * (UNROLL - 1)]
         whole = builder.sub(stop, ir.Constant(stop.type, UNROLL - 1))
         index, totals = loop(start, whole, UNROLL, totals)
         _, rest = loop(index, stop, 1, totals[:1])
         result = rest[0]
         for total in totals[1:]:
             result = builder.fadd(result, total)
-        _store(builder, result, out, at, size)
+        return result
+
+    return signature, generate
+
+
+@intrinsic
+def transpose(typing, source, target, lane):
+    """Write the transpose of the L rows of L numbers in `source` to `target`."""
+    size = len(lane)
+
+    def generate(context, builder, signature, arguments):
+        source = _data(context, builder, signature.args[0], arguments[0])
+        target = _data(context, builder, signature.args[1], arguments[1])
+        if size % BLOCK != 0 or size > WIDEST_TURNED:
+            with cgutils.for_range(builder, ir.Constant(ir.IntType(64), size * size)) as loop:
+                width = ir.Constant(loop.index.type, size)
+                row, column = builder.udiv(loop.index, width), builder.urem(loop.index, width)
+                turned = builder.add(builder.mul(column, width), row)
+                builder.store(
+                    builder.load(builder.gep(source, [loop.index])), builder.gep(target, [turned])
+                )
+            return context.get_dummy_value()
+
+        def place(row, column):
+            return ir.Constant(ir.IntType(64), row * size + column)
+
+        indices = ir.VectorType(_INDEX, BLOCK)
+        for top in range(0, size, BLOCK):
+            for left in range(0, size, BLOCK):
+                rows = [
+                    _load(builder, source, place(top + row, left), BLOCK) for row in range(BLOCK)
+                ]
+                # Halves, quarters, single numbers trade places across the diagonal.
+                for step in (1, 2, 4):
+                    for row in range(BLOCK):
+                        if row & step:
+                            continue
+                        pair = rows[row], rows[row + step]
+                        low = [x if not x & step else BLOCK + x - step for x in range(BLOCK)]
+                        high = [x + step if not x & step else BLOCK + x for x in range(BLOCK)]
+                        for at, mask in ((row, low), (row + step, high)):
+                            rows[at] = builder.shuffle_vector(*pair, ir.Constant(indices, mask))
+                for row in range(BLOCK):
+                    _store(builder, rows[row], target, place(left + row, top))
         return context.get_dummy_value()
 
-    return signature, generate
-
-
-@intrinsic
-def scatter_add(typing, values, position, weights, offsets, start, stop, source, at, lane):
-    """Add ``weights[i] * source[at:][:L]`` to ``values[position + offsets[i] :]`` for all i.
-
-    The exact adjoint of :func:`gather_sum`.
-    """
-    size = len(lane)
-    signature = types.void(
-        values, types.int64, weights, offsets, types.int64, types.int64, source, types.int64, lane
-    )
-
-    def generate(context, builder, signature, arguments):
-        values, position, weights, offsets, start, stop, source, at, _ = arguments
-        kinds = signature.args
-        values = _data(context, builder, kinds[0], values)
-        weights = _data(context, builder, kinds[2], weights)
-        offsets = _data(context, builder, kinds[3], offsets)
-        spread = _load(builder, _data(context, builder, kinds[6], source), at, size)
-
-        before = builder.block
-        loop = builder.append_basic_block("scatter")
-        after = builder.append_basic_block("scattered")
-        builder.cbranch(builder.icmp_signed("<", start, stop), loop, after)
-
-        builder.position_at_end(loop)
-        index = builder.phi(start.type)
-        weight = builder.load(builder.gep(weights, [index]))
-        weight = _splat(builder, weight, size, _element(values))
-        here = builder.add(position, builder.load(builder.gep(offsets, [index])))
-        total = _add_product(builder, weight, spread, _load(builder, values, here, size))
-        _store(builder, total, values, here, size)
-        following = builder.add(index, ir.Constant(start.type, 1))
-        index.add_incoming(start, before)
-        index.add_incoming(following, loop)
-        builder.cbranch(builder.icmp_signed("<", following, stop), loop, after)
-
-        builder.position_at_end(after)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def add_scaled(typing, out, at, weight, values, position, lane):
-    """Add ``weight * values[position:][:L]`` to ``out[at:][:L]``."""
-    size = len(lane)
-    signature = types.void(out, types.int64, types.float64, values, types.int64, lane)
-
-    def generate(context, builder, signature, arguments):
-        out, at, weight, values, position, _ = arguments
-        out = _data(context, builder, signature.args[0], out)
-        values = _data(context, builder, signature.args[3], values)
-        total = _add_product(
-            builder,
-            _splat(builder, weight, size, _element(out)),
-            _load(builder, values, position, size),
-            _load(builder, out, at, size),
-        )
-        _store(builder, total, out, at, size)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def take_away(typing, out, at, weight, values, position, totals, lane):
-    """Take ``weight * values[position:][:L]`` from ``out[at:][:L]``, down to exactly 0.
-
-    What is left of less than 1e-14 of ``weight * totals[:L]`` is rounding, and dropped.
-    """
-    size = len(lane)
-    signature = types.void(out, types.int64, types.float64, values, types.int64, totals, lane)
-
-    def generate(context, builder, signature, arguments):
-        out, at, weight, values, position, totals, _ = arguments
-        out = _data(context, builder, signature.args[0], out)
-        values = _data(context, builder, signature.args[3], values)
-        totals = _data(context, builder, signature.args[5], totals)
-        kind = _element(out)
-        zero = ir.Constant(ir.VectorType(kind, size), [0.0] * size)
-        taken = _splat(builder, builder.fneg(weight), size, kind)
-        left = _add_product(
-            builder, taken, _load(builder, values, position, size), _load(builder, out, at, size)
-        )
-        least = builder.fmul(weight, ir.Constant(_DOUBLE, ROUNDING[str(kind)]))
-        start = ir.Constant(at.type, 0)
-        least = builder.fmul(
-            _splat(builder, least, size, kind), _load(builder, totals, start, size)
-        )
-        kept = builder.select(builder.fcmp_ordered(">", left, least), left, zero)
-        _store(builder, kept, out, at, size)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def fill(typing, out, at, value, lane):
-    """Set ``out[at:][:L]`` to ``value``."""
-    size = len(lane)
-    signature = types.void(out, types.int64, types.float64, lane)
-
-    def generate(context, builder, signature, arguments):
-        out, at, value, _ = arguments
-        out = _data(context, builder, signature.args[0], out)
-        _store(builder, _splat(builder, value, size, _element(out)), out, at, size)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def add_difference(typing, out, at, weight, values, plus, minus, lane):
-    """Add ``weight * (values[plus:] - values[minus:])[:L]`` to ``out[at:][:L]``."""
-    size = len(lane)
-    signature = types.void(out, types.int64, types.float64, values, types.int64, types.int64, lane)
-
-    def generate(context, builder, signature, arguments):
-        out, at, weight, values, plus, minus, _ = arguments
-        out = _data(context, builder, signature.args[0], out)
-        values = _data(context, builder, signature.args[3], values)
-        difference = builder.fsub(
-            _load(builder, values, plus, size), _load(builder, values, minus, size)
-        )
-        factor = _splat(builder, weight, size, _element(out))
-        total = _add_product(builder, factor, difference, _load(builder, out, at, size))
-        _store(builder, total, out, at, size)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-def _sum(builder: ir.IRBuilder, vector: Any, size: int) -> Any:
-    """Sum of a vector: halves are added pairwise, in an order that no machine changes."""
-    width = size
-    while width % 2 == 0:
-        width //= 2
-        mask = [list(range(low, low + width)) for low in (0, width)]
-        indices = ir.VectorType(_INDEX, width)
-        halves = [builder.shuffle_vector(vector, vector, ir.Constant(indices, m)) for m in mask]
-        vector = builder.fadd(*halves)
-    total = builder.extract_element(vector, ir.Constant(_INDEX, 0))
-    for x in range(1, width):
-        total = builder.fadd(total, builder.extract_element(vector, ir.Constant(_INDEX, x)))
-    return _as(builder, total, _DOUBLE)
-
-
-@intrinsic
-def lane_sum(typing, values, at, lane):
-    """Return ``sum(values[at:][:L])``."""
-    size = len(lane)
-    signature = types.float64(values, types.int64, lane)
-
-    def generate(context, builder, signature, arguments):
-        values, at, _ = arguments
-        values = _data(context, builder, signature.args[0], values)
-        return _sum(builder, _load(builder, values, at, size), size)
-
-    return signature, generate
-
-
-@intrinsic
-def dot(typing, left, at, right, position, lane):
-    """Return ``sum(left[at:][:L] * right[position:][:L])``."""
-    size = len(lane)
-    signature = types.float64(left, types.int64, right, types.int64, lane)
-
-    def generate(context, builder, signature, arguments):
-        left, at, right, position, _ = arguments
-        left = _load(builder, _data(context, builder, signature.args[0], left), at, size)
-        right = _load(builder, _data(context, builder, signature.args[2], right), position, size)
-        return _sum(builder, builder.fmul(left, right), size)
-
-    return signature, generate
-
-
-@intrinsic
-def dot_difference(typing, left, at, right, plus, minus, lane):
-    """Return ``sum(left[at:][:L] * (right[plus:] - right[minus:])[:L])``."""
-    size = len(lane)
-    signature = types.float64(left, types.int64, right, types.int64, types.int64, lane)
-
-    def generate(context, builder, signature, arguments):
-        left, at, right, plus, minus, _ = arguments
-        left = _load(builder, _data(context, builder, signature.args[0], left), at, size)
-        right = _data(context, builder, signature.args[2], right)
-        difference = builder.fsub(
-            _load(builder, right, plus, size), _load(builder, right, minus, size)
-        )
-        return _sum(builder, builder.fmul(left, difference), size)
-
-    return signature, generate
+    return types.void(source, target, lane), generate
 
 
 @intrinsic

@@ -1,8 +1,11 @@
 """The two passes over the game graph: values backward, reach probabilities forward.
 
-Both walk the diagonals of equal total score, along which no cell feeds another unless a turn can
-leave the total as it was.  Player 0 is the one being evaluated or improved; player 1, where there
-is one, only follows a policy.  With a single player the game is self-play.
+Both walk the cells by tiles, and within a tile and its mirror image, into which swaps lead, by the
+diagonals of equal total score, along which no cell feeds another unless a turn can leave the total
+as it was.  What a column of cells keeps to itself then stays in the cache between visits.
+
+Player 0 is the one being evaluated or improved; player 1, where there is one, only follows a
+policy.  With a single player the game is self-play.
 
 Symbols of shapes are those of :mod:`hogeq.kernels.tables`.  Besides them, Q is the number of
 players, 1 or 2, and N the size of an afterstate array.
@@ -11,19 +14,29 @@ players, 1 or 2, and N the size of an afterstate array.
 import math
 
 import numpy as np
-from numba import njit
 
-from hogeq.kernels.lanes import (
-    add_difference,
-    add_scaled,
-    dot,
-    dot_difference,
-    fill,
-    gather_sum,
-    lane_sum,
-    prefetch,
-    scatter_add,
-    take_away,
+from hogeq.kernels.dice import (
+    base_of,
+    core,
+    is_lean,
+    kernel,
+    land_sums,
+    part,
+    place_of,
+    spread_rolls,
+    spread_rolls_by_sums,
+    value_rolls,
+    value_rolls_by_sums,
+)
+from hogeq.kernels.lanes import prefetch, splat, store
+from hogeq.kernels.memory import (
+    average_rolls,
+    collect,
+    depart,
+    mix,
+    modes_of,
+    publish,
+    roll_at,
 )
 
 FOLLOW = 0  # keep to the policy
@@ -32,324 +45,61 @@ GREEDY = 2  # move to the roll with the largest counterfactual value
 SOFTEN = 3  # move part of the way to the softmax of the counterfactual values
 REMEMBER = 4  # maximise in every hidden state on its own: a player with full memory
 
-# Only entries are cached: a cached part would be linked as finished machine code, and every call
-# of it would copy the tables onto the stack.
-# Parts allocate nothing and leave arrays' owners alone (_nrt): otherwise every call of one would
-# count the references to each of the tables up and down, which took longer than the call's work.
-_part = njit(error_model="numpy", forceinline=True, _nrt=False)
-_entry = njit(cache=True, error_model="numpy", nogil=True)
-
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
-
-
-@_part
-def _place(tables, player, own, opponent):
-    """Position in the ring buffers of roll 0 on plane 0 from base ``(own, opponent)``."""
-    goal, rolls, _, _, ring, _ = tables.sizes
-    row = (player * goal + opponent) * ring + own % ring
-    return row * len(tables.plane_dice) * rolls * len(tables.lane)
-
-
-@_part
-def _wanted(tables, policy, own, opponent, roll):
-    """Whether the policy can use a roll at a base, with or without a bonus."""
-    bonus = tables.sizes[4] - 1
-    if policy[own, opponent, roll] > 0.0:
-        return True
-    return bonus > 0 and own >= bonus and policy[own - bonus, opponent, roll] > 0.0
-
-
-@_part
-def _base(tables, end, own, opponent):
-    """Position of the afterstate of no points with record 0."""
-    goal, _, records, _, _, _ = tables.sizes
-    return ((end * goal + opponent) * records * goal + own) * len(tables.lane)
-
-
-@_part
-def _value_rolls(tables, policy, everything, values, buffer, place, own, opponent):
-    """Win probability of every roll from a base, by lane, into the buffer."""
-    rolls = tables.sizes[1]
-    size = len(tables.lane)
-    for plane in range(len(tables.plane_dice)):
-        if tables.plane_needed[own, opponent, plane] == 0:
-            continue
-        dice = tables.plane_dice[plane]
-        base = _base(tables, tables.plane_again[plane], own, opponent)
-        for roll in range(rolls):
-            if not everything and not _wanted(tables, policy, own, opponent, roll):
-                continue
-            out = place + (plane * rolls + roll) * size
-            fill(buffer, out, tables.terminal_win[dice, own, opponent, roll], tables.lane)
-            if roll == 0:
-                if _zero_stays(tables, own, opponent):
-                    at = base + tables.zero_offset[opponent]
-                    add_scaled(buffer, out, 1.0, values, at, tables.lane)
-                continue
-            start, stop = _outcomes(tables, dice, roll, own, opponent)
-            prob, offset = tables.outcome_prob, tables.outcome_offset
-            gather_sum(buffer, out, values, base, prob, offset, start, stop, tables.lane)
-
-
-@_part
-def _zero_stays(tables, own, opponent):
-    """Whether rolling no dice leaves both scores below the goal."""
-    goal = tables.sizes[0]
-    if own + tables.zero_points[opponent] >= goal:
-        return False
-    return opponent + tables.zero_gift[opponent] < goal
-
-
-@_part
-def _outcomes(tables, dice, roll, own, opponent):
-    """Range of the outcomes of a roll that stay on the board."""
-    start = tables.outcome_start[dice, roll]
-    gift = tables.gift[dice, roll]
-    if gift > 0 and opponent + gift >= tables.sizes[0]:
-        start += 1
-    return start, tables.outcome_stop[dice, roll, own]
-
-
 AHEAD = 2  # cells along the diagonal
-FEW = 2  # rolls in play up to which reach is carried roll by roll, not afterstate by afterstate
 
 
-@_part
-def _spread_rolls(tables, policy, reach, buffer, place, own, opponent):
-    """Carry the reach of every roll from a base to its afterstates, and clear the buffer."""
-    goal, rolls, _, _, _, _ = tables.sizes
-    size = len(tables.lane)
-    for plane in range(len(tables.plane_dice)):
-        if tables.plane_needed[own, opponent, plane] == 0:
-            continue
-        dice = tables.plane_dice[plane]
-        base = _base(tables, tables.plane_again[plane], own, opponent)
-        sources = place + plane * rolls * size
-        alive = 0
-        for roll in range(rolls):
-            wanted = roll > 0 and _wanted(tables, policy, own, opponent, roll)
-            if wanted and lane_sum(buffer, sources + roll * size, tables.lane) > 0.0:
-                alive += 1
-        if _zero_stays(tables, own, opponent):
-            at = base + tables.zero_offset[opponent]
-            add_scaled(reach, at, 1.0, buffer, sources, tables.lane)
-        if alive > FEW:
-            for target in range(tables.target_start[dice], tables.target_start[dice + 1]):
-                if own + tables.target_points[target] >= goal:
-                    break
-                if opponent + tables.target_gift[target] < goal:
-                    gather_sum(
-                        reach,
-                        base + tables.target_offset[target],
-                        buffer,
-                        sources,
-                        tables.source_prob,
-                        tables.source_offset,
-                        tables.source_start[target],
-                        tables.source_start[target + 1],
-                        tables.lane,
-                    )
-        for roll in range(rolls):
-            if not _wanted(tables, policy, own, opponent, roll):
-                continue
-            source = sources + roll * size
-            if 0 < alive <= FEW and roll > 0:
-                start, stop = _outcomes(tables, dice, roll, own, opponent)
-                prob, offset = tables.outcome_prob, tables.outcome_offset
-                scatter_add(reach, base, prob, offset, start, stop, buffer, source, tables.lane)
-            fill(buffer, source, 0.0, tables.lane)
-
-
-@_part
-def _leave(tables, row, masses, common, buffer, places, own, situation):
-    """Add a cell's reach to that of its rolls; ``common`` is the sum of ``masses`` by lane."""
-    goal, rolls, _, active, _, _ = tables.sizes
-    size = len(tables.lane)
-    for roll in range(rolls):
-        if row[roll] > 0.0:
-            mode = tables.default_mode[situation, roll]
-            if own + tables.mode_bonus[mode] < goal:
-                at = _roll_at(tables, places, mode, roll)
-                add_scaled(buffer, at, row[roll], common, 0, tables.lane)
-    for memory in range(active):
-        first = tables.exception_start[situation, memory]
-        for x in range(first, tables.exception_start[situation, memory + 1]):
-            roll = tables.exception_roll[x]
-            if row[roll] <= 0.0:
-                continue
-            low, high = tables.exception_low[x], tables.exception_high[x]
-            usual = tables.default_mode[situation, roll]
-            if own + tables.mode_bonus[usual] < goal:
-                at = _roll_at(tables, places, usual, roll)
-                if high - low == size:
-                    source = memory * size
-                    take_away(buffer, at, row[roll], masses, source, common, tables.lane)
-                else:
-                    for lane in range(low, high):
-                        left = buffer[at + lane] - row[roll] * masses[memory * size + lane]
-                        rounding = 1e-14 * row[roll] * common[lane]
-                        buffer[at + lane] = left if left > rounding else 0.0
-            other = tables.exception_mode[x]
-            if own + tables.mode_bonus[other] < goal:
-                at = _roll_at(tables, places, other, roll)
-                if high - low == size:
-                    add_scaled(buffer, at, row[roll], masses, memory * size, tables.lane)
-                else:
-                    for lane in range(low, high):
-                        buffer[at + lane] += row[roll] * masses[memory * size + lane]
-
-
-@_part
-def _collect(tables, reach, player, cell, masses, common):
-    """Reach probability of every memory slot of a player at a cell.
-
-    Fills `masses` (J * L,) and their sums by lane, `common` (L,); returns the sum of all.
-    """
-    goal, _, records, active, _, _ = tables.sizes
-    size = len(tables.lane)
-    for memory in range(active):
-        fill(masses, memory * size, 0.0, tables.lane)
+@part
+def _expect(tables, arrays, cell):
+    """Ask for what arrives at a cell, some cells before it is visited."""
+    records = tables.sizes[2]
+    stride = tables.strides.records
     for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
-        again = tables.arrival_again[arrival]
-        source = reach[player if again else len(reach) - 1 - player]
-        slots = tables.next_memory[again]
+        at = tables.arrival_base[arrival]
         for record in range(records):
-            at = tables.arrival_base[arrival] + record * goal * size
-            for lane in range(size):
-                masses[slots[record, lane]] += source[at + lane]
-    if cell == 0:
-        masses[tables.start] += 1.0 / len(reach)
-    fill(common, 0, 0.0, tables.lane)
-    for memory in range(active):
-        add_scaled(common, 0, 1.0, masses, memory * size, tables.lane)
-    return lane_sum(common, 0, tables.lane)
+            for player in range(len(arrays)):
+                prefetch(arrays[player], at + record * stride, tables.lane)
 
 
-@_part
-def _publish(tables, slots, values, player, cell):
-    """Write a cell's values by memory slot to the afterstates that land on the cell."""
-    goal, _, records, _, _, _ = tables.sizes
-    size = len(tables.lane)
-    for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
-        again = tables.arrival_again[arrival]
-        target = values[player if again else len(values) - 1 - player]
-        after = tables.next_memory[again]
-        constant, sign = (0.0, 1.0) if again else (1.0, -1.0)
-        for record in range(records):
-            at = tables.arrival_base[arrival] + record * goal * size
-            for lane in range(size):
-                target[at + lane] = constant + sign * slots[after[record, lane]]
-
-
-@_part
-def _expect(tables, arrays, own, opponent):
-    """Ask for what a cell will read or write, a few cells before it is visited."""
-    goal, _, records, _, _, _ = tables.sizes
-    own, opponent = own + AHEAD, opponent - AHEAD
-    if own < goal and opponent >= 0:
-        cell = own * goal + opponent
-        for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
-            at = tables.arrival_base[arrival]
+@part
+def _expect_rolls(tables, policies, arrays, cell):
+    """Ask for what a cell's rolls lead to, and how they are mixed."""
+    goal, rolls, records, _, _, _ = tables.sizes
+    own, opponent = divmod(cell, goal)
+    step = tables.strides.scores + tables.strides.records
+    for player in range(len(arrays)):
+        prefetch(policies, (player * goal * goal + cell) * rolls, tables.lane)
+        for plane in range(len(tables.plane_dice)):
+            at = base_of(tables, tables.plane_again[plane], own, opponent)
             for record in range(records):
-                for player in range(len(arrays)):
-                    prefetch(arrays[player], at + record * goal * len(tables.lane), tables.lane)
+                prefetch(arrays[player], at + record * step, tables.lane)
+    for plane in range(len(tables.plane_dice)):
+        row = tables.plane_dice[plane] * tables.terminal_win.shape[1] + own
+        prefetch(tables.terminal_win, (row * goal + opponent) * rolls, tables.lane)
 
 
-@_part
-def _roll_at(tables, places, mode, roll):
-    """Position in the buffer of a roll under a mode; ``places[bonus]`` locates the base."""
-    rolls = tables.sizes[1]
-    offset = (tables.mode_plane[mode] * rolls + roll) * len(tables.lane)
-    return places[1 if tables.mode_bonus[mode] > 0 else 0] + offset
-
-
-@_part
-def _mix(tables, row, buffer, places, situation, common, slots):
-    """Value of every memory slot when rolls are drawn from ``row``."""
-    _, rolls, _, active, _, _ = tables.sizes
-    size = len(tables.lane)
-    fill(common, 0, 0.0, tables.lane)
-    for roll in range(rolls):
-        if row[roll] > 0.0:
-            at = _roll_at(tables, places, tables.default_mode[situation, roll], roll)
-            add_scaled(common, 0, row[roll], buffer, at, tables.lane)
-    for memory in range(active):
-        out = memory * size
-        fill(slots, out, 0.0, tables.lane)
-        add_scaled(slots, out, 1.0, common, 0, tables.lane)
-        first = tables.exception_start[situation, memory]
-        for x in range(first, tables.exception_start[situation, memory + 1]):
-            roll = tables.exception_roll[x]
-            weight = row[roll]
-            if weight > 0.0:
-                usual = _roll_at(tables, places, tables.default_mode[situation, roll], roll)
-                other = _roll_at(tables, places, tables.exception_mode[x], roll)
-                low, high = tables.exception_low[x], tables.exception_high[x]
-                if high - low == size:
-                    add_difference(slots, out, weight, buffer, other, usual, tables.lane)
-                else:
-                    for lane in range(low, high):
-                        slots[out + lane] += weight * (buffer[other + lane] - buffer[usual + lane])
-
-
-@_part
-def _average_rolls(tables, masses, buffer, places, situation, common, row_values):
-    """Counterfactual value of every roll: its values weighted by the reach of each memory slot."""
-    _, rolls, _, active, _, _ = tables.sizes
-    size = len(tables.lane)
-    for roll in range(rolls):
-        at = _roll_at(tables, places, tables.default_mode[situation, roll], roll)
-        row_values[roll] = dot(common, 0, buffer, at, tables.lane)
-    for memory in range(active):
-        first = tables.exception_start[situation, memory]
-        for x in range(first, tables.exception_start[situation, memory + 1]):
-            roll = tables.exception_roll[x]
-            usual = _roll_at(tables, places, tables.default_mode[situation, roll], roll)
-            other = _roll_at(tables, places, tables.exception_mode[x], roll)
-            low, high = tables.exception_low[x], tables.exception_high[x]
-            at = memory * size
-            if high - low == size:
-                row_values[roll] += dot_difference(masses, at, buffer, other, usual, tables.lane)
-            else:
-                for lane in range(low, high):
-                    row_values[roll] += masses[at + lane] * (
-                        buffer[other + lane] - buffer[usual + lane]
-                    )
-
-
-@_part
-def _modes_of(tables, situation, memory, lane, modes):
-    """Fill `modes` (K,) with how each roll plays from one memory slot."""
-    for roll in range(len(modes)):
-        modes[roll] = tables.default_mode[situation, roll]
-    first = tables.exception_start[situation, memory]
-    for x in range(first, tables.exception_start[situation, memory + 1]):
-        if tables.exception_low[x] <= lane < tables.exception_high[x]:
-            modes[tables.exception_roll[x]] = tables.exception_mode[x]
-
-
-@_part
-def _maximise(tables, buffer, places, situation, modes, slots, choice):
+@part
+def maximise(tables, buffer, places, situation, modes, slots, choice):
     """Value of every memory slot when each takes its own best roll, the fewest dice on ties."""
     _, rolls, _, active, _, _ = tables.sizes
     size = len(tables.lane)
     for memory in range(active):
         for lane in range(size):
-            _modes_of(tables, situation, memory, lane, modes)
+            modes_of(tables, situation, memory, lane, modes)
             best = -1.0
             for roll in range(rolls):
-                best = max(best, buffer[_roll_at(tables, places, modes[roll], roll) + lane])
+                best = max(best, buffer[roll_at(tables, places, modes[roll], roll) + lane])
             slot = memory * size + lane
             slots[slot] = best
             for roll in range(rolls):
-                if buffer[_roll_at(tables, places, modes[roll], roll) + lane] >= best - TIE:
+                if buffer[roll_at(tables, places, modes[roll], roll) + lane] >= best - TIE:
                     if len(choice) > 0:
                         choice[slot] = roll
                     break
 
 
-@_part
-def _take_best(row, row_values, mass):
+@part
+def take_best(row, row_values, mass):
     """Put all probability on the best roll; keep the present one on a tie. 1 if it changed."""
     best = -1.0
     for roll in range(len(row)):
@@ -365,8 +115,8 @@ def _take_best(row, row_values, mass):
     return changed
 
 
-@_part
-def _soften(row, row_values, mass, temperature, damping):
+@part
+def soften(row, row_values, mass, temperature, damping):
     """Move a row part of the way to the softmax of its values, given arrival at the cell."""
     best = -1.0
     for roll in range(len(row)):
@@ -379,8 +129,8 @@ def _soften(row, row_values, mass, temperature, damping):
         row[roll] += damping * (row_values[roll] / total - row[roll])
 
 
-@_part
-def _fill_ends(tables, values, buffer):
+@part
+def fill_ends(tables, values, buffer):
     """Write what is decided already: afterstates that win, and rolls from bases past the goal."""
     goal, rolls, _, _, ring, _ = tables.sizes
     size = len(tables.lane)
@@ -389,19 +139,113 @@ def _fill_ends(tables, values, buffer):
             values[player, position] = 1.0
         for opponent in range(goal):
             for own in range(goal, goal + ring - 1):
-                place = _place(tables, player, own, opponent)
+                place = place_of(tables, player, own, opponent)
                 for plane in range(len(tables.plane_dice)):
                     dice = tables.plane_dice[plane]
                     for roll in range(rolls):
                         at = place + (plane * rolls + roll) * size
-                        fill(
-                            buffer, at, tables.terminal_win[dice, own, opponent, roll], tables.lane
-                        )
+                        win = tables.terminal_win[dice, own, opponent, roll]
+                        store(buffer, at, splat(buffer, win, tables.lane))
 
 
-@_entry
+@core
+def _backward(
+    tables,
+    role,
+    policies,
+    reach,
+    values,
+    buffer,
+    sums,
+    row_values,
+    mass,
+    choice,
+    temperature,
+    damping,
+    slots,
+    turned,
+    masses,
+    common,
+    gains,
+    places,
+    modes,
+    roots,
+    direct,
+):
+    goal, _, _, _, ring, _ = tables.sizes
+    players = len(values)
+    changes = 0
+    if len(sums) > 0:
+        for player in range(players):
+            follows = player > 0 or role == FOLLOW
+            direct[player] = follows and is_lean(tables, policies[player])
+    fill_ends(tables, values, buffer)
+    order = tables.cell_order
+    for turn in range(len(order) - 1, -1, -1):
+        cell = order[turn]
+        own, opponent = divmod(cell, goal)
+        situation = tables.situation[own, opponent]
+        if turn >= AHEAD:
+            _expect_rolls(tables, policies, values, order[turn - AHEAD])
+            _expect(tables, values, order[turn - AHEAD])
+            if role in (MEASURE, GREEDY, SOFTEN):
+                _expect(tables, reach, order[turn - AHEAD])
+        for player in range(players):
+            policy, known = policies[player], values[player]
+            acting = role if player == 0 else FOLLOW
+            everything = acting != FOLLOW
+            place = place_of(tables, player, own, opponent)
+            places[0] = place
+            places[1] = place_of(tables, player, own + ring - 1, opponent)
+            if direct[player]:
+                value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
+            else:
+                value_rolls_by_sums(
+                    tables,
+                    policy,
+                    everything,
+                    known,
+                    buffer,
+                    place,
+                    sums,
+                    player,
+                    own,
+                    opponent,
+                )
+            if acting == REMEMBER:
+                maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
+            else:
+                row = policy[own, opponent]
+                if acting != FOLLOW:
+                    here = collect(tables, reach, player, cell, masses, turned, common)
+                    mass[own, opponent] = here
+                    found = row_values[own, opponent]
+                    average_rolls(tables, masses, buffer, places, situation, common, found)
+                    if here > 0.0 and acting == GREEDY:
+                        changes += take_best(row, found, here)
+                    elif here > 0.0 and acting == SOFTEN:
+                        soften(row, found, here, temperature, damping)
+                mix(tables, row, buffer, places, situation, gains, slots)
+            publish(tables, slots, turned, values, player, cell)
+            if cell == 0:
+                roots[player] = slots[tables.start]
+    return roots[0], roots[players - 1], changes
+
+
+@kernel
 def backward(
-    tables, role, policies, reach, values, buffer, row_values, mass, choice, temperature, damping
+    tables,
+    role,
+    policies,
+    reach,
+    values,
+    buffer,
+    sums,
+    row_values,
+    mass,
+    choice,
+    temperature,
+    damping,
 ):
     """Backward induction over all cells; the role says how player 0's rolls come about.
 
@@ -419,6 +263,8 @@ def backward(
     buffer : float64 (Q * G * ring * P * K * L,)
         Scratch; afterwards it holds the win probability of every roll at the last bases visited
         of each column (all of them if its ring is as long as the game).
+    sums : float64 (Q * G * P * R * K * L,)
+        Scratch, R the length of a ring of sums.
     row_values : float64 (G, G, K)
         Counterfactual value of every roll: sum over hidden states of reach times value (MEASURE).
         SOFTEN leaves scratch here.
@@ -435,63 +281,97 @@ def backward(
         Win probability of player 0 and of the last player when each moves first, and the number
         of cells that GREEDY changed.
     """
-    goal, rolls, _, active, ring, _ = tables.sizes
+    _, rolls, _, active, _, _ = tables.sizes
     size = len(tables.lane)
-    players = len(values)
-    slots = np.zeros(active * size, values.dtype)
-    masses = np.zeros(active * size, values.dtype)
+    slots = np.zeros(max(active, size) * size, values.dtype)
+    turned = np.zeros(size * size, values.dtype)
+    masses = np.zeros_like(slots)
     common = np.zeros(size, values.dtype)
+    gains = np.zeros(max(1, len(tables.alternative_far)) * size, values.dtype)
     places = np.zeros(2, np.int64)
     modes = np.zeros(rolls, np.int64)
     roots = np.zeros(2)
-    changes = 0
-    _fill_ends(tables, values, buffer)
-    for total in range(2 * goal - 2, -1, -1):
-        for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
-            opponent = total - own
-            cell = own * goal + opponent
-            situation = tables.situation[own, opponent]
-            _expect(tables, values, own, opponent)
-            if role in (MEASURE, GREEDY, SOFTEN):
-                _expect(tables, reach, own, opponent)
+    direct = np.ones(len(values), np.bool_)
+    return _backward(
+        tables,
+        role,
+        policies,
+        reach,
+        values,
+        buffer,
+        sums,
+        row_values,
+        mass,
+        choice,
+        temperature,
+        damping,
+        slots,
+        turned,
+        masses,
+        common,
+        gains,
+        places,
+        modes,
+        roots,
+        direct,
+    )
+
+
+@core
+def _forward(
+    tables,
+    policies,
+    reach,
+    buffer,
+    sums,
+    mass,
+    masses,
+    turned,
+    common,
+    places,
+    direct,
+):
+    goal, _, _, _, ring, _ = tables.sizes
+    players = len(reach)
+    if len(sums) > 0:
+        for player in range(players):
+            direct[player] = is_lean(tables, policies[player])
+    reach[:] = 0.0
+    order, runs = tables.cell_order, tables.run_start
+    for run in range(len(runs) - 1):
+        for turn in range(runs[run], runs[run + 1]):
+            own, opponent = divmod(order[turn], goal)
             for player in range(players):
-                policy = policies[player]
-                acting = role if player == 0 else FOLLOW
-                places[0] = _place(tables, player, own, opponent)
-                places[1] = _place(tables, player, own + ring - 1, opponent)
-                _value_rolls(
-                    tables,
-                    policy,
-                    acting != FOLLOW,
-                    values[player],
-                    buffer,
-                    places[0],
-                    own,
-                    opponent,
-                )
-                if acting == REMEMBER:
-                    _maximise(
-                        tables, buffer, places, situation, modes, slots, choice[own, opponent]
-                    )
+                if not direct[player]:
+                    land_sums(tables, reach[player], sums, player, own, opponent)
+        for turn in range(runs[run], runs[run + 1]):
+            cell = order[turn]
+            own, opponent = divmod(cell, goal)
+            situation = tables.situation[own, opponent]
+            if turn + AHEAD < len(order):
+                _expect_rolls(tables, policies, reach, order[turn + AHEAD])
+                _expect(tables, reach, order[turn + AHEAD])
+            for player in range(players):
+                policy, known = policies[player], reach[player]
+                place = place_of(tables, player, own, opponent)
+                places[0] = place
+                places[1] = place_of(tables, player, own + ring - 1, opponent)
+                here = collect(tables, reach, player, cell, masses, turned, common)
+                if player == 0:
+                    mass[own, opponent] = here
+                if here > 0.0:
+                    row = policy[own, opponent]
+                    depart(tables, row, masses, common, buffer, places, own, situation)
+                if direct[player]:
+                    spread_rolls(tables, policy, known, buffer, place, own, opponent)
                 else:
-                    if acting != FOLLOW:
-                        here = _collect(tables, reach, player, cell, masses, common)
-                        mass[own, opponent] = here
-                        found = row_values[own, opponent]
-                        _average_rolls(tables, masses, buffer, places, situation, common, found)
-                        if here > 0.0 and acting == GREEDY:
-                            changes += _take_best(policy[own, opponent], found, here)
-                        elif here > 0.0 and acting == SOFTEN:
-                            _soften(policy[own, opponent], found, here, temperature, damping)
-                    _mix(tables, policy[own, opponent], buffer, places, situation, common, slots)
-                _publish(tables, slots, values, player, cell)
-                if cell == 0:
-                    roots[player] = slots[tables.start]
-    return roots[0], roots[players - 1], changes
+                    spread_rolls_by_sums(
+                        tables, policy, known, buffer, place, sums, player, own, opponent
+                    )
 
 
-@_entry
-def forward(tables, policies, reach, buffer):
+@kernel
+def forward(tables, policies, reach, buffer, sums, mass):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
@@ -505,32 +385,34 @@ def forward(tables, policies, reach, buffer):
         a fair coin says who starts, with one the start has probability 1.
     buffer : float64 (Q * G * ring * P * K * L,)
         Scratch, all zero before and after.
+    sums : float64 (Q * G * P * R * K * L,)
+        Scratch, R the length of a ring of sums.
+    mass : float64 (G, G)
+        Filled with the reach probability of every cell, player 0 to move.
     """
-    goal, _, _, active, ring, _ = tables.sizes
+    active = tables.sizes[3]
     size = len(tables.lane)
-    players = len(reach)
-    masses = np.zeros(active * size, reach.dtype)
+    masses = np.zeros(max(active, size) * size, reach.dtype)
+    turned = np.zeros(size * size, reach.dtype)
     common = np.zeros(size, reach.dtype)
     places = np.zeros(2, np.int64)
-    reach[:] = 0.0
-    for total in range(2 * goal - 1):
-        for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
-            opponent = total - own
-            cell = own * goal + opponent
-            situation = tables.situation[own, opponent]
-            _expect(tables, reach, own, opponent)
-            for player in range(players):
-                row = policies[player, own, opponent]
-                places[0] = _place(tables, player, own, opponent)
-                places[1] = _place(tables, player, own + ring - 1, opponent)
-                if _collect(tables, reach, player, cell, masses, common) > 0.0:
-                    _leave(tables, row, masses, common, buffer, places, own, situation)
-                _spread_rolls(
-                    tables, policies[player], reach[player], buffer, places[0], own, opponent
-                )
+    direct = np.ones(len(reach), np.bool_)
+    _forward(
+        tables,
+        policies,
+        reach,
+        buffer,
+        sums,
+        mass,
+        masses,
+        turned,
+        common,
+        places,
+        direct,
+    )
 
 
-@_entry
+@kernel
 def hidden_reach(tables, reach, player, out):
     """Reach probability of every memory slot at every cell.
 
@@ -545,13 +427,18 @@ def hidden_reach(tables, reach, player, out):
         Filled.
     """
     goal = tables.sizes[0]
-    common = np.zeros(len(tables.lane), reach.dtype)
+    size = len(tables.lane)
+    active = tables.sizes[3]
+    masses = np.zeros(max(active, size) * size, reach.dtype)
+    turned = np.zeros(size * size, reach.dtype)
+    common = np.zeros(size, reach.dtype)
     for own in range(goal):
         for opponent in range(goal):
-            _collect(tables, reach, player, own * goal + opponent, out[own, opponent], common)
+            collect(tables, reach, player, own * goal + opponent, masses, turned, common)
+            out[own, opponent] = masses[: active * size]
 
 
-@_entry
+@kernel
 def hidden_values(tables, values, own, opponent, out):
     """Win probability of every roll in every memory slot of one cell.
 
@@ -575,25 +462,18 @@ def hidden_values(tables, values, own, opponent, out):
     for base in range(1 if ring == 1 else 2):
         score = own + base * (ring - 1)
         if score < goal:
-            _value_rolls(tables, everything, True, values, buffer, places[base], score, opponent)
+            value_rolls(tables, everything, True, values, buffer, places[base], score, opponent)
             continue
         for plane in range(planes):
             for roll in range(rolls):
                 at = places[base] + (plane * rolls + roll) * size
                 win = tables.terminal_win[tables.plane_dice[plane], score, opponent, roll]
-                fill(buffer, at, win, tables.lane)
+                store(buffer, at, splat(buffer, win, tables.lane))
     situation = tables.situation[own, opponent]
+    modes = np.zeros(rolls, np.int64)
     for memory in range(active):
-        first = tables.exception_start[situation, memory]
-        last = tables.exception_start[situation, memory + 1]
         for lane in range(size):
+            modes_of(tables, situation, memory, lane, modes)
             for roll in range(rolls):
-                mode = tables.default_mode[situation, roll]
-                out[memory * size + lane, roll] = buffer[
-                    _roll_at(tables, places, mode, roll) + lane
-                ]
-            for x in range(first, last):
-                if tables.exception_low[x] <= lane < tables.exception_high[x]:
-                    roll = tables.exception_roll[x]
-                    at = _roll_at(tables, places, tables.exception_mode[x], roll)
-                    out[memory * size + lane, roll] = buffer[at + lane]
+                at = roll_at(tables, places, modes[roll], roll)
+                out[memory * size + lane, roll] = buffer[at + lane]

@@ -9,8 +9,9 @@ together with a bonus), S situations (kinds of cells that differ in how rolls pl
 A *cell* is ``own score * G + opponent's score`` of the player to move.  An *afterstate* is what a
 roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
 opponent's ``u``, the record ``w`` of the turn and the lane.  Values and reach live on afterstates,
-in flat arrays of shape ``(E, G, W, G, L)`` indexed ``[e, u, w, t, lane]``, so that the sums a roll
-can give lie next to each other, and so do those of the next diagonal.
+in flat arrays at ``origin + e * ends + u * columns + t * scores + w * records + lane`` with the
+strides of :class:`Strides`.  Where points are remembered, what can be scored from one base lies
+next to each other (``records = lanes - scores``); elsewhere, what differs in ``t`` alone.
 """
 
 from typing import NamedTuple
@@ -20,6 +21,16 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Strides(NamedTuple):
+    """Where an afterstate lies."""
+
+    origin: int
+    ends: int
+    columns: int
+    scores: int
+    records: int
 
 
 class Cycles(NamedTuple):
@@ -37,6 +48,7 @@ class Cycles(NamedTuple):
     block_cells: Ints  # (G * G,) in the order in which blocks can be solved backward
     entry_start: Ints  # (B + 1,) range of the entries of a block
     entry_position: Ints  # (n,) where it lies among the afterstates
+    entry_from: Ints  # (n, 4) the same as end, opponent's score, record, own score
     entry_cell: Ints  # (n,) cell on which it lands
     entry_slot: Ints  # (n,) memory slot of whoever moves there
     entry_again: Ints  # (n,) 1 if the same player moves again
@@ -48,6 +60,9 @@ class Tables(NamedTuple):
 
     lane: tuple[int, ...]  # L zeros: its length is a constant of the compiled kernel
     sizes: tuple[int, int, int, int, int, int]  # G, K, W, J, ring (largest bonus + 1), D
+    strides: Strides
+    cell_order: Ints  # (G * G,) cells, forward: none feeds one before it
+    run_start: Ints  # (r + 1,) range of a run of the order: neighbours that do not feed each other
     start: int  # memory slot ``j * L + lane`` before the first turn
 
     terminal_win: Floats  # (D, T, G, K) probability that the roll wins at once, from (t, o)
@@ -63,6 +78,28 @@ class Tables(NamedTuple):
     source_start: Ints  # (m + 1,) range of the rolls that can leave an afterstate
     source_prob: Floats  # (n,) probability of its outcome
     source_offset: Ints  # (n,) roll * L
+
+    # The same by sums: what one die more adds, and the terms that correct it.
+    sides: Ints  # (D,)
+    sum_ring: int  # bases of a column whose sums are kept
+    sum_depth: Ints  # (D,) most dice whose sum is used; 0 if outcomes are always summed directly
+    is_sum: NDArray[np.uint8]  # (D, K) 1 if a roll is a sum and its corrections, 0 if these alone
+    many_offset: int  # distance of the afterstate with the record of large sums
+    direct_terms: int  # terms of all outcomes of a base, on average over planes
+    sum_terms: int  # terms of all its sums
+    corrections: int  # terms of all its corrections
+    term_prob: Floats  # (c,) correction, grouped by dice and roll
+    term_offset: Ints  # (c,) as outcome_offset
+    term_start: Ints  # (D, K) first term; points ascend
+    term_stop: Ints  # (D, K, T) one past the last term below the goal, from t
+    mend_offset: Ints  # (d,) the same terms by afterstate, as target_offset
+    mend_points: Ints  # (d,)
+    mend_gift: Ints  # (d,)
+    mend_start: Ints  # (D + 1,)
+    mend_first: Ints  # (d + 1,) as source_start
+    mend_prob: Floats  # (c,)
+    mend_source: Ints  # (c,) as source_offset
+
     zero_points: Ints  # (G,) points for rolling no dice, by the opponent's score
     zero_gift: Ints  # (G,) points that this gives to the opponent
     zero_offset: Ints  # (G,) as outcome_offset
@@ -80,10 +117,24 @@ class Tables(NamedTuple):
     exception_low: Ints  # (x,) first lane
     exception_high: Ints  # (x,) one past the last lane
 
+    # The exceptions once more, as alternatives, grouped by situation and roll, and their members.
+    default_far: Ints  # (S, K) 1 if most memories play the roll with a bonus
+    default_offset: Ints  # (S, K) where the buffer holds it, from its base
+    alternative_start: Ints  # (S, K + 1) range of the alternatives of a roll
+    alternative_far: Ints  # (a,)
+    alternative_offset: Ints  # (a,)
+    member_start: Ints  # (a + 1,) range of the members of an alternative
+    member_memory: Ints  # (x,)
+    member_mask: Ints  # (x,) position among the masks, -1 for all lanes
+    exception_gain: Ints  # (x,) alternative of an exception, counted from its situation's first
+    exception_mask: Ints  # (x,)
+    lane_masks: NDArray[np.uint8]  # (..., L) flat, 1 for the lanes concerned
+
     arrival_start: Ints  # (G * G + 1,) range of the afterstates that land on a cell
     arrival_base: Ints  # (y,) position of the afterstate with record 0
     arrival_again: NDArray[np.uint8]  # (y,) 1 if the same player moves again
     next_memory: NDArray[np.uint64]  # (2, W, L) slot of whoever moves next: [again, record, lane]
+    handover: Ints  # (2,) by again: KEPT, SWAPPED or SCATTERED, how next_memory runs
     fixed_win: Ints  # (z,) positions of afterstates inside the board that win at once
     has_cycles: bool  # a turn can leave the total score as it was
     cycles: Cycles

@@ -190,7 +190,7 @@ def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fracti
     if dice < 1 or sides < 2:
         least = "allowed are at least 1 die and 2 sides"
         raise ValueError(f"points_distribution: {dice} dice of {sides} sides, {least}")
-    sums = _sums_without_ones(dice, sides)
+    sums = sums_without_ones(dice, sides)
     rolls = sides**dice
     ways = dict.fromkeys([rules.pig_out], rolls - sum(sums))
     for total, count in enumerate(sums):
@@ -201,12 +201,13 @@ def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fracti
 
 
 @cache
-def _sums_without_ones(dice: int, sides: int) -> tuple[int, ...]:
-    # Entry t: rolls of `dice` dice that show no 1 and sum to t. One more die slides a window of
-    # its sides - 1 faces over the sums before it, a difference of two running totals.
+def sums_without_ones(dice: int, sides: int) -> tuple[int, ...]:
+    """Count the rolls of `dice` dice that show no 1, by their sum."""
+    # One more die slides a window of its sides - 1 faces over the sums before it, a difference of
+    # two running totals.
     if dice == 0:
         return (1,)
-    before = _sums_without_ones(dice - 1, sides)
+    before = sums_without_ones(dice - 1, sides)
     running = [0, *accumulate(before)]
     last = len(before)
     return tuple(

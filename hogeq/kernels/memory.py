@@ -1,0 +1,221 @@
+"""What a cell does with the hidden memory: who arrives with which, and what each roll then is.
+
+A cell's arrays by memory have a row of L lanes for every active memory; at least L rows, so that
+they can be transposed.  A roll that plays otherwise for some memories than for most is an
+*alternative*: it lies elsewhere in the buffer, and its *members* are those memories.
+"""
+
+from hogeq.kernels.dice import part
+from hogeq.kernels.lanes import (
+    above_rounding,
+    item,
+    lane_sum,
+    load,
+    masked,
+    splat,
+    store,
+    transpose,
+)
+
+KEPT, SWAPPED, SCATTERED = 0, 1, 2  # how record and lane make the next mover's memory
+
+
+@part
+def usual_at(tables, places, situation, roll):
+    """Position in the buffer of a roll as most memories play it."""
+    far = tables.default_far[situation, roll]
+    return places[far] + tables.default_offset[situation, roll]
+
+
+@part
+def _other_at(tables, places, alternative):
+    far = item(tables.alternative_far, alternative)
+    return item(places, far) + item(tables.alternative_offset, alternative)
+
+
+@part
+def _members(tables, masses, alternative):
+    """Reach probability, by lane, of the memories that play a roll the other way."""
+    size = len(tables.lane)
+    first = item(tables.member_start, alternative)
+    last = item(tables.member_start, alternative + 1)
+    total = splat(masses, 0.0, tables.lane)
+    for member in range(first, last):
+        row = load(masses, item(tables.member_memory, member) * size, tables.lane)
+        mask = item(tables.member_mask, member)
+        if mask >= 0:
+            row = masked(row, tables.lane_masks, mask)
+        total += row
+    return total
+
+
+@part
+def collect(tables, reach, player, cell, masses, turned, common):
+    """Reach probability of every memory slot of a player at a cell.
+
+    Fills `masses` and their sums by lane, `common` (L,); returns the sum of all.
+    """
+    _, _, records, active, _, _ = tables.sizes
+    size = len(tables.lane)
+    stride = tables.strides.records
+    zero = splat(masses, 0.0, tables.lane)
+    first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
+    swaps = tables.handover[0] == SWAPPED
+    if swaps:
+        for record in range(size):
+            total = zero
+            for arrival in range(first, last if record < records else first):
+                if tables.arrival_again[arrival] == 0:
+                    source = reach[len(reach) - 1 - player]
+                    at = item(tables.arrival_base, arrival) + record * stride
+                    total += load(source, at, tables.lane)
+            store(turned, record * size, total)
+        transpose(turned, masses, tables.lane)
+    else:
+        for memory in range(active):
+            store(masses, memory * size, zero)
+    for arrival in range(first, last):
+        again = tables.arrival_again[arrival]
+        handover = tables.handover[again]
+        if handover == SWAPPED and swaps:
+            continue
+        source = reach[player if again else len(reach) - 1 - player]
+        for record in range(records):
+            at = tables.arrival_base[arrival] + record * stride
+            if handover == KEPT:
+                to = record * size
+                total = load(masses, to, tables.lane) + load(source, at, tables.lane)
+                store(masses, to, total)
+            else:
+                for lane in range(size):
+                    masses[tables.next_memory[again, record, lane]] += source[at + lane]
+    if cell == 0:
+        masses[tables.start] += 1.0 / len(reach)
+    total = zero
+    for memory in range(active):
+        total += load(masses, memory * size, tables.lane)
+    store(common, 0, total)
+    return lane_sum(total)
+
+
+@part
+def depart(tables, row, masses, common, buffer, places, own, situation):
+    """Add a cell's reach to that of its rolls; ``common`` is the sum of ``masses`` by lane."""
+    goal, rolls, _, _, ring, _ = tables.sizes
+    far_inside = own + ring - 1 < goal
+    everyone = load(common, 0, tables.lane)
+    for roll in range(rolls):
+        weight = row[roll]
+        if weight > 0.0:
+            usual = everyone
+            first = tables.alternative_start[situation, roll]
+            last = tables.alternative_start[situation, roll + 1]
+            for alternative in range(first, last):
+                members = _members(tables, masses, alternative)
+                usual -= members
+                if far_inside or tables.alternative_far[alternative] == 0:
+                    at = _other_at(tables, places, alternative)
+                    store(buffer, at, weight * members + load(buffer, at, tables.lane))
+            if last > first:
+                usual = above_rounding(usual, everyone)
+            if far_inside or tables.default_far[situation, roll] == 0:
+                at = usual_at(tables, places, situation, roll)
+                store(buffer, at, weight * usual + load(buffer, at, tables.lane))
+
+
+@part
+def average_rolls(tables, masses, buffer, places, situation, common, row_values):
+    """Counterfactual value of every roll: its values weighted by the reach of each memory slot."""
+    rolls = tables.sizes[1]
+    everyone = load(common, 0, tables.lane)
+    for roll in range(rolls):
+        usual = load(buffer, usual_at(tables, places, situation, roll), tables.lane)
+        total = everyone * usual
+        first = tables.alternative_start[situation, roll]
+        for alternative in range(first, tables.alternative_start[situation, roll + 1]):
+            other = load(buffer, _other_at(tables, places, alternative), tables.lane)
+            total += _members(tables, masses, alternative) * (other - usual)
+        row_values[roll] = lane_sum(total)
+
+
+@part
+def mix(tables, row, buffer, places, situation, gains, slots):
+    """Value of every memory slot when rolls are drawn from ``row``.
+
+    `gains` is scratch: what the row's share of an alternative is worth above the usual.
+    """
+    _, rolls, _, active, _, _ = tables.sizes
+    size = len(tables.lane)
+    none = tables.alternative_start[situation, 0]
+    common = splat(slots, 0.0, tables.lane)
+    for roll in range(rolls):
+        weight = row[roll]
+        first = tables.alternative_start[situation, roll]
+        last = tables.alternative_start[situation, roll + 1]
+        if weight > 0.0:
+            usual = load(buffer, usual_at(tables, places, situation, roll), tables.lane)
+            common += weight * usual
+            for alternative in range(first, last):
+                other = load(buffer, _other_at(tables, places, alternative), tables.lane)
+                store(gains, (alternative - none) * size, weight * (other - usual))
+        else:
+            for alternative in range(first, last):
+                zero = splat(slots, 0.0, tables.lane)
+                store(gains, (alternative - none) * size, zero)
+    for memory in range(active):
+        value = common
+        first = tables.exception_start[situation, memory]
+        for x in range(first, tables.exception_start[situation, memory + 1]):
+            gain = load(gains, item(tables.exception_gain, x) * size, tables.lane)
+            mask = item(tables.exception_mask, x)
+            if mask >= 0:
+                gain = masked(gain, tables.lane_masks, mask)
+            value += gain
+        store(slots, memory * size, value)
+
+
+@part
+def publish(tables, slots, turned, values, player, cell):
+    """Write a cell's values by memory slot to the afterstates that land on the cell."""
+    records = tables.sizes[2]
+    size = len(tables.lane)
+    stride = tables.strides.records
+    first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
+    if last > first and tables.handover[0] == SWAPPED:
+        transpose(slots, turned, tables.lane)
+    for arrival in range(first, last):
+        again = tables.arrival_again[arrival]
+        handover = tables.handover[again]
+        target = values[player if again else len(values) - 1 - player]
+        constant, sign = (0.0, 1.0) if again else (1.0, -1.0)
+        for record in range(records):
+            at = tables.arrival_base[arrival] + record * stride
+            if handover == SWAPPED:
+                value = load(turned, record * size, tables.lane)
+                store(target, at, constant + sign * value)
+            elif handover == KEPT:
+                value = load(slots, record * size, tables.lane)
+                store(target, at, constant + sign * value)
+            else:
+                for lane in range(size):
+                    slot = tables.next_memory[again, record, lane]
+                    target[at + lane] = constant + sign * slots[slot]
+
+
+@part
+def modes_of(tables, situation, memory, lane, modes):
+    """Fill `modes` (K,) with how each roll plays from one memory slot."""
+    for roll in range(len(modes)):
+        modes[roll] = tables.default_mode[situation, roll]
+    first = tables.exception_start[situation, memory]
+    for x in range(first, tables.exception_start[situation, memory + 1]):
+        if tables.exception_low[x] <= lane < tables.exception_high[x]:
+            modes[tables.exception_roll[x]] = tables.exception_mode[x]
+
+
+@part
+def roll_at(tables, places, mode, roll):
+    """Position in the buffer of a roll under a mode; ``places[bonus]`` locates the base."""
+    rolls = tables.sizes[1]
+    offset = (tables.mode_plane[mode] * rolls + roll) * len(tables.lane)
+    return places[1 if tables.mode_bonus[mode] > 0 else 0] + offset
