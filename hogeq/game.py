@@ -151,7 +151,7 @@ def required_bytes(rules: Rules) -> int:
     layout = _Layout(rules)
     ends = 2 if rules.time_trot else 1
     cells = rules.goal**2
-    states = cells * ends * layout.records * layout.width * 8
+    states = ends * layout.strides.ends * 8
     table = cells * (rules.max_dice + 1) * 8
     return 4 * states + 6 * table
 
