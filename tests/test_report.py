@@ -351,6 +351,7 @@ def test_click_hover_and_keys(opened: Opened) -> None:
         plot.click(position=opened.middle(own, other))
         expect(page.locator("#own")).to_have_value(str(own))
         assert opened.chosen() == (own, other)
+        page.wait_for_timeout(500)  # two clicks at once are a double click, which zooms out
     assert page.evaluate("document.activeElement.id") == "frame"
     keys = (("ArrowUp", (4, 18)), ("ArrowLeft", (4, 17)), ("Shift+ArrowUp", (14, 17)))
     for key, place in (*keys, ("Shift+ArrowUp", (19, 17)), ("ArrowDown", (18, 17))):
