@@ -30,14 +30,14 @@ class Run:
     solver : str
     seed : int
     iterations : int
-        Those in the last checkpoint.
+        Those in the last checkpoint, of a run under way up to its last measurement.
     attack, bound : float
         Win rates of the strongest counter-matrix found and of the responder with full memory
         against the average policy; of a run that is not complete, at its last measurement.
     matrix_attack, matrix_bound : float
         The same against the matrix.
     seconds : float
-        Spent in the solver.
+        Spent in the solver for these.
     elapsed : float
         Seconds spent on the run, all its parts together.
     started : str
@@ -131,35 +131,43 @@ def read(path: str | Path, config: Mapping[str, Any] | None = None) -> Run:
     path = Path(path)
     manifest = _manifest(path / results.MANIFEST)
     if config is None:
-        config = _mapping(read_yaml(path / results.CONFIG), path / results.CONFIG)
-    config = dict(_flat(config))
-    figures = _part(manifest, "figures") or _last_measured(path)
+        file = path / results.CONFIG
+        # Champions keep the config that made them in their manifest.
+        in_manifest = "config" in manifest and not file.exists()
+        config = _mapping(manifest["config"] if in_manifest else read_yaml(file), file)
+    try:
+        return _run(path, manifest, dict(_flat(config)))
+    except TypeError as error:
+        raise ResultsError(f"{path / results.MANIFEST}: {error}") from error
+
+
+def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> Run:
+    if not manifest.get("figures"):
+        manifest = {**manifest, **_last_measured(path, manifest)}
+    figures = _part(manifest, "figures")
     environment = _part(manifest, "environment")
     status = manifest.get("status")
     if status == "running" and not results.is_held(path):
         status = CUT_OFF
-    try:
-        return Run(
-            path=path,
-            name=_known(str, config.get("name")) or path.name,
-            status=_known(str, status) or "unknown",
-            edition=_edition(config),
-            solver=_known(str, config.get("solver.name")),
-            seed=_known(int, config.get("seed")),
-            iterations=_known(int, manifest.get("iterations")),
-            attack=_known(float, _part(figures, "average_policy").get("attack")),
-            bound=_known(float, _part(figures, "average_policy").get("bound")),
-            matrix_attack=_known(float, _part(figures, "matrix").get("attack")),
-            matrix_bound=_known(float, _part(figures, "matrix").get("bound")),
-            seconds=_known(float, manifest.get("solver_seconds")),
-            elapsed=_known(float, manifest.get("elapsed_seconds")),
-            started=_known(str, manifest.get("started")),
-            version=_known(str, environment.get("hogeq")),
-            commit=_known(str, _part(environment, "git").get("commit")),
-            config=config,
-        )
-    except TypeError as error:
-        raise ResultsError(f"{path / results.MANIFEST}: {error}") from error
+    return Run(
+        path=path,
+        name=_known(str, config.get("name")) or path.name,
+        status=_known(str, status) or "unknown",
+        edition=_edition(config),
+        solver=_known(str, config.get("solver.name")),
+        seed=_known(int, config.get("seed")),
+        iterations=_known(int, manifest.get("iterations")),
+        attack=_known(float, _part(figures, "average_policy").get("attack")),
+        bound=_known(float, _part(figures, "average_policy").get("bound")),
+        matrix_attack=_known(float, _part(figures, "matrix").get("attack")),
+        matrix_bound=_known(float, _part(figures, "matrix").get("bound")),
+        seconds=_known(float, manifest.get("solver_seconds")),
+        elapsed=_known(float, manifest.get("elapsed_seconds")),
+        started=_known(str, manifest.get("started")),
+        version=_known(str, environment.get("hogeq")),
+        commit=_known(str, _part(environment, "git").get("commit")),
+        config=config,
+    )
 
 
 def ordered(runs: Sequence[Run], key: str, *, descending: bool = False) -> list[Run]:
@@ -195,17 +203,23 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     return _mapping(found, path)
 
 
-def _last_measured(path: Path) -> dict[str, Any]:
-    """Figures of a run under way, as far as they are known."""
+def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Make up for the manifest of a run under way, which is that of its beginning."""
     if not (path / results.METRICS).exists():
         return {}
     rows = results.read_metrics(path / results.METRICS)
     if not rows:
         return {}
-    return {
-        "average_policy": {"attack": rows[-1].attack, "bound": rows[-1].bound},
-        "matrix": {"attack": rows[-1].purified_attack},
+    last = rows[-1]
+    found = {
+        "figures": {
+            "average_policy": {"attack": last.attack, "bound": last.bound},
+            "matrix": {"attack": last.purified_attack},
+        }
     }
+    if last.iteration > (_known(int, manifest.get("iterations")) or 0):
+        return {**found, "iterations": last.iteration, "solver_seconds": last.seconds}
+    return found
 
 
 def _edition(config: Mapping[str, Any]) -> str | None:

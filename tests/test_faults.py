@@ -11,6 +11,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -342,3 +343,15 @@ def _without_jobs(files: dict[str, bytes]) -> dict[str, Any]:
     config = yaml.safe_load(files[results.CONFIG])
     del config["measure"]["attack"]["jobs"]
     return {**files, results.CONFIG: config}
+
+
+def test_every_fault_of_the_table_is_tried() -> None:
+    table = (ROOT / "docs" / "faults.md").read_text("utf-8")
+    named = [
+        (file, test.strip().removesuffix("..."))
+        for cell in re.findall(r"`(test_\w+: [^`]*)`", " ".join(table.split()))
+        for file, _, test in [cell.partition(":")]
+    ]
+    assert len(named) > 20
+    for file, test in named:
+        assert f"def test_{test}" in (ROOT / "tests" / f"{file}.py").read_text(), (file, test)

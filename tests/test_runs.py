@@ -90,6 +90,18 @@ def test_a_run_is_read_from_its_files(root: Path) -> None:
 def test_a_run_under_way_shows_its_last_measurement(root: Path) -> None:
     run = read(root / "c")
     assert (run.attack, run.bound, run.matrix_attack, run.matrix_bound) == (0.57, 0.65, 0.58, None)
+    assert (run.iterations, run.seconds) == (7, 9.0)
+    begun = read(made(root, "d", status="running", figures=None, iterations=0, solver_seconds=0.0))
+    assert (begun.iterations, begun.seconds) == (3, 0.1)
+
+
+def test_a_champion_has_its_config_in_its_manifest(root: Path) -> None:
+    config = {"name": "best", "rules": "su20", "solver": {"name": "cfr_br"}}
+    champion = made(root, "champion", config=config)
+    (champion / results.CONFIG).unlink()
+    (champion / results.METRICS).unlink()
+    run = read(champion)
+    assert (run.name, run.edition, run.solver, run.attack) == ("best", "su20", "cfr_br", 0.52)
 
 
 def test_running_and_cut_off_are_told_apart(root: Path) -> None:

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -165,6 +166,17 @@ def test_the_base_may_be_a_file_beside(tmp_path: Path) -> None:
     path = written(tmp_path, base="base.yaml", grid=GRID)
     assert load_sweep(path) == load_sweep(written(tmp_path, grid=GRID))
     assert len(load_sweep(ROOT / "configs" / "sweep.yaml").points) == 8
+
+
+def test_the_page_shows_the_sweep_that_is_there() -> None:
+    text = (ROOT / "docs" / "sweeps.md").read_text("utf-8")
+    shown, slurm = (
+        re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("yaml", "python")
+    )
+    assert shown is not None
+    assert slurm is not None
+    assert yaml.safe_load(shown[1]) == yaml.safe_load((ROOT / "configs/sweep.yaml").read_text())
+    compile(slurm[1], "slurm.py", "exec")
 
 
 REFUSED = [
