@@ -4,7 +4,13 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from hogeq.formats import read_strategy, write_strategy
+from hogeq.game import compile_game
+from hogeq.purify.local_search import LocalSearch
+from hogeq.rules import rules_from
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 
@@ -24,10 +30,13 @@ class Run:
         self.out = out
         self.monkeypatch = monkeypatch
 
-    def __call__(self, script: str, arguments: str, name: str | None = None) -> Table:
+    def start(self, script: str, arguments: str) -> None:
         argv = [script, "--out", str(self.out), *arguments.split()]
         self.monkeypatch.setattr(sys, "argv", argv)
         runpy.run_path(str(FOLDER / f"{script}.py"), run_name="__main__")
+
+    def __call__(self, script: str, arguments: str, name: str | None = None) -> Table:
+        self.start(script, arguments)
         text = (self.out / f"{name or script}.md").read_text().splitlines()
         header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text]
         return [dict(zip(header, row, strict=True)) for row in rows]
@@ -65,6 +74,18 @@ def test_purification(table: Run) -> None:
     assert methods >= {"argmax", "threshold", "sample", "round", "local_search"}
     assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
     assert (table.out / "purification.png").exists()
+
+
+def test_a_local_search_goes_on(table: Run, tmp_path: Path) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+    policy = np.random.default_rng(0).dirichlet(np.ones(4), (12, 12))
+    write_strategy(tmp_path / "policy.npz", policy)
+    options = f"--goal 12 --dice 3 --strategy {tmp_path / 'policy.npz'} --anneal-steps 5"
+    for rounds in (2, 5):
+        table.start("local_search", f"{options} --rounds {rounds}")
+    found = read_strategy(tmp_path / "local_search" / "matrix.csv", 12, 3)
+    search = LocalSearch(rounds=5, anneal_steps=5)
+    np.testing.assert_array_equal(found, search.matrix(game, policy))
 
 
 def test_epsilon(table: Run) -> None:

@@ -71,7 +71,7 @@ class LocalSearch:
     starts: int = 2
     anneal_steps: int = 30
     most: int = 128
-    active: int = 24
+    active: int = 32
     seed: int = 0
     jobs: int = 1
 
@@ -130,9 +130,12 @@ class LocalSearch:
             rate = max(rate, found)
         better = rate < float(state.rate)
         best = matrix if better else state.matrix
+        if not better:  # what beat the candidate may, taken further, beat the matrix that is kept
+            pool.climb(one_hot[best], self.warm)
+            pool.attack(one_hot[best], 1, self.anneal_steps, [self.seed, iteration, 1])
         rates = pool.rates(one_hot[best])
         pool.shrink(one_hot[best], self.most)
-        radius = float(state.radius) * (1.5 if better else 0.8)
+        radius = float(state.radius) * (1.5 if better else 0.95)
         return SearchState(
             best,
             np.array(rates.max()),
