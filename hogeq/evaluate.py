@@ -90,7 +90,7 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
     1.0
     """
-    return game.workspace(2).win_rate(pair(game, a, b))
+    return shared_workspace(game, 2).win_rate(pair(game, a, b))
 
 
 def mover_value(game: Game, strategy: ArrayLike) -> float:

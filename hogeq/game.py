@@ -31,7 +31,7 @@ from hogeq.rules.turn import (
 from hogeq.workspace import Workspace
 
 LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
-TILE = 12  # scores on a side of a tile of cells, whose columns are to fit in a core's cache
+TILE = 8  # scores on a side of a tile of cells, whose columns are to fit in a core's cache
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
@@ -226,9 +226,12 @@ def compile_game(rules: Rules) -> Game:
         **landing.arrivals(ends),
         next_memory=handed,
         handover=_handover(layout, handed),
+        only_swaps=False,
         has_cycles=False,
         cycles=points.cycles(),
     )
+    swapped = tables.handover[0] == SWAPPED and not tables.arrival_again.any()
+    tables = tables._replace(only_swaps=bool(swapped and not len(tables.lane_masks)))
     try:
         tables = find_blocks(tables, layout.lanes)
     except ValueError as error:
@@ -356,7 +359,11 @@ def _alternatives(
         start[place, rolls] = len(places)
     flat = np.array([member for group in members for member in group], np.int64).reshape(-1, 2)
     table = np.array(places, np.int64).reshape(-1, 2)
+    lanes_of = np.zeros((len(members), width), np.uint8)
+    for alternative, group in enumerate(members):
+        lanes_of[alternative, [memory for memory, _ in group if memory < width]] = 1
     return {
+        "member_lanes": lanes_of.ravel(),
         "default_far": homes[:, :, 0].copy(),
         "default_offset": homes[:, :, 1].copy(),
         "alternative_start": start,

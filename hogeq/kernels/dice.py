@@ -89,6 +89,23 @@ def _sums_of(tables, player, opponent, plane):
 
 
 @part
+def _window(sums, column, spot, faces, ring, step, away, zero, lane):
+    """Add the sums of the bases 2 to `faces` steps away, up (1) or down (-1), around the ring."""
+    total = zero
+    first, last = (spot + 2, spot + faces) if away > 0 else (spot - faces, spot - 2)
+    low = max(first, 0)
+    high = min(last, ring - 1)
+    for there in range(low, high + 1):
+        total += load(sums, column + there * step, lane)
+    # What lies beyond the end of the ring, on either side.
+    for there in range(max(first - ring, 0), last - ring + 1):
+        total += load(sums, column + there * step, lane)
+    for there in range(first + ring, min(last, -1) + ring + 1):
+        total += load(sums, column + there * step, lane)
+    return total
+
+
+@part
 def is_lean(tables, policy):
     """Whether a policy makes so few rolls that they cost less directly than by sums."""
     goal, rolls, _, _, ring, _ = tables.sizes
@@ -163,24 +180,21 @@ def value_rolls_by_sums(
             value = _value_of_none(tables, values, base, win, own, opponent)
             store(buffer, place + plane * rolls * size, value)
         step = rolls * size
-        wrap = (ring - own % ring) * step
+        spot = own % ring
         if tables.sum_depth[dice] > 0 and own + 2 < goal:
             # The only afterstates of these that no base further on has asked for.
             many = load(values, base + tables.many_offset + 2 * tables.strides.scores, tables.lane)
-            store(sums, here + 2 * step - (ring * step if 2 * step >= wrap else 0), many)
+            store(sums, column + (own + 2) % ring * step, many)
+        zero = splat(values, 0.0, tables.lane)
         for roll in range(1, rolls):
-            total = splat(values, 0.0, tables.lane)
+            total = zero
             if roll <= tables.sum_depth[dice]:
-                at = here + (roll - 1) * size
-                for face in range(2, faces + 1):
-                    there = face * step
-                    if there >= wrap:
-                        there -= ring * step
-                    total += load(sums, at + there, tables.lane)
+                level = column + (roll - 1) * size
+                total = _window(sums, level, spot, faces, ring, step, 1, zero, tables.lane)
                 total = share * total
                 store(sums, here + roll * size, total)
                 if tables.is_sum[dice, roll] == 0:
-                    total = splat(values, 0.0, tables.lane)
+                    total = zero
             if needed and (everything or is_wanted(tables, policy, own, opponent, roll)):
                 start, stop = _corrections(tables, dice, roll, own, opponent)
                 value = gather(
@@ -270,12 +284,9 @@ def land_sums(tables, reach, sums, player, own, opponent):
             if tables.plane_again[plane] != end or tables.sum_depth[dice] == 0:
                 continue
             column = _sums_of(tables, player, opponent, plane)
-            total = splat(reach, 0.0, tables.lane)
-            for face in range(2, min(tables.sides[dice], own) + 1):
-                there = spot - face
-                if there < 0:
-                    there += ring
-                total += load(sums, column + there * step + size, tables.lane)
+            faces = min(tables.sides[dice], own)
+            zero = splat(reach, 0.0, tables.lane)
+            total = _window(sums, column + size, spot, faces, ring, step, -1, zero, tables.lane)
             landed += (1.0 / tables.sides[dice]) * total
         at = base_of(tables, end, own, opponent) + tables.many_offset
         # What corrections took away beforehand can leave nothing but rounding.
@@ -301,12 +312,8 @@ def spread_rolls_by_sums(tables, policy, reach, buffer, place, sums, player, own
         for roll in range(tables.sum_depth[dice], 0, -1):
             total = splat(reach, 0.0, tables.lane)
             if roll < tables.sum_depth[dice]:
-                for face in range(2, faces + 1):
-                    there = spot - face
-                    if there < 0:
-                        there += ring
-                    at = column + there * step + (roll + 1) * size
-                    total += load(sums, at, tables.lane)
+                level = column + (roll + 1) * size
+                total = _window(sums, level, spot, faces, ring, step, -1, total, tables.lane)
                 total = share * total
             if tables.is_sum[dice, roll] != 0:
                 total += load(buffer, sources + roll * size, tables.lane)

@@ -219,3 +219,37 @@ def roll_at(tables, places, mode, roll):
     rolls = tables.sizes[1]
     offset = (tables.mode_plane[mode] * rolls + roll) * len(tables.lane)
     return places[1 if tables.mode_bonus[mode] > 0 else 0] + offset
+
+
+@part
+def sure_roll(row):
+    """Return the roll of a row that makes one for certain, or -1."""
+    for roll in range(len(row)):
+        if row[roll] > 0.0:
+            return roll if row[roll] == 1.0 else -1
+    return -1
+
+
+@part
+def publish_one(tables, roll, buffer, places, situation, values, player, cell):
+    """Mix and publish at once, where one roll is made for certain and turns only swap memories.
+
+    What an afterstate is worth then hardly depends on the next mover's own record, the lane: it is
+    that of the usual roll, or of an alternative for the members of it.
+    """
+    records = tables.sizes[2]
+    stride = tables.strides.records
+    first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
+    target = values[len(values) - 1 - player]
+    usual = usual_at(tables, places, situation, roll)
+    none = tables.alternative_start[situation, roll]
+    some = tables.alternative_start[situation, roll + 1]
+    for record in range(records):
+        worth = item(buffer, usual + record)
+        value = splat(values, 1.0 - worth, tables.lane)
+        for alternative in range(none, some):
+            gain = item(buffer, _other_at(tables, places, alternative) + record) - worth
+            at = alternative * len(tables.lane)
+            value -= masked(splat(values, gain, tables.lane), tables.member_lanes, at)
+        for arrival in range(first, last):
+            store(target, item(tables.arrival_base, arrival) + record * stride, value)

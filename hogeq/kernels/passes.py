@@ -36,7 +36,9 @@ from hogeq.kernels.memory import (
     mix,
     modes_of,
     publish,
+    publish_one,
     roll_at,
+    sure_roll,
 )
 
 FOLLOW = 0  # keep to the policy
@@ -173,6 +175,7 @@ def _backward(
     direct,
 ):
     goal, _, _, _, ring, _ = tables.sizes
+    size = len(tables.lane)
     players = len(values)
     changes = 0
     if len(sums) > 0:
@@ -185,7 +188,7 @@ def _backward(
         cell = order[turn]
         own, opponent = divmod(cell, goal)
         situation = tables.situation[own, opponent]
-        if turn >= AHEAD:
+        if size > 1 and turn >= AHEAD:
             _expect_rolls(tables, policies, values, order[turn - AHEAD])
             _expect(tables, values, order[turn - AHEAD])
             if role in (MEASURE, GREEDY, SOFTEN):
@@ -225,6 +228,11 @@ def _backward(
                         changes += take_best(row, found, here)
                     elif here > 0.0 and acting == SOFTEN:
                         soften(row, found, here, temperature, damping)
+                if tables.only_swaps and cell != 0:
+                    sure = sure_roll(row)
+                    if sure >= 0:
+                        publish_one(tables, sure, buffer, places, situation, values, player, cell)
+                        continue
                 mix(tables, row, buffer, places, situation, gains, slots)
             publish(tables, slots, turned, values, player, cell)
             if cell == 0:
@@ -332,6 +340,7 @@ def _forward(
     direct,
 ):
     goal, _, _, _, ring, _ = tables.sizes
+    size = len(tables.lane)
     players = len(reach)
     if len(sums) > 0:
         for player in range(players):
@@ -348,7 +357,7 @@ def _forward(
             cell = order[turn]
             own, opponent = divmod(cell, goal)
             situation = tables.situation[own, opponent]
-            if turn + AHEAD < len(order):
+            if size > 1 and turn + AHEAD < len(order):
                 _expect_rolls(tables, policies, reach, order[turn + AHEAD])
                 _expect(tables, reach, order[turn + AHEAD])
             for player in range(players):

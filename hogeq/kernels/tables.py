@@ -126,6 +126,7 @@ class Tables(NamedTuple):
     member_start: Ints  # (a + 1,) range of the members of an alternative
     member_memory: Ints  # (x,)
     member_mask: Ints  # (x,) position among the masks, -1 for all lanes
+    member_lanes: NDArray[np.uint8]  # (a * L,) 1 at the lanes equal to a member's active memory
     exception_gain: Ints  # (x,) alternative of an exception, counted from its situation's first
     exception_mask: Ints  # (x,)
     lane_masks: NDArray[np.uint8]  # (..., L) flat, 1 for the lanes concerned
@@ -135,6 +136,7 @@ class Tables(NamedTuple):
     arrival_again: NDArray[np.uint8]  # (y,) 1 if the same player moves again
     next_memory: NDArray[np.uint64]  # (2, W, L) slot of whoever moves next: [again, record, lane]
     handover: Ints  # (2,) by again: KEPT, SWAPPED or SCATTERED, how next_memory runs
+    only_swaps: bool  # all turns hand over SWAPPED, and no mask is ever used
     fixed_win: Ints  # (z,) positions of afterstates inside the board that win at once
     has_cycles: bool  # a turn can leave the total score as it was
     cycles: Cycles

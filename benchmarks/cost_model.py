@@ -1,0 +1,226 @@
+"""What a pass over a game must compute and move, and how near the kernels come to it.
+
+    python benchmarks/cost_model.py --rules su20 [--goal 100] [--json]
+
+Operations and bytes are counted from the game's arrays, as docs/cost-model.md says.  The machine's
+ceilings are measured here too, on one core: the triad ``a = b + c * d`` over arrays far larger than
+the caches, and multiplications fused with additions that never leave the registers.  A pass cannot
+take less time than either its operations or its bytes do; that floor over the time measured is how
+much of the machine it uses.
+"""
+
+import argparse
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from time import thread_time
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hogeq.game import Game, compile_game
+from hogeq.kernels import lanes, passes
+from hogeq.kernels.tables import Tables
+from hogeq.rules import rules_from
+
+NUMBER = 8  # bytes
+TRIAD = 1 << 23  # doubles of each of four arrays, 64 MiB
+FUSED = 1 << 20  # rounds of ten vectors of 16 lanes
+LANE = (0,) * 16
+
+
+@dataclass(frozen=True)
+class Work:
+    """Of one player in one pass."""
+
+    operations: int
+    """Floating-point; a fused multiplication and addition counts two."""
+    moved: int
+    """Bytes that have to reach a kernel from beyond the cache, or leave it, once each."""
+
+    def __add__(self, other: "Work") -> "Work":
+        """Add what two passes do."""
+        return Work(self.operations + other.operations, self.moved + other.moved)
+
+    def times(self, players: int) -> "Work":
+        """Return the same for several players."""
+        return Work(self.operations * players, self.moved * players)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One pass, counted and timed."""
+
+    name: str
+    operations: int
+    moved: int
+    seconds: float
+    floor: float
+    achieved: float
+
+
+def dice_terms(tables: Tables) -> tuple[int, int]:
+    """Count additions of sums and terms of corrections, over all cells and planes."""
+    goal, rolls, *_ = tables.sizes
+    own = np.arange(goal)
+    needed = tables.plane_needed.astype(np.int64).sum(axis=1)  # by own score and plane
+    chain = corrections = 0
+    for plane, dice in enumerate(tables.plane_dice):
+        faces = np.clip(np.minimum(tables.sides[dice], goal - 1 - own) - 1, 0, None)
+        chain += int(goal * tables.sum_depth[dice] * faces.sum())
+        start = tables.term_start[dice, 1:rolls, None]
+        terms = (tables.term_stop[dice, 1:rolls, :goal] - start).sum(axis=0)
+        corrections += int((terms + 1) @ needed[:, plane])  # 1 for rolling no dice
+    return chain, corrections
+
+
+def memory_terms(tables: Tables) -> tuple[int, int, int]:
+    """Count alternatives, their members, and afterstates that land, over all cells."""
+    counts = np.bincount(tables.situation.ravel(), minlength=len(tables.default_mode))
+    alternatives = tables.alternative_start[:, -1] - tables.alternative_start[:, 0]
+    members = tables.exception_start[:, -1] - tables.exception_start[:, 0]
+    landings = len(tables.arrival_base) * tables.sizes[2]
+    return int(counts @ alternatives), int(counts @ members), landings
+
+
+def value_work(tables: Tables) -> Work:
+    """Values of every roll in every hidden state of a mixed policy, for one player."""
+    goal, rolls, *_ = tables.sizes
+    lanes = len(tables.lane)
+    chain, corrections = dice_terms(tables)
+    alternatives, members, landings = memory_terms(tables)
+    mixing = 2 * goal**2 * rolls + 2 * alternatives + members
+    operations = lanes * (chain + 2 * corrections + mixing + landings)
+    rows = goal**2 * rolls * (1 + len(tables.plane_dice))  # policy, and what is won at once
+    return Work(operations, NUMBER * (2 * landings * lanes + rows))
+
+
+def reach_work(tables: Tables) -> Work:
+    """Reach of every hidden state under a mixed policy, for one player."""
+    goal, rolls, _, active, _, _ = tables.sizes
+    lanes = len(tables.lane)
+    chain, corrections = dice_terms(tables)
+    alternatives, members, landings = memory_terms(tables)
+    gathering = landings + goal**2 * active
+    leaving = 2 * goal**2 * rolls + members + 3 * alternatives
+    operations = lanes * (chain + 2 * corrections + gathering + leaving)
+    return Work(operations, NUMBER * (2 * landings * lanes + goal**2 * rolls))
+
+
+def average_work(tables: Tables) -> Work:
+    """Weighting the values of one player's rolls by reach, beside the values themselves."""
+    goal, rolls, _, active, _, _ = tables.sizes
+    lanes = len(tables.lane)
+    alternatives, members, landings = memory_terms(tables)
+    weighting = 2 * goal**2 * rolls + members + 3 * alternatives
+    operations = lanes * (landings + goal**2 * active + weighting)
+    return Work(operations, NUMBER * (landings * lanes + goal**2 * rolls))
+
+
+@njit(error_model="numpy", fastmath=True)
+def _triad(a: Any, b: Any, c: Any, d: Any) -> None:
+    for i in range(len(a)):
+        a[i] = b[i] + c[i] * d[i]
+
+
+_load: Any = lanes.load  # what numba calls has no types that mypy could check
+_store: Any = lanes.store
+
+
+@njit(error_model="numpy")
+def _fused(numbers: Any, lane: Any, rounds: int) -> None:
+    a, b, c = _load(numbers, 0, lane), _load(numbers, 16, lane), _load(numbers, 32, lane)
+    d, e, f = _load(numbers, 48, lane), _load(numbers, 64, lane), _load(numbers, 80, lane)
+    g, h, i = _load(numbers, 96, lane), _load(numbers, 112, lane), _load(numbers, 128, lane)
+    j, x, y = _load(numbers, 144, lane), _load(numbers, 160, lane), _load(numbers, 176, lane)
+    for _ in range(rounds):
+        a, b, c, d, e = a * x + y, b * x + y, c * x + y, d * x + y, e * x + y
+        f, g, h, i, j = f * x + y, g * x + y, h * x + y, i * x + y, j * x + y
+    _store(numbers, 0, a + b + c + d + e + f + g + h + i + j)
+
+
+def least(run: Callable[[], object], times: int = 15) -> float:
+    """Seconds of processor time of the fastest of several calls, after one that compiles."""
+    run()
+    found = []
+    for _ in range(times):
+        start = thread_time()
+        run()
+        found.append(thread_time() - start)
+    return min(found)
+
+
+def ceilings() -> tuple[float, float]:
+    """Measure the operations and the bytes that one core manages in a second."""
+    arrays = [np.ones(TRIAD) for _ in range(4)]
+    moved = 4 * TRIAD * NUMBER
+    numbers = np.full(192, 0.5)
+    operations = FUSED * 10 * len(LANE) * 2
+    return (
+        operations / least(lambda: _fused(numbers, LANE, FUSED), 5),
+        moved / least(lambda: _triad(*arrays), 5),
+    )
+
+
+def measure(game: Game) -> dict[str, tuple[Work, float]]:
+    """Count and time the passes of a game, mixed policies throughout."""
+    random = np.random.default_rng(0)
+    played: NDArray[np.float64] = random.dirichlet(np.ones(game.rolls), (2, *game.shape[:2]))
+    alone, both = game.workspace(1), game.workspace(2)
+    values, reach, average = (f(game.tables) for f in (value_work, reach_work, average_work))
+
+    def sweep() -> None:
+        both.forward(played)
+        both.backward(played, passes.SOFTEN, temperature=0.01, damping=0.0)
+
+    return {
+        "values of all actions": (values, least(lambda: alone.backward(played[:1]))),
+        "reach of one player": (reach, least(lambda: alone.forward(played[:1]))),
+        "reach of both players": (reach.times(2), least(lambda: both.forward(played))),
+        "values, weighted by reach": (
+            values + average,
+            least(lambda: alone.backward(played[:1], passes.MEASURE)),
+        ),
+        "sweep of a responder": (values.times(2) + reach.times(2) + average, least(sweep)),
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--rules", default="su20")
+    parser.add_argument("--goal", type=int, default=100)
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    game = compile_game(rules_from({"edition": chosen.rules, "goal": chosen.goal}))
+    rate, bandwidth = ceilings()
+    rows = []
+    for name, (work, seconds) in measure(game).items():
+        floor = max(work.operations / rate, work.moved / bandwidth)
+        achieved = floor / seconds
+        rows.append(Row(name, work.operations, work.moved, seconds, floor, achieved))
+    context = {
+        "rules": chosen.rules,
+        "goal": chosen.goal,
+        "machine": platform.processor() or platform.machine(),
+        "fused_operations_per_second": rate,
+        "triad_bytes_per_second": bandwidth,
+    }
+    if chosen.json:
+        print(json.dumps({"context": context, "passes": [asdict(row) for row in rows]}, indent=2))
+        return
+    print(f"{chosen.rules}, goal {chosen.goal}, one core of {context['machine']}")
+    print(f"ceilings: {rate / 1e9:.1f} Gflop/s fused, {bandwidth / 1e9:.1f} GB/s triad")
+    print(f"{'':28}{'Mflop':>8}{'MB':>8}{'floor ms':>10}{'ms':>8}{'achieved':>10}")
+    for row in rows:
+        print(
+            f"{row.name:28}{row.operations / 1e6:8.1f}{row.moved / 1e6:8.1f}"
+            f"{row.floor * 1e3:10.2f}{row.seconds * 1e3:8.2f}{row.achieved:10.0%}"
+        )
+
+
+if __name__ == "__main__":
+    main()
