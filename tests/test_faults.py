@@ -76,7 +76,7 @@ def _plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     with pytest.MonkeyPatch.context() as patch:
         _plain_figures.__wrapped__(patch)  # type: ignore[attr-defined]
-        folder = tmp_path_factory.mktemp("undisturbed")
+        folder = tmp_path_factory.mktemp("no-fault")
         run(trial(), folder)
     return kept(folder / "trial")
 

@@ -94,8 +94,9 @@ def numbers(path: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    run(trial(), tmp_path_factory.mktemp("undisturbed"))
-    return numbers(tmp_path_factory.getbasetemp() / "undisturbed0" / "trial")
+    folder = tmp_path_factory.mktemp("undisturbed")
+    run(trial(), folder)
+    return numbers(folder / "trial")
 
 
 # --- when to measure ---------------------------------------------------------------------------
