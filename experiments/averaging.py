@@ -7,11 +7,13 @@ reach) and its exponent.  For CFR-BR: last, windowed and linear averages with ea
 regrets.  Prints a Markdown table and writes results/averaging.md.
 """
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 from report import arguments, publish, small_game, solved
 
+from hogeq.game import Game
 from hogeq.purify import argmax
 from hogeq.respond import Effort, attack, full_memory_bound
 
@@ -34,12 +36,19 @@ def main() -> None:
             ("reach", "counterfactual", "belief"), ("last", "window", "linear")
         )
     ]
-    rows = []
+    header = ["solver", "regrets by", "average by", "average", "attack", "argmax, attack", "bound"]
+    publish(given.out, "averaging", header, lines(game, runs, given.iterations, effort))
+
+
+def lines(
+    game: Game, runs: list[tuple[str, dict[str, Any]]], iterations: int, effort: Effort
+) -> Iterator[list[object]]:
+    """Measure every run."""
     for name, parameters in runs:
-        policy = solved(game, name, given.iterations, **parameters)
+        policy = solved(game, name, iterations, **parameters)
         matrix = argmax(game, policy)
         average = parameters.get("averaging", f"t^{parameters.get('gamma', 0.0):.0f}")
-        rows.append(
+        yield (
             [
                 name,
                 parameters["regret_weight"],
@@ -49,8 +58,6 @@ def main() -> None:
                 f"{full_memory_bound(game, policy):.5f}",
             ]
         )
-    header = ["solver", "regrets by", "average by", "average", "attack", "argmax, attack", "bound"]
-    publish(given.out, "averaging", header, rows)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ much of that the bound from prices takes off (hogeq/tighter_bound.py).
 Prints a Markdown table and writes results/exact_response.md.
 """
 
+import argparse
 from collections.abc import Iterator
 
 import numpy as np
@@ -45,15 +46,18 @@ def main() -> None:
     given = arguments(
         __doc__, edition="su20", goals=(8, 9, 10, 11, 12), dice=(2, 3), number=6, most=3000
     )
-    rows = []
+    header = ["goal", "dice", "against", "proved", "relaxations", *EFFORTS]
+    header += ["memory gains", "prices take off"]
+    publish(given.out, "exact_response", header, lines(given))
+
+
+def lines(given: argparse.Namespace) -> Iterator[list[object]]:
+    """Measure every kind of opponents on every game."""
     for goal in given.goals:
         for dice in given.dice:
             game = small_game(given.edition, goal, dice)
             for kind, strategies in opponents(game, given.number):
-                rows.append([goal, dice, kind, *figures(game, strategies, given.most)])
-    header = ["goal", "dice", "against", "proved", "relaxations", *EFFORTS]
-    header += ["memory gains", "prices take off"]
-    publish(given.out, "exact_response", header, rows)
+                yield [goal, dice, kind, *figures(game, strategies, given.most)]
 
 
 def figures(game: Game, strategies: list[np.ndarray], most: int) -> list[str]:

@@ -6,6 +6,8 @@ The policies and their argmax matrices are measured by the win rate that a best 
 1/2, exactly.  Prints a Markdown table and writes results/no_memory.md.
 """
 
+import argparse
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +49,12 @@ def main() -> None:
     given = arguments(
         __doc__, goal=0, dice=0, editions=tuple(games(0, 0)), solvers=tuple(RUNS), share=1.0
     )
-    rows = []
+    header = ["edition", "solver", "iterations", "policy", "matrix"]
+    publish(given.out, "no_memory", header, lines(given))
+
+
+def lines(given: argparse.Namespace) -> Iterator[list[object]]:
+    """Measure every solver on every game."""
     for name, rules in games(given.goal, given.dice).items():
         if name not in given.editions:
             continue
@@ -58,13 +65,12 @@ def main() -> None:
             try:
                 policy = solved(game, solver, iterations, **parameters)
             except ValueError as error:  # counterfactual weights where positions recur
-                rows.append([name, solver, iterations, "refused", str(error).split(",")[0]])
+                yield [name, solver, iterations, "refused", str(error).split(",")[0]]
                 continue
             beyond = [
                 full_memory_bound(game, each) - 0.5 for each in (policy, argmax(game, policy))
             ]
-            rows.append([name, solver, iterations, *(f"{rate:.1e}" for rate in beyond)])
-    publish(given.out, "no_memory", ["edition", "solver", "iterations", "policy", "matrix"], rows)
+            yield [name, solver, iterations, *(f"{rate:.1e}" for rate in beyond)]
 
 
 if __name__ == "__main__":

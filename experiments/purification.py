@@ -8,12 +8,15 @@ Prints a Markdown table and writes results/purification.md and .png.
 """
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from report import arguments, draw, publish, small_game, solved
+from report import Floats, arguments, draw, publish, small_game, solved
 
+from hogeq.evaluate import policy_of
 from hogeq.formats import read_strategy
+from hogeq.game import Game
 from hogeq.purify import METHODS, thresholded
 from hogeq.purify.sampling import Sample
 from hogeq.respond import Effort, attack, full_memory_bound
@@ -37,7 +40,7 @@ def main() -> None:
     )
     game = small_game(given.edition, given.goal, given.dice)
     if given.strategy:
-        policy = read_strategy(given.strategy, game.goal, game.rules.max_dice)
+        policy = policy_of(game, read_strategy(given.strategy, game.goal, game.rules.max_dice))
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
     strong = Effort(given.starts, given.anneal_steps, seed=1_000_003, jobs=given.jobs)
@@ -54,19 +57,25 @@ def main() -> None:
         ("local_search", rounds),
         ("local_search", {"start": "round", **rounds}),
     ]
-    rows = [["the policy itself", "", *measured(game, policy, strong), ""]]
+    header = ["method", "parameters", "attack", "bound", "seconds"]
+    publish(given.out, "purification", header, lines(game, policy, runs, strong))
+    figure(given.out, game, policy, given.samples, jobs)
+
+
+def lines(
+    game: Game, policy: Floats, runs: list[tuple[str, dict[str, Any]]], strong: Effort
+) -> Iterator[list[object]]:
+    """Measure the policy, the policy without unlikely rolls, and every method."""
+    yield ["the policy itself", "", *measured(game, policy, strong), ""]
     for level in (0.05, 0.1, 0.2, 0.3):
         cut = thresholded(game, policy, level)
-        rows.append([f"policy cut at {level}", "", *measured(game, cut, strong), ""])
+        yield [f"policy cut at {level}", "", *measured(game, cut, strong), ""]
     for name, parameters in runs:
         began = time.perf_counter()
         matrix = METHODS[name](**parameters).matrix(game, policy)
         seconds = time.perf_counter() - began
         told = ", ".join(f"{key} {value}" for key, value in parameters.items() if key != "jobs")
-        rows.append([name, told, *measured(game, matrix, strong), f"{seconds:.1f}"])
-    header = ["method", "parameters", "attack", "bound", "seconds"]
-    publish(given.out, "purification", header, rows)
-    figure(given.out, game, policy, given.samples, jobs)
+        yield [name, told, *measured(game, matrix, strong), f"{seconds:.1f}"]
 
 
 def measured(game: Any, strategy: Any, effort: Effort) -> list[str]:

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,15 @@ def solved(game: Game, name: str, iterations: int, **parameters: Any) -> Floats:
 
 
 def publish(out: Path, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table in Markdown and write it to ``out/name.md``."""
-    lines = [header, ["---"] * len(header), *rows]
-    text = "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    """Print a table in Markdown, each row as it comes, and write it to ``out/name.md``."""
+    text = ""
+    for row in chain([header, ["---"] * len(header)], rows):
+        line = f"| {' | '.join(map(str, row))} |\n"
+        print(line, end="", flush=True)
+        text += line
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / f"{name}.md") as path:
         path.write_text(text, encoding="utf-8")
-    print(text, end="")
 
 
 def draw(
