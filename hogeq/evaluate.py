@@ -1,8 +1,8 @@
 """Exact evaluation: win rates, values, reach probabilities, beliefs over the hidden memory.
 
 Everything here is a sum over all dice, never a sample.  A strategy is a matrix or a policy; both
-are turned into policies, and a matrix costs less only because the passes skip rolls that are never
-made.
+are turned into policies, and a matrix costs less because the passes skip rolls that are never made.
+Where turns only swap what is remembered, a pair of matrices has a pass of its own.
 """
 
 from functools import lru_cache
@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.game import Game
 from hogeq.kernels import passes
+from hogeq.kernels.duel import can_duel
 from hogeq.strategy import as_policy, check_matrix, check_policy
-from hogeq.workspace import WinRate, Workspace
+from hogeq.workspace import Duels, WinRate, Workspace
 
 Floats = NDArray[np.float64]
 RegretWeight = Literal["reach", "counterfactual", "belief"]
@@ -29,6 +30,16 @@ def shared_workspace(game: Game, players: int) -> Workspace:
 @lru_cache(maxsize=4)
 def _kept_workspace(game: Game, players: int, thread: int) -> Workspace:  # noqa: ARG001
     return game.workspace(players)
+
+
+def shared_duels(game: Game) -> Duels | None:
+    """Arrays for pairs of matrices that calls in one thread share; None if the game has none."""
+    return _kept_duels(game, get_ident()) if can_duel(game.tables) else None
+
+
+@lru_cache(maxsize=4)
+def _kept_duels(game: Game, thread: int) -> Duels:  # noqa: ARG001
+    return Duels(game.tables)
 
 
 def policy_of(game: Game, strategy: ArrayLike) -> Floats:
@@ -90,7 +101,14 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
     1.0
     """
-    return shared_workspace(game, 2).win_rate(pair(game, a, b))
+    tables = [np.asarray(a), np.asarray(b)]
+    duels = shared_duels(game) if all(table.ndim == 2 for table in tables) else None
+    if duels is None:
+        return shared_workspace(game, 2).win_rate(pair(game, a, b))
+    most = game.rules.max_dice
+    return duels.win_rate(
+        np.stack([check_matrix(table, game.goal, most) for table in tables]).astype(np.int64)
+    )
 
 
 def mover_value(game: Game, strategy: ArrayLike) -> float:

@@ -206,6 +206,8 @@ def compile_game(rules: Rules) -> Game:
         terminal_win=landing.terminal_win(),
         outcome_prob=points.prob,
         outcome_offset=points.offset,
+        outcome_points=points.points,
+        outcome_record=points.record,
         outcome_start=points.start,
         outcome_stop=points.stop(ring),
         gift=points.gift,
@@ -213,6 +215,7 @@ def compile_game(rules: Rules) -> Game:
         **points.sums(ring),
         zero_points=points.zero_points,
         zero_gift=points.zero_gift,
+        zero_record=points.zero_record,
         zero_offset=points.zero_offset,
         plane_dice=np.array([kind for kind, _ in planes], np.int64),
         plane_again=np.array([int(trot) for _, trot in planes], np.int64),
@@ -424,6 +427,7 @@ class _Outcomes:
         prob: list[float] = []
         offset: list[int] = []
         points: list[int] = []
+        records: list[int] = []
         for kind, roll in product(range(len(sides)), range(1, rolls)):
             self.start[kind, roll] = len(prob)
             for gained, chance in points_distribution(rules, roll, sides[kind]).items():
@@ -435,15 +439,18 @@ class _Outcomes:
                     self.leave[kind, roll] = float(1 - chance)
                 prob.append(float(chance))
                 points.append(gained)
+                records.append(record(rules, roll, gained))
                 offset.append(layout.offset(gained, gift, record(rules, roll, gained)))
             self.end[kind, roll] = len(prob)
         self.prob = np.array(prob)
         self.points = np.array(points, np.int64)
+        self.record = np.array(records, np.int64)
         self.offset = np.array(offset, np.int64)
         none = [zero_points(rules, opponent) for opponent in range(goal)]
         gifts = [given(rules, 0, gained) for gained in none]
         self.zero_points = np.array(none, np.int64)
         self.zero_gift = np.array(gifts, np.int64)
+        self.zero_record = np.array([record(rules, 0, gained) for gained in none], np.int64)
         self.zero_offset = np.array(
             [
                 layout.offset(gained, gift, record(rules, 0, gained))
@@ -672,22 +679,23 @@ class _Landings:
     def arrivals(self, ends: int) -> dict[str, Any]:
         """Afterstates by the cell on which they land, and those that win inside the board."""
         goal, layout = self.layout.goal, self.layout
-        rows: list[tuple[int, int, bool]] = []
+        rows: list[tuple[int, int, bool, int]] = []
         fixed: list[int] = []
         for end, own, other in product(range(ends), range(goal), range(goal)):
             if self.forced[own, other] >= 0:
                 cell = self.forced[own, other] if end else self.cell[own, other]
                 again = bool(end or self.again[own, other])
-                rows.append((int(cell), layout.base(end, own, other), again))
+                rows.append((int(cell), layout.base(end, own, other), again, other * goal + own))
             elif self.wins[own, other]:
                 for recorded in range(layout.records):
                     at = layout.base(end, own, other) + layout.offset(0, 0, recorded)
                     fixed.extend(range(at, at + layout.width))
         rows.sort()
-        columns = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+        columns = np.array(rows, np.int64).reshape(-1, 4).T.copy()
         return {
             "arrival_start": np.searchsorted(columns[0], np.arange(goal**2 + 1)).astype(np.int64),
             "arrival_base": columns[1],
+            "arrival_row": columns[3],
             "arrival_again": columns[2].astype(np.uint8),
             "fixed_win": np.array(fixed, np.int64),
         }

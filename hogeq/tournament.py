@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluate import policy_of, shared_workspace
+from hogeq.evaluate import policy_of, shared_duels, shared_workspace
 from hogeq.executor import compute, width
 from hogeq.game import Game
 
@@ -100,9 +100,14 @@ class _Block(NamedTuple):
         work = shared_workspace(self.game, 2)
         policies = np.empty((2, *self.game.shape))
         found = []
+        duels = shared_duels(self.game)
         for pair in self.pairs:
-            for seat, entry in enumerate(pair):
-                _write_policy(self.tables[entry], policies[seat])
+            tables = [self.tables[entry] for entry in pair]
+            if duels is not None and all(table.ndim == 2 for table in tables):
+                found.append(duels.win_rate(np.stack(tables).astype(np.int64)).win_rate)
+                continue
+            for seat, table in enumerate(tables):
+                _write_policy(table, policies[seat])
             found.append(work.win_rate(policies).win_rate)
         return found
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes
+from hogeq.kernels.duel import MOST_MEMBERS, can_duel, duel
 from hogeq.kernels.tables import Tables
 
 Floats = NDArray[np.float64]
@@ -121,3 +122,27 @@ class Workspace:
         out = np.zeros((self.slots, self.row_values.shape[2]), self.values.dtype)
         passes.hidden_values(self.tables, self.values[0], own, opponent, out)
         return out
+
+
+class Duels:
+    """The arrays for win rates of two matrices, one pair after the other.
+
+    Raises
+    ------
+    ValueError
+        If the game's memory is not such that :func:`hogeq.kernels.duel.can_duel` holds.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        if not can_duel(tables):
+            raise ValueError("duels: allowed are games that only swap records between turns")
+        goal, _, records, *_ = tables.sizes
+        self.tables = tables
+        self._usual = np.zeros(2 * goal**2 * records)
+        self._gain = np.zeros_like(self._usual)
+        self._member = np.full(2 * goal**2 * MOST_MEMBERS, records)
+
+    def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
+        first, other = duel(self.tables, matrices, self._usual, self._gain, self._member)
+        return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hogeq.game import Game, compile_game
 from hogeq.kernels import passes
 from hogeq.rules import EDITIONS, Rules
-from hogeq.workspace import Workspace
+from hogeq.workspace import Duels, Workspace
 
 GAMES = {
     "records, one kind of dice": replace(EDITIONS["su20"], goal=30),
@@ -71,6 +71,24 @@ def test_an_edition_that_remembers_dice_keeps_its_outcomes() -> None:
     tables = compile_game(replace(EDITIONS["fa19"], goal=20)).tables
     assert not tables.is_sum.any()
     assert not tables.sum_depth.any()
+
+
+@pytest.mark.parametrize("edition", ["su20", "sp20", "fa19"])
+@pytest.mark.parametrize(("goal", "dice"), [(8, 2), (30, 10), (31, 5)])
+def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: int) -> None:
+    game = compile_game(replace(EDITIONS[edition], goal=goal, max_dice=dice))
+    duels, work = Duels(game.tables), game.workspace(2)
+    random = np.random.default_rng(goal)
+    for _ in range(3):  # the second and third find the arrays in use
+        matrices = random.integers(game.rolls, size=(2, goal, goal))
+        expected = work.win_rate(np.eye(game.rolls)[matrices])
+        assert duels.win_rate(matrices) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("edition", ["su21", "fa15", "fa22"])
+def test_other_games_refuse_duels(edition: str) -> None:
+    with pytest.raises(ValueError, match=r"^duels: allowed are games that only swap"):
+        Duels(compile_game(replace(EDITIONS[edition], goal=20)).tables)
 
 
 def test_certain_rows_are_published_as_mixed_ones_are() -> None:

@@ -68,6 +68,8 @@ class Tables(NamedTuple):
     terminal_win: Floats  # (D, T, G, K) probability that the roll wins at once, from (t, o)
     outcome_prob: Floats  # (n,) probability of an outcome, grouped by dice and roll
     outcome_offset: Ints  # (n,) distance of its afterstate from that of zero points
+    outcome_points: Ints  # (n,) the same as points ...
+    outcome_record: Ints  # (n,) ... and record
     outcome_start: Ints  # (D, K) first outcome; points ascend
     outcome_stop: Ints  # (D, K, T) one past the last outcome below the goal, from t
     gift: Ints  # (D, K) points given to the opponent by the first outcome (0: none)
@@ -102,6 +104,7 @@ class Tables(NamedTuple):
 
     zero_points: Ints  # (G,) points for rolling no dice, by the opponent's score
     zero_gift: Ints  # (G,) points that this gives to the opponent
+    zero_record: Ints  # (G,) record that this leaves
     zero_offset: Ints  # (G,) as outcome_offset
 
     plane_dice: Ints  # (P,) kind of dice
@@ -133,6 +136,7 @@ class Tables(NamedTuple):
 
     arrival_start: Ints  # (G * G + 1,) range of the afterstates that land on a cell
     arrival_base: Ints  # (y,) position of the afterstate with record 0
+    arrival_row: Ints  # (y,) the same as u * G + t, both players' extra turns alike
     arrival_again: NDArray[np.uint8]  # (y,) 1 if the same player moves again
     next_memory: NDArray[np.uint64]  # (2, W, L) slot of whoever moves next: [again, record, lane]
     handover: Ints  # (2,) by again: KEPT, SWAPPED or SCATTERED, how next_memory runs
