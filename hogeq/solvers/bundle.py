@@ -24,9 +24,9 @@ SHARPEST = 1e-12  # floor while sharpening
 SOFTENED = 1e-3  # share of the uniform policy in a start from a file
 COLD = 2e-4  # last temperature of the responses, in win probability
 OWN_HEAT = (2e-3, 1e-2)  # range of their first temperature, started near the policy ...
-FAR_HEAT = (5e-3, 6e-2)  # ... or at random
+FAR_HEAT = (5e-3, 1e-1)  # ... or at random
 DAMPING = 0.6
-DEEP = 4  # times the steps
+DEEP = 5  # times the steps
 SHAPING = 0.02  # weight above which a counter's model is checked where the step leads
 TRUSTED = 0.1  # largest error of a model, as a share of the gain that was promised
 ALIVE = 1e-6  # weight below which a counter had no part in the last step
@@ -121,7 +121,7 @@ class ProximalBundle:
     responder_sweeps : int
         Sweeps of coordinate ascent at most.
     deep_every : int
-        Every so many iterations the responses cool in four times the steps and ascend to the end.
+        Every so many iterations the responses cool in five times the steps, those at random from nearly uniform, and ascend to the end.
     floor : float
         Least probability of a roll, so that any can come back; none while sharpening.
     sharpen : float
@@ -218,11 +218,12 @@ class ProximalBundle:
         )
         state = _grown(state, failed, responses, cuts, iteration)
         worst = float(win_rates(state, state.policy).max())
-        kept = self.sharpen > 0.0 or reached <= worst - self.least_gain * (worst - promised)
+        better = reached <= worst - self.least_gain * (worst - promised)
+        kept = better or self.sharpen > 0.0
         if error.max(initial=0.0) > 0.25 * abs(worst - promised):
             factor = 0.5
         else:
-            factor = 1.25 if kept else 0.93
+            factor = 1.25 if better else 0.93
         state = state._replace(
             policy=trial if kept else state.policy,
             worst=np.array(reached if kept else worst),
@@ -305,7 +306,9 @@ class ProximalBundle:
         for number in range(self.responses):
             near = (iteration + number) % 2 == 0
             share = random.uniform(0.5, 1.0) if near else 0.0
-            noise = random.dirichlet(np.ones(policy.shape[-1]), policy.shape[:-1])
+            noise = random.dirichlet(
+                np.full(policy.shape[-1], 1e3 if deep else 1.0), policy.shape[:-1]
+            )
             heat = float(np.exp(random.uniform(*np.log(OWN_HEAT if near else FAR_HEAT))))
             starts.append(Start(share * policy + (1.0 - share) * noise, steps, heat))
         one_hot = np.eye(policy.shape[-1])

@@ -69,9 +69,11 @@ def proximal_step(
     weights = start / start.sum()
     value, policy = dual(weights)
     for _ in range(NEWTON_STEPS if count > 1 else 0):
-        models = constants + flat @ policy.ravel()
-        centred = gradients - np.einsum("crk,rk->cr", gradients, policy)[..., None]
-        spread = (centred * np.sqrt(rows * policy)).reshape(count, -1)
+        likely = policy.astype(flat.dtype)
+        models = constants + flat @ likely.ravel()
+        centred = gradients - np.einsum("crk,rk->cr", gradients, likely)[..., None]
+        centred *= np.sqrt(rows * policy).astype(flat.dtype)
+        spread = centred.reshape(count, -1)
         goal = _on_simplex(spread @ spread.T, models, weights)
         ahead = goal - weights
         slope = float(models @ ahead)
