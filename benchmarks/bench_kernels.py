@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.evaluate import mover_value, policy_of, win_rate
+from hogeq.evaluate import mover_value, pair, policy_of, win_rate
 from hogeq.game import Game, compile_game
 from hogeq.kernels import passes
 from hogeq.respond import Effort, attack
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
+from hogeq.tournament import play
+from hogeq.workspace import Workspace
 from tests import naive
 
 Benchmark = Any  # pytest-benchmark ships no types
@@ -101,11 +103,40 @@ def bench_iteration_of_cfr(benchmark: Benchmark, average_weight: str) -> None:
 
 
 @pytest.mark.benchmark(group="su20, goal 100, win rate of two matrices")
-def bench_pair_of_matrices(benchmark: Benchmark) -> None:
+@pytest.mark.parametrize("how", ["duel", "passes"])
+def bench_pair_of_matrices(benchmark: Benchmark, how: str) -> None:
     game = full_game()
-    rate = timed(benchmark, lambda: win_rate(game, np.full((100, 100), 6), np.full((100, 100), 7)))
+    matrices = [np.full((100, 100), 6), np.full((100, 100), 7)]
+    policies = pair(game, *matrices)
+    work = game.workspace(2)
+    rate = timed(
+        benchmark,
+        lambda: win_rate(game, *matrices) if how == "duel" else work.win_rate(policies),
+    )
     # Official server, summer 2020: always-6 against always-7.
     assert rate.win_rate == pytest.approx(0.517251230405, abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, dice sums")
+@pytest.mark.parametrize("how", ["by sums", "directly"])
+def bench_dice_sums(benchmark: Benchmark, how: str) -> None:
+    game = full_game()
+    tables = game.tables
+    if how == "directly":
+        tables = tables._replace(sum_depth=np.zeros_like(tables.sum_depth))
+    policy = mixed(game, 0)[None]
+    work = Workspace(tables, 1)
+    value = timed(benchmark, lambda: work.backward(policy))[0]
+    assert value == pytest.approx(mover_value(game, policy[0]), abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 100, all pairs of 12 matrices")
+@pytest.mark.parametrize("jobs", [1, 2])
+def bench_tournament(benchmark: Benchmark, jobs: int) -> None:
+    game = full_game()
+    field = list(np.random.default_rng(0).integers(game.rolls, size=(12, *game.shape[:2])))
+    rates = benchmark.pedantic(lambda: play(game, field, jobs), rounds=3, warmup_rounds=1)
+    assert rates[0, 1] == pytest.approx(win_rate(game, field[0], field[1]).win_rate, abs=1e-12)
 
 
 @pytest.mark.benchmark(group="su20, goal 20, 3 dice, win rate of two policies")
