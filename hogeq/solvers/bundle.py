@@ -121,7 +121,8 @@ class ProximalBundle:
     responder_sweeps : int
         Sweeps of coordinate ascent at most.
     deep_every : int
-        Every so many iterations the responses cool in five times the steps, those at random from nearly uniform, and ascend to the end.
+        Every so many iterations the responses cool in five times the steps, those far away from
+        nearly the uniform policy, and ascend to the end.
     floor : float
         Least probability of a roll, so that any can come back; none while sharpening.
     sharpen : float
