@@ -102,7 +102,7 @@ class ProximalBundle:
 
     With `sharpen` the divergence is taken from a power of the policy, which pulls every row
     towards its most probable roll while the pool holds the policy where it is hard to counter:
-    purification on the way.  Every step is then kept.
+    purification on the way.  Every step is then kept, and steps only get shorter.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class ProximalBundle:
         if error.max(initial=0.0) > 0.25 * abs(worst - promised):
             factor = 0.5
         else:
-            factor = 1.25 if better else 0.93
+            factor = 0.93 if not better else 1.0 if self.sharpen > 0.0 else 1.25
         state = state._replace(
             policy=trial if kept else state.policy,
             worst=np.array(reached if kept else worst),

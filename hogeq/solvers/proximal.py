@@ -73,7 +73,8 @@ def proximal_step(
         models = constants + flat @ likely.ravel()
         centred = gradients - np.einsum("crk,rk->cr", gradients, likely)[..., None]
         centred *= np.sqrt(rows * policy).astype(flat.dtype)
-        spread = centred.reshape(count, -1)
+        # Rounded to single precision, the products of near copies would not be semidefinite.
+        spread = centred.reshape(count, -1).astype(np.float64)
         goal = _on_simplex(spread @ spread.T, models, weights)
         ahead = goal - weights
         slope = float(models @ ahead)
@@ -99,7 +100,6 @@ def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
     each weight.  The blend nearest to the origin comes from nonnegative least squares with one
     more equation, that the weights sum to 1: how much it counts alters only their scale.
     """
-    hessian = hessian.astype(np.float64)
     size = np.trace(hessian) / len(hessian)
     if size <= 0.0:
         return np.eye(len(hessian))[slope.argmin()]
