@@ -43,16 +43,18 @@ def written(folder: Path, points: int, goal: int, iterations: int) -> Path:
 
 
 class Crew(NamedTuple):
-    """Workers, and the processes behind them."""
+    """So many workers, and the process of their scheduler."""
 
     workers: Workers
+    count: int
     scheduler: psutil.Process | None
-    processes: list[psutil.Process]
 
-    def processor(self) -> float:
-        """Seconds that scheduler, workers and this process have computed."""
-        busy = [psutil.Process(), *self.processes]
-        return sum(map(used, [*busy, self.scheduler] if self.scheduler else busy))
+    def present(self) -> list[psutil.Process]:
+        """Wait for all workers: their processes."""
+        pids: set[int] = set()
+        while len(pids) < self.count:
+            pids |= set(self.workers.map(_pid, range(4 * self.count)))
+        return [psutil.Process(pid) for pid in sorted(pids)]
 
 
 def used(process: psutil.Process) -> float:
@@ -96,10 +98,9 @@ def crew(on: str, count: int, folder: Path) -> Iterator[Crew]:
         if on != "local":
             where, scheduler = stack.enter_context(cluster(count, folder))
         found = stack.enter_context(workers(where, count))
-        pids: set[int] = set()
-        while len(pids) < count:
-            pids |= set(found.map(_pid, range(4 * count)))
-        yield Crew(found, scheduler, [psutil.Process(pid) for pid in sorted(pids)])
+        all_here = Crew(found, count, scheduler)
+        all_here.present()
+        yield all_here
 
 
 def _pid(_: int) -> int:
@@ -128,10 +129,13 @@ def swept(sweep: Sweep, on: str, count: int, repeats: int, folder: Path) -> tupl
             summary = run_sweep(sweep, found.workers, folder / on, overwrite=True)
             assert not summary.failures
 
-        whole()  # warm
-        before = found.processor()
+        whole()  # warm; a process that grew much on the way has been replaced by another
+        whole()
+        busy = [psutil.Process(), *found.present()]
+        busy += [found.scheduler] if found.scheduler else []
+        before = sum(map(used, busy))
         clock = seconds(whole, repeats)
-        return clock, (found.processor() - before) / repeats
+        return clock, (sum(map(used, busy)) - before) / repeats
 
 
 def handed(on: str, tasks: int, folder: Path) -> float:
