@@ -46,14 +46,14 @@ class Crew(NamedTuple):
     """So many workers, and the process of their scheduler."""
 
     workers: Workers
-    count: int
+    size: int
     scheduler: psutil.Process | None
 
     def present(self) -> list[psutil.Process]:
         """Wait for all workers: their processes."""
         pids: set[int] = set()
-        while len(pids) < self.count:
-            pids |= set(self.workers.map(_pid, range(4 * self.count)))
+        while len(pids) < self.size:
+            pids |= set(self.workers.map(_pid, range(4 * self.size)))
         return [psutil.Process(pid) for pid in sorted(pids)]
 
 
