@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.purify.pool import Moves, Pool, best_moves
 from hogeq.purify.rounding import Round
 from hogeq.purify.sampling import argmax
@@ -77,11 +78,8 @@ class LocalSearch:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        for name in ("rounds", "radius", "warm", "starts", "most", "active", "jobs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 1")
-        if self.anneal_steps < 0:
-            raise ValueError(f"anneal_steps: {self.anneal_steps!r}, allowed are numbers from 0")
+        check(self, "rounds", "radius", "warm", "starts", "most", "active", "jobs", least=1)
+        check(self, "anneal_steps", least=0)
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best that the rounds found."""

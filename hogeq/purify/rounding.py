@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from hogeq.evaluate import policy_of, shared_workspace
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.purify.pool import Pool, Slopes, best_moves
 
 Floats = NDArray[np.float64]
@@ -72,20 +73,10 @@ class Round:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        for name in ("warm", "attempts", "most", "jobs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 1")
-        for name in ("steps", "anneal_steps", "slack", "caution"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 0")
-        for name in ("share", "support"):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise ValueError(
-                    f"{name}: {getattr(self, name)!r}, allowed are numbers above 0 up to 1"
-                )
-        for name in ("rate", "temperature"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers above 0")
+        check(self, "warm", "attempts", "most", "jobs", least=1)
+        check(self, "steps", "anneal_steps", "slack", "caution", least=0)
+        check(self, "share", "support", above=0, most=1)
+        check(self, "rate", "temperature", above=0)
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G) at the end of all stages."""

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from hogeq.evaluate import policy_of
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.respond import Effort, attack
 
 Floats = NDArray[np.float64]
@@ -51,7 +52,8 @@ def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
     ValueError
         If the policy is malformed or the threshold out of range.
     """
-    _check_share("threshold", threshold)
+    if not 0.0 <= threshold <= 1.0:
+        raise ValueError(f"threshold: {threshold!r}, allowed are numbers from 0 up to 1")
     rows = policy_of(game, policy)
     kept = np.where(rows >= threshold, rows, 0.0)
     none = kept.sum(axis=2) == 0.0
@@ -95,9 +97,8 @@ class Sample:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        if self.samples < 1:
-            raise ValueError(f"samples: {self.samples!r}, allowed are numbers from 1")
-        _check_share("threshold", self.threshold)
+        check(self, "samples", least=1)
+        check(self, "threshold", least=0, most=1)
         self._effort()
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
@@ -126,8 +127,3 @@ class Threshold(Sample):
     """Sampling from the policy without its unlikely rolls; a threshold of 1 is the argmax."""
 
     threshold: float = 0.3
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name}: {value!r}, allowed are numbers from 0 to 1")

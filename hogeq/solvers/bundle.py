@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluate import counterfactual_values, policy_of, shared_workspace
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.respond import anneal, ascend, harden
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
@@ -152,30 +153,13 @@ class ProximalBundle:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        for name, least in (
-            ("pool_size", 10),
-            ("responses", 1),
-            ("ascents", 0),
-            ("responder_steps", 1),
-            ("responder_sweeps", 1),
-            ("deep_every", 1),
-            ("jobs", 1),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(
-                    f"{name}: {getattr(self, name)!r}, allowed are numbers from {least}"
-                )
-        for name, low, high in (
-            ("step_size", 0.0, np.inf),
-            ("least_gain", 0.0, 1.0),
-            ("floor", 0.0, 0.05),
-        ):
-            if not low < getattr(self, name) < high:
-                raise ValueError(
-                    f"{name}: {getattr(self, name)!r}, allowed are numbers above {low} below {high}"
-                )
-        if not 0.0 <= self.sharpen < np.inf:
-            raise ValueError(f"sharpen: {self.sharpen!r}, allowed are numbers from 0")
+        check(self, "pool_size", least=10)
+        check(self, "responses", "responder_steps", "responder_sweeps", "deep_every", least=1)
+        check(self, "jobs", least=1)
+        check(self, "ascents", "sharpen", least=0)
+        check(self, "step_size", above=0)
+        check(self, "least_gain", above=0, below=1)
+        check(self, "floor", above=0, below=0.05)
 
     def init(self, game: Game) -> BundleState:
         """State before the first iteration."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.respond import anneal, ascend, harden
 from hogeq.solvers.matching import match_regrets, normalised
 
@@ -86,18 +87,11 @@ class CFRBR:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        for name in ("responder_steps", "responder_sweeps", "window", "round_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 1")
-        if not 0.0 < self.cold <= self.hot:
-            raise ValueError(f"cold: {self.cold!r}, allowed are numbers above 0 up to hot")
-        for name in ("damping", "round_share"):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise ValueError(
-                    f"{name}: {getattr(self, name)!r}, allowed are numbers above 0 up to 1"
-                )
-        if self.round_from < 0:
-            raise ValueError(f"round_from: {self.round_from!r}, allowed are numbers from 0")
+        check(self, "responder_steps", "responder_sweeps", "window", "round_every", least=1)
+        check(self, "hot", "cold", above=0)
+        check(self, "cold", most=self.hot)
+        check(self, "damping", "round_share", above=0, most=1)
+        check(self, "round_from", least=0)
 
     def init(self, game: Game) -> CFRBRState:
         """State before the first iteration, whose strategy is uniform."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hogeq.evaluate import counterfactual_values, shared_workspace
 from hogeq.executor import compute
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.respond import COOLING, harden
 from hogeq.solvers.matching import given_arrival, normalised, softmax
 from hogeq.workspace import Workspace
@@ -64,11 +65,8 @@ class DoubleOracle:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        for name in ("responder_steps", "responders"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 1")
-        if not 0.0 < self.damping <= 1.0:
-            raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
+        check(self, "responder_steps", "responders", least=1)
+        check(self, "damping", above=0, most=1)
 
     def init(self, game: Game) -> OracleState:
         """State of a pool that holds one matrix, of zeros."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hogeq.evaluate import reach, shared_workspace
 from hogeq.game import Game
 from hogeq.kernels import passes
+from hogeq.limits import check
 from hogeq.seeds import delta, second_place
 from hogeq.seeds.tablebases import ignore_memory
 from hogeq.tablebase import solve
@@ -69,12 +70,9 @@ class DynamicProgramming:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        delta.check_share("epsilon", self.epsilon)
-        if not 0.0 < self.tremble <= 1.0:
-            raise ValueError(f"tremble: {self.tremble!r}, allowed are numbers above 0 up to 1")
-        for name in ("weight", "draft_weight"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name}: {getattr(self, name)!r}, allowed are numbers from 0")
+        check(self, "epsilon", least=0, most=1)
+        check(self, "tremble", above=0, most=1)
+        check(self, "weight", "draft_weight", least=0)
 
     def init(self, game: Game) -> DynamicState:
         """State before the first iteration: the tablebase of the rules without memory.

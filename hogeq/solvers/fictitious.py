@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluate import shared_workspace
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.respond import anneal, ascend, harden
 from hogeq.solvers.matching import normalised
 
@@ -66,14 +67,10 @@ class FictitiousPlay:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        if self.responder_steps < 1:
-            raise ValueError(
-                f"responder_steps: {self.responder_steps!r}, allowed are numbers from 1"
-            )
-        if not 0.0 < self.cold <= self.hot:
-            raise ValueError(f"cold: {self.cold!r}, allowed are numbers above 0 up to hot")
-        if not 0.0 < self.damping <= 1.0:
-            raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
+        check(self, "responder_steps", least=1)
+        check(self, "hot", "cold", above=0)
+        check(self, "cold", most=self.hot)
+        check(self, "damping", above=0, most=1)
         if self.keep_matrices and self.responder == "stochastic":
             raise ValueError("keep_matrices: true, allowed is false where responses stay mixed")
 

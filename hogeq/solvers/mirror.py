@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluate import counterfactual_values, shared_workspace
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.solvers.matching import given_arrival, softmax
 
 Floats = NDArray[np.float64]
@@ -50,12 +51,9 @@ class MirrorDescent:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        if not 0.0 < self.cold <= self.hot:
-            raise ValueError(f"cold: {self.cold!r}, allowed are numbers above 0 up to hot")
-        if not 0.0 < self.cooling <= 1.0:
-            raise ValueError(f"cooling: {self.cooling!r}, allowed are numbers above 0 up to 1")
-        if not 0.0 < self.rate < np.inf:
-            raise ValueError(f"rate: {self.rate!r}, allowed are numbers above 0")
+        check(self, "hot", "cold", "rate", above=0)
+        check(self, "cold", most=self.hot)
+        check(self, "cooling", above=0, most=1)
 
     def init(self, game: Game) -> MirrorState:
         """State of the uniform policy."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.solvers.matching import normalised
 from hogeq.tree import HogTree, count
 
@@ -54,8 +55,7 @@ class OpenSpielSolver:
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        if self.repeats < 1:
-            raise ValueError(f"repeats: {self.repeats!r}, allowed are numbers from 1")
+        check(self, "repeats", least=1)
 
     def init(self, game: Game) -> OpenSpielState:
         """State before the first iteration.

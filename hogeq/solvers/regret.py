@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
 from hogeq.game import Game
+from hogeq.limits import check
 from hogeq.solvers.matching import match_regrets, normalised
 
 Floats = NDArray[np.float64]
@@ -99,10 +100,8 @@ class RegretMinimiser:
         """Refuse parameters that mean nothing."""
         if np.isnan(self.alpha) or np.isnan(self.beta):
             raise ValueError("alpha, beta: nan, allowed are numbers or .inf")
-        if not 0.0 <= self.gamma < np.inf:
-            raise ValueError(f"gamma: {self.gamma!r}, allowed are numbers from 0")
-        if not 0.0 <= self.epsilon < 1.0:
-            raise ValueError(f"epsilon: {self.epsilon!r}, allowed are numbers from 0 to below 1")
+        check(self, "gamma", least=0)
+        check(self, "epsilon", least=0, below=1)
 
     def init(self, game: Game) -> RegretState:
         """State before the first iteration, whose strategy is uniform."""
