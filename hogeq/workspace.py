@@ -1,6 +1,7 @@
 """The arrays that passes over a game fill, and the two passes themselves."""
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -10,6 +11,18 @@ from hogeq.kernels.duel import MOST_MEMBERS, can_duel, duel
 from hogeq.kernels.tables import Tables
 
 Floats = NDArray[np.float64]
+
+
+ALIGNMENT = 64  # bytes, a cache line: a vector that straddles two takes twice as long
+
+
+def _zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros that begin a cache line."""
+    kind = np.dtype(dtype)
+    size = math.prod(shape)
+    spare = np.zeros(size + ALIGNMENT // kind.itemsize, kind)
+    first = -spare.ctypes.data % ALIGNMENT // kind.itemsize
+    return spare[first : first + size].reshape(shape)
 
 
 class WinRate(NamedTuple):
@@ -49,14 +62,15 @@ class Workspace:
         self.tables = tables
         self._kernels = cycles if tables.has_cycles else passes
         self.players = players
-        self.values = np.zeros((players, afterstates), dtype)
-        self.reach = np.zeros((players, afterstates), dtype)
+        self.values = _zeros((players, afterstates), dtype)
+        self.reach = _zeros((players, afterstates), dtype)
         self.row_values = np.zeros((goal, goal, rolls))
         self.mass = np.zeros((goal, goal))
-        self._buffer = np.zeros(players * goal * ring * planes * rolls * width, dtype)
-        self._flow = np.zeros_like(self._buffer)
+        rows = players * goal * ring * planes * rolls * width
+        self._buffer = _zeros((rows,), dtype)
+        self._flow = _zeros((rows,), dtype)
         sums = players * goal * planes * tables.sum_ring * rolls * width
-        self._sums = np.zeros(sums if tables.sum_depth.any() else 0, dtype)
+        self._sums = _zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self.slots = active * width
 
     def forward(self, policies: Floats) -> None:
