@@ -30,6 +30,7 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "fictitious": ("fictitious", {"step_size": "square_root"}),
     "double_oracle": ("double_oracle", {"responder_steps": 20}),
     "mirror": ("mirror", {}),
+    "bundle": ("bundle", {}),
     "dynamic": ("dynamic", {}),
 }
 
@@ -80,7 +81,9 @@ def trace(
 ) -> list[tuple[int, float, float, float]]:
     """Run a solver and give iterations, seconds, attack and bound on the way."""
     solver = SOLVERS[name](**parameters)
-    state, seconds, done, curve = solver.init(game), 0.0, 0, []
+    began = time.perf_counter()
+    state, done, curve = solver.init(game), 0, []
+    seconds = time.perf_counter() - began  # self-play, where a solver begins with it
     for moment in schedule(iterations, "log"):
         while done < moment and (seconds < limit or done == 0):
             began = time.perf_counter()
