@@ -101,9 +101,11 @@ class ProximalBundle:
     one row but not in all together: the method ends in a local minimum that depends on its start,
     and only a search can say how good that is.
 
-    With `sharpen` the divergence is taken from a power of the policy, which pulls every row
-    towards its most probable roll while the pool holds the policy where it is hard to counter:
-    purification on the way.  Every step is then kept, and steps only get shorter.
+    With `sharpen` entropy has a price, which rises from iteration to iteration: what descends is
+    the largest win rate plus the price times the entropies of the rows, weighted by reach.  Entropy
+    is concave, so its tangent where the policy stands is above it; with that in its place the step
+    is the same from a power of the policy.  Rows become pure one by one, those first where mixing
+    matters least, while all others adapt: purification on the way.
 
     Attributes
     ----------
@@ -127,7 +129,7 @@ class ProximalBundle:
     floor : float
         Least probability of a roll, so that any can come back; none while sharpening.
     sharpen : float
-        Excess of the power over 1.
+        Rise of the price of entropy in an iteration, in win probability per nat.
     start : str
         Strategy file to begin with; by default the average of a hundred iterations of self-play
         (discounted CFR), from which it ends lower than from the uniform policy.
@@ -185,15 +187,18 @@ class ProximalBundle:
     def step(self, game: Game, state: BundleState) -> BundleState:
         """Step from the policy, respond to where it leads, and keep it if it is better."""
         iteration = int(state.iteration) + 1
-        trial, weights = self._move(state)
+        price = self.sharpen * iteration
+        trial, weights, mass = self._move(state, price)
         modelled = win_rates(state, trial)
         promised = modelled.max(initial=0.0)
+        saved = price * float(mass @ (entropies(state.policy) - entropies(trial)))
 
         # Models are taken anew where they shaped the step and failed to tell what it led to.
         shaping = np.flatnonzero(weights > SHAPING)
         exact = np.array(self._each(_win_rate, game, trial, state.pool[shaping]))
         error = np.abs(exact - modelled[shaping])
-        failed = shaping[error > TRUSTED * max(float(state.worst) - promised, 0.0) + ALIVE]
+        hoped = max(float(state.worst) - promised + saved, 0.0)
+        failed = shaping[error > TRUSTED * hoped + ALIVE]
         responses = self._respond(game, state, trial, weights, iteration)
         cuts = self._each(_linearised, game, trial, [*state.pool[failed], *responses])
         reached = max(promised, exact.max(initial=0.0), *(cut.win_rate for cut in cuts), 0.0)
@@ -203,12 +208,10 @@ class ProximalBundle:
         )
         state = _grown(state, failed, responses, cuts, iteration)
         worst = float(win_rates(state, state.policy).max())
-        better = reached <= worst - self.least_gain * (worst - promised)
-        kept = better or self.sharpen > 0.0
-        if error.max(initial=0.0) > 0.25 * abs(worst - promised):
-            factor = 0.5
-        else:
-            factor = 0.93 if not better else 1.0 if self.sharpen > 0.0 else 1.25
+        gain = worst - promised + saved
+        kept = worst - reached + saved >= self.least_gain * gain
+        misled = error.max(initial=0.0) > 0.25 * abs(gain)
+        factor = 0.5 if misled else 1.25 if kept else 0.93
         state = state._replace(
             policy=trial if kept else state.policy,
             worst=np.array(reached if kept else worst),
@@ -249,23 +252,24 @@ class ProximalBundle:
             delayed(task)(game, policy, one) for one in given
         )
 
-    def _move(self, state: BundleState) -> tuple[Floats, Floats]:
-        """Policy to which one proximal step leads, and the weights of the counters in it."""
+    def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
+        """Policy to which one proximal step leads, weights of the counters in it, and of rows."""
+        rows = state.policy.reshape(-1, state.policy.shape[-1])
         if len(state.pool) == 0:
-            return state.policy, np.zeros(0)
-        rolls = state.policy.shape[-1]
-        logits = (1.0 + self.sharpen) * np.log(state.policy.reshape(-1, rolls))
+            return state.policy, np.zeros(0), np.zeros(len(rows))
+        logits = (1.0 + price * float(state.step_size)) * np.log(rows)
         logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
-        floor = SHARPEST if self.sharpen > 0.0 else self.floor
+        floor = SHARPEST if price > 0.0 else self.floor
         here = win_rates(state, state.policy)
         # Few counters bind: solve for those that may, and add the others that turn out to.
         active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
         for _ in range(ROUNDS):
+            mass = np.maximum(state.reach[active].mean(axis=0, dtype=np.float64), UNSEEN)
             found = proximal_step(
                 logits,
                 state.gradients[active],
                 state.constants[active],
-                np.maximum(state.reach[active].mean(axis=0, dtype=np.float64), UNSEEN),
+                mass,
                 float(state.step_size),
                 state.weights[active] + len(active) ** -2.0,
             )
@@ -278,7 +282,7 @@ class ProximalBundle:
             active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
         weights = np.zeros(len(state.pool))
         weights[active[: len(found.weights)]] = found.weights
-        return moved.reshape(state.policy.shape), weights
+        return moved.reshape(state.policy.shape), weights, mass
 
     def _respond(
         self, game: Game, state: BundleState, policy: Floats, weights: Floats, iteration: int
@@ -312,6 +316,12 @@ def win_rates(state: BundleState, policy: Floats) -> Floats:
     """Modelled win rate of every counter against a policy: float64 (n,)."""
     gradients = state.gradients.reshape(len(state.pool), policy.size)
     return 1.0 - (state.constants + gradients @ policy.reshape(-1))
+
+
+def entropies(policy: Floats) -> Floats:
+    """Entropy of every row in nats, float64 (G * G,), of a policy (G, G, K) without zeros."""
+    rows = policy.reshape(-1, policy.shape[-1])
+    return -(rows * np.log(rows)).sum(axis=1)
 
 
 def _grown(
