@@ -24,11 +24,12 @@ RUNS: dict[str, tuple[int, dict[str, Any]]] = {
     "linear": (1000, {"regret_weight": "belief"}),
     "dcfr": (1000, {"regret_weight": "belief"}),
     "pcfr_plus": (1000, {"regret_weight": "belief"}),
-    "fsicfr": (1000, {}),
-    "cfr_br": (200, {"regret_weight": "belief", "averaging": "last"}),
+    "fsicfr": (1000, {"regret_weight": "belief"}),
+    "cfr_br": (500, {"regret_weight": "belief", "averaging": "last", "responder_steps": 3}),
     "fictitious": (50, {"step_size": "square_root"}),
     "double_oracle": (40, {}),
     "mirror": (1000, {"cold": 1e-6, "cooling": 0.98}),
+    "bundle": (60, {}),
     "dynamic": (1, {}),
 }
 """Iterations and parameters; rows that are never reached learn by belief, not by reach."""

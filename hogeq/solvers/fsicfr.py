@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import counterfactual_values, shared_workspace
+from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
 from hogeq.game import Game
 from hogeq.solvers.matching import match_regrets, normalised
 
@@ -40,7 +40,15 @@ class FSICFR:
 
     Early strategies are forgotten as in the paper, section 5: whenever the number of iterations
     doubles, what the average held from before the last doubling is dropped.
+
+    Attributes
+    ----------
+    regret_weight : {"counterfactual", "reach", "belief"}
+        See :mod:`hogeq.solvers.regret`; the paper's is the first.  By belief, rows that are hardly
+        ever met learn too.
     """
+
+    regret_weight: RegretWeight = "counterfactual"
 
     def init(self, game: Game) -> FSICFRState:
         """State before the first iteration, whose strategy is uniform."""
@@ -58,7 +66,7 @@ class FSICFR:
         work = shared_workspace(game, 2)
         work.forward(np.stack([policy, np.ones_like(policy)]))
         own_reach = work.cell_reach()
-        found = counterfactual_values(work, np.stack([policy, policy]), "counterfactual")
+        found = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
         regret = found.values - (found.values * policy).sum(axis=-1, keepdims=True)
         state.regrets[...] += (regret - state.regrets) / iteration
         state.recent[...] += own_reach[..., None] * policy
