@@ -6,7 +6,8 @@
 Against the average policy of discounted CFR.  On small games what a responder wins who remembers
 nothing, the record of the own last turn, or that of the opponent's last turn, is found by branch
 and bound ("*": the best found, not proved).  With --most 0 only the attack found and the
-full-memory bound are given.  Prints a Markdown table and writes results/price_of_memory.md.
+full-memory bound are given.  Prints a Markdown table and writes results/price_of_memory.md, or
+with --most 0 results/price_of_memory_full.md.
 """
 
 from report import arguments, publish, small_game, solved
@@ -35,7 +36,8 @@ def main() -> None:
                 bound = full_memory_bound(game, policy)
                 rows.append([edition, goal, dice, *won, f"{bound:.6f}"])
     header = ["edition", "goal", "dice", "attack found", "nothing", "own", "opponent's"]
-    publish(given.out, "price_of_memory", [*header, "everything"], rows)
+    name = "price_of_memory" if given.most else "price_of_memory_full"
+    publish(given.out, name, [*header, "everything"], rows)
 
 
 if __name__ == "__main__":
