@@ -1,6 +1,6 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
 # make test    lint, types, import contract, tests
-# make bench   benchmarks
+# make bench   benchmarks, in one table and build/bench/bench.json
 # make docs    the documentation site, into build/site
 # make fmt     format, and mend what the linter can
 # make clean   remove everything that was made, results and champions aside
@@ -28,8 +28,7 @@ test: .venv/.stamp
 	$(BIN)/python -m pytest -n 2 --benchmark-disable
 
 bench: .venv/.stamp
-	$(BIN)/python -m pytest benchmarks --benchmark-only --override-ini 'python_files=bench_*.py' \
-		--override-ini 'python_functions=bench_*' --benchmark-columns=median,min,rounds
+	$(BIN)/python benchmarks
 
 docs: .venv/.stamp
 	$(BIN)/python -m sphinx -q -d build/doctrees docs build/site

@@ -13,17 +13,16 @@ some ten minutes. ``make bench`` times two goals of it.
 
 import argparse
 import json
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyspiel
 import pytest
+from timing import context
 
 from hogeq import openspiel
 from hogeq.gambit import lines
@@ -194,11 +193,12 @@ def draw(series: dict[int, list[Point]], path: Path) -> None:
 # --- make bench -----------------------------------------------------------------------------------
 
 Benchmark = Any  # pytest-benchmark ships no types
+GROUP = "CFR, su20 with 2 dice, goal {}, first iteration"
 
 
 @pytest.mark.parametrize("goal", [3, 4])
-@pytest.mark.benchmark(group="CFR, su20 with 2 dice, first iteration")
 def bench_openspiel_registered(benchmark: Benchmark, goal: int) -> None:
+    benchmark.group = GROUP.format(goal)
     rules = game_of(goal, 2)
     solvers: list[Any] = []
 
@@ -211,8 +211,8 @@ def bench_openspiel_registered(benchmark: Benchmark, goal: int) -> None:
 
 
 @pytest.mark.parametrize("goal", [3, 4])
-@pytest.mark.benchmark(group="CFR, su20 with 2 dice, first iteration")
 def bench_openspiel_native(benchmark: Benchmark, goal: int) -> None:
+    benchmark.group = GROUP.format(goal)
     rules = game_of(goal, 2)
     solvers: list[Any] = []
 
@@ -235,8 +235,8 @@ def regrets_by_name(solver: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("goal", [3, 4, 100])
-@pytest.mark.benchmark(group="CFR, su20 with 2 dice, first iteration")
 def bench_ours(benchmark: Benchmark, goal: int) -> None:
+    benchmark.group = GROUP.format(goal)
     iterate = ours(compile_game(game_of(goal, 2)))
     state = benchmark.pedantic(iterate, rounds=5, warmup_rounds=1)
     assert int(state.iteration) == 6
@@ -255,12 +255,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     data = {
         "what": "seconds of one iteration of CFR, su20",
         "limit_seconds": options.limit,
-        "versions": {
-            "open_spiel": version("open_spiel"),
-            "numba": version("numba"),
-            "python": platform.python_version(),
-        },
-        "machine": platform.processor() or platform.machine(),
+        "context": context(),
         "points": [point._asdict() for points in series.values() for point in points],
     }
     with replacing(options.out / "growth.json") as temporary:

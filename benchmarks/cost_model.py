@@ -11,15 +11,14 @@ much of the machine it uses.
 
 import argparse
 import json
-import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from time import thread_time
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from timing import context, least
 
 from hogeq.game import Game, compile_game
 from hogeq.kernels import lanes, passes
@@ -142,15 +141,9 @@ def _fused(numbers: Any, lane: Any, rounds: int) -> None:
     _store(numbers, 0, a + b + c + d + e + f + g + h + i + j)
 
 
-def least(run: Callable[[], object], times: int = 15) -> float:
-    """Seconds of processor time of the fastest of several calls, after one that compiles."""
-    run()
-    found = []
-    for _ in range(times):
-        start = thread_time()
-        run()
-        found.append(thread_time() - start)
-    return min(found)
+def seconds(run: Callable[[], object]) -> float:
+    """Least processor time of a call."""
+    return least(run)[1]
 
 
 def ceilings() -> tuple[float, float]:
@@ -160,8 +153,8 @@ def ceilings() -> tuple[float, float]:
     numbers = np.full(192, 0.5)
     operations = FUSED * 10 * len(LANE) * 2
     return (
-        operations / least(lambda: _fused(numbers, LANE, FUSED), 5),
-        moved / least(lambda: _triad(*arrays), 5),
+        operations / seconds(lambda: _fused(numbers, LANE, FUSED)),
+        moved / seconds(lambda: _triad(*arrays)),
     )
 
 
@@ -177,14 +170,14 @@ def measure(game: Game) -> dict[str, tuple[Work, float]]:
         both.backward(played, passes.SOFTEN, temperature=0.01, damping=0.0)
 
     return {
-        "values of all actions": (values, least(lambda: alone.backward(played[:1]))),
-        "reach of one player": (reach, least(lambda: alone.forward(played[:1]))),
-        "reach of both players": (reach.times(2), least(lambda: both.forward(played))),
+        "values of all actions": (values, seconds(lambda: alone.backward(played[:1]))),
+        "reach of one player": (reach, seconds(lambda: alone.forward(played[:1]))),
+        "reach of both players": (reach.times(2), seconds(lambda: both.forward(played))),
         "values, weighted by reach": (
             values + average,
-            least(lambda: alone.backward(played[:1], passes.MEASURE)),
+            seconds(lambda: alone.backward(played[:1], passes.MEASURE)),
         ),
-        "sweep of a responder": (values.times(2) + reach.times(2) + average, least(sweep)),
+        "sweep of a responder": (values.times(2) + reach.times(2) + average, seconds(sweep)),
     }
 
 
@@ -198,21 +191,21 @@ def main() -> None:
     game = compile_game(rules_from({"edition": chosen.rules, "goal": chosen.goal}))
     rate, bandwidth = ceilings()
     rows = []
-    for name, (work, seconds) in measure(game).items():
+    for name, (work, taken) in measure(game).items():
         floor = max(work.operations / rate, work.moved / bandwidth)
-        achieved = floor / seconds
-        rows.append(Row(name, work.operations, work.moved, seconds, floor, achieved))
-    context = {
+        achieved = floor / taken
+        rows.append(Row(name, work.operations, work.moved, taken, floor, achieved))
+    about = {
         "rules": chosen.rules,
         "goal": chosen.goal,
-        "machine": platform.processor() or platform.machine(),
+        **context(),
         "fused_operations_per_second": rate,
         "triad_bytes_per_second": bandwidth,
     }
     if chosen.json:
-        print(json.dumps({"context": context, "passes": [asdict(row) for row in rows]}, indent=2))
+        print(json.dumps({"context": about, "passes": [asdict(row) for row in rows]}, indent=2))
         return
-    print(f"{chosen.rules}, goal {chosen.goal}, one core of {context['machine']}")
+    print(f"{chosen.rules}, goal {chosen.goal}, one core of {about['cpu']}")
     print(f"ceilings: {rate / 1e9:.1f} Gflop/s fused, {bandwidth / 1e9:.1f} GB/s triad")
     print(f"{'':28}{'Mflop':>8}{'MB':>8}{'floor ms':>10}{'ms':>8}{'achieved':>10}")
     for row in rows:

@@ -589,7 +589,7 @@ def test_small_commands_import_little() -> None:
         )
         return set(found.stderr.split())
 
-    heavy = {"matplotlib", "joblib", "scipy.cluster", "rich", "hogeq.config"}
+    heavy = {"matplotlib", "joblib", "scipy.linalg", "pandas", "pyspiel", "rich", "hogeq.config"}
     assert not modules("rules") & (heavy | {"numpy", "numba"})
     assert not modules("strategies") & (heavy | {"numba"})
     assert not modules("compare", "always_roll:0", "always_roll:6") & heavy

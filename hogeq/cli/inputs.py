@@ -1,6 +1,7 @@
 """What users name: rules, strategies, and files to write."""
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from hogeq.game import Game
 
+BLAS = "scipy.linalg.cython_blas"
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
@@ -33,11 +35,27 @@ def load_rules(spec: str) -> Rules:
 
 def load_game(spec: str) -> "Game":
     """Compile the rules that a user names."""
+    _load_numba_alone()
     from hogeq.game import compile_game
 
     rules = load_rules(spec)
     with refusing():
         return compile_game(rules)
+
+
+def _load_numba_alone() -> None:
+    """Load numba without SciPy's linear algebra, which takes a tenth of a second.
+
+    numba imports it only to tell whether there is a BLAS; no kernel of ours calls one, and code
+    that does will import it then.
+    """
+    modules: dict[str, Any] = sys.modules
+    if BLAS not in modules:
+        modules[BLAS] = None  # Python's way to say that a module cannot be had
+        try:
+            import numba.np.arraymath  # noqa: F401
+        finally:
+            del modules[BLAS]
 
 
 def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":

@@ -1,0 +1,46 @@
+"""Everything worth timing, in one table: ``make bench``, some seven minutes.
+
+    python benchmarks
+
+Functions called ``bench_...`` are run by pytest-benchmark, on the clock; the other scripts time
+themselves. An answer that is wrong ends it.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import chain
+
+import bench_alternatives
+import bench_cold_start
+import bench_scaling
+from timing import FOLDER, Timing, report
+
+
+def by_pytest() -> Iterator[Timing]:
+    """Time the functions that pytest-benchmark knows."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / "pytest.json"
+    options = (
+        *("--benchmark-only", "--quiet", "--benchmark-quiet", f"--benchmark-json={path}"),
+        *("--override-ini=python_files=bench_*.py", "--override-ini=python_functions=bench_*"),
+    )
+    subprocess.run(  # noqa: S603 - our own benchmarks
+        [sys.executable, "-m", "pytest", "benchmarks", *options],
+        cwd=FOLDER.parents[1],
+        check=True,
+    )
+    found = json.loads(path.read_text("utf-8"))["benchmarks"]
+    for one in sorted(found, key=lambda one: one["group"]):  # in the order of the file within one
+        name = one["name"].removeprefix("bench_").replace("_", " ").replace("[", " [")
+        yield Timing(one["group"], name, one["stats"]["min"], "wall")
+
+
+def main() -> None:
+    parts = (by_pytest(), bench_alternatives.timings(), bench_scaling.timings())
+    report("bench", list(chain(bench_cold_start.timings(), *parts)))
+
+
+if __name__ == "__main__":
+    main()
