@@ -53,6 +53,7 @@ def _as(builder: ir.IRBuilder, scalar: Any, kind: Any) -> Any:
 
 
 def data_of(context: Any, builder: ir.IRBuilder, kind: Any, array: Any) -> Any:
+    """Pointer to an array's first number."""
     return context.make_array(kind)(context, builder, array).data
 
 
@@ -62,17 +63,20 @@ def _pointer(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
 
 
 def load_at(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
+    """Read neighbouring numbers as a vector."""
     value = builder.load(_pointer(builder, data, position, size))
     value.align = 1 if isinstance(data.type.pointee, ir.IntType) else 4
     return value
 
 
 def store_at(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> None:
+    """Write a vector to neighbouring numbers."""
     size = value.type.count
     builder.store(value, _pointer(builder, data, position, size)).align = 4
 
 
 def splat_of(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
+    """Make a vector of one number."""
     blank = ir.Constant(vector, ir.Undefined)
     scalar = _as(builder, scalar, vector.element)
     first = builder.insert_element(blank, scalar, ir.Constant(_INDEX, 0))
@@ -81,6 +85,7 @@ def splat_of(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
 
 
 def zero_of(vector: ir.VectorType) -> Any:
+    """Return a vector of zeros."""
     return ir.Constant(vector, [0.0] * vector.count)
 
 
@@ -138,6 +143,11 @@ def _shift_down(context: Any, builder: ir.IRBuilder, signature: Any, arguments: 
 def _scale(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
     scalar, vector = arguments
     return builder.fmul(splat_of(builder, scalar, vector.type), vector, flags=_CONTRACT)
+
+
+def widened(builder: ir.IRBuilder, scalar: Any) -> Any:
+    """Return a number in double precision."""
+    return _as(builder, scalar, _DOUBLE)
 
 
 def total_of(builder: ir.IRBuilder, vector: Any) -> Any:
@@ -362,6 +372,15 @@ def transpose(typing, source, target, lane):
     return types.void(source, target, lane), generate
 
 
+def prefetch_at(builder: ir.IRBuilder, place: Any) -> None:
+    """Ask for the cache line at a pointer."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
+    hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
+    builder.call(hint, [builder.bitcast(place, byte), *flags])
+
+
 @intrinsic
 def prefetch(typing, values, at, lane):
     """Ask for the cache lines of ``values[at:][:L]`` ahead of their use."""
@@ -371,14 +390,10 @@ def prefetch(typing, values, at, lane):
     def generate(context, builder, signature, arguments):
         values, at, _ = arguments
         values = data_of(context, builder, signature.args[0], values)
-        byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
-        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         step = CACHE_LINE // (signature.args[0].dtype.bitwidth // 8)
         for first in range(0, size, step):
             place = builder.gep(values, [builder.add(at, ir.Constant(at.type, first))])
-            flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
-            builder.call(hint, [builder.bitcast(place, byte), *flags])
+            prefetch_at(builder, place)
         return context.get_dummy_value()
 
     return signature, generate

@@ -1,65 +1,32 @@
-"""The two passes of :mod:`hogeq.kernels.passes` for games with a plan; the same arguments."""
+"""The two passes of :mod:`hogeq.kernels.passes` over games with a plan.
+
+Nothing is kept of values and reach but what the passes return: win probabilities, the averages of
+values, the reach of player 0's memories.
+"""
 
 import numpy as np
 
-from hogeq.kernels.dice import (
-    base_of,
-    core,
-    kernel,
-    part,
-    place_of,
-    spread_rolls_by_sums,
-    value_rolls_by_sums,
-    zero_stays,
-)
-from hogeq.kernels.lanes import load, splat, store
-from hogeq.kernels.memory import collect, depart, mix
-from hogeq.kernels.passes import (
-    AHEAD,
-    FOLLOW,
-    GREEDY,
-    MEASURE,
-    SOFTEN,
-    expect,
-    expect_rolls,
-    fill_ends,
-    soften,
-    take_best,
-)
+from hogeq.kernels.dice import core, kernel
+from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take_best
 from hogeq.kernels.unrolled import (
-    collect_and_average,
+    average_rolls,
+    clear_block,
     collect_and_depart,
-    land_all_sums,
+    land_sums,
     mix_and_publish,
-    spread_all_rolls,
-    value_all_rolls,
+    spread_rolls,
+    value_rolls,
 )
-
-
-@part
-def _value_rolls(tables, plan, values, buffer, place, sums, column, own, opponent):
-    """Win probability of every roll from a base far enough from the goal."""
-    size = len(tables.lane)
-    dice = tables.plane_dice[0]
-    base = base_of(tables, 0, own, opponent)
-    wins = tables.terminal_win[dice, own, opponent]
-    value = splat(values, wins[0], tables.lane)
-    if zero_stays(tables, own, opponent):
-        value += load(values, base + tables.zero_offset[opponent], tables.lane)
-    store(buffer, place, value)
-    ring = tables.sum_ring
-    many = load(values, base + tables.many_offset + 2 * tables.strides.scores, tables.lane)
-    store(sums, column + (own + 2) % ring * tables.sizes[1] * size, many)
-    value_all_rolls(plan, values, base, buffer, place, sums, column, own % ring, wins)
 
 
 @core
 def _backward(
     plan,
+    blocks,
     tables,
     role,
     policies,
-    reach,
+    masses,
     values,
     buffer,
     sums,
@@ -67,85 +34,51 @@ def _backward(
     mass,
     temperature,
     damping,
-    slots,
-    gains,
-    places,
     roots,
-    most,
 ):
-    goal, rolls, _, _, ring, _ = tables.sizes
+    goal = tables.sizes[0]
     size = len(tables.lane)
+    players = len(values)
+    dice = tables.plane_dice[0]
     changes = 0
     sums[:] = 0.0
+    values[:, blocks.spare :] = 0.0
     fill_ends(tables, values, buffer)
-    order = tables.cell_order
-    for turn in range(len(order) - 1, -1, -1):
-        cell = order[turn]
-        own, opponent = divmod(cell, goal)
-        if turn >= AHEAD:
-            expect_rolls(tables, policies, values, order[turn - AHEAD])
-            expect(tables, values, order[turn - AHEAD])
-            if role != FOLLOW:
-                expect(tables, reach, order[turn - AHEAD])
-        for player in range(len(values)):
-            policy, known = policies[player], values[player]
-            row = policy[own, opponent]
-            place = place_of(tables, player, own, opponent)
-            places[0] = place
-            places[1] = place_of(tables, player, own + ring - 1, opponent)
-            if own + most < goal:
-                column = (player * goal + opponent) * tables.sum_ring * rolls * size
-                _value_rolls(tables, plan, known, buffer, place, sums, column, own, opponent)
-            else:
-                value_rolls_by_sums(
-                    tables, policy, True, known, buffer, place, sums, player, own, opponent
-                )
+    for turn in range(goal * goal - 1, -1, -1):
+        own, opponent = blocks.order[turn, 0], blocks.order[turn, 1]
+        cell = own * goal + opponent
+        home = opponent * blocks.at.shape[1] + own
+        none = blocks.at[opponent, own + tables.zero_points[opponent]]
+        none += tables.zero_record[opponent] * size
+        first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
+        wins = tables.terminal_win[dice, own, opponent]
+        for player in range(players):
+            line = player * goal + opponent
+            row = policies[player, own, opponent]
+            known, told = values[player], values[players - 1 - player]
+            value_rolls(plan, known, blocks.at, home, none, wins, buffer, sums, line, own)
             if player == 0 and role != FOLLOW:
                 found = row_values[own, opponent]
-                here = collect_and_average(
-                    plan,
-                    reach[len(reach) - 1],
-                    tables.arrival_base,
-                    tables.arrival_start[cell],
-                    tables.arrival_start[cell + 1],
-                    1.0 / len(reach) if cell == 0 else 0.0,
-                    buffer,
-                    places[0],
-                    places[1],
-                    found,
-                )
-                mass[own, opponent] = here
+                average_rolls(plan, masses, cell, buffer, line, own, found)
+                here = mass[own, opponent]
                 if here > 0.0 and role == GREEDY:
                     changes += take_best(row, found, here)
                 elif here > 0.0 and role == SOFTEN:
                     soften(row, found, here, temperature, damping)
-            first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
-            target = values[len(values) - 1 - player]
-            mix_and_publish(
-                plan,
-                row,
-                buffer,
-                places[0],
-                places[1],
-                target,
-                tables.arrival_base,
-                first,
-                last,
-            )
+            root = mix_and_publish(plan, row, buffer, line, own, told, blocks.landed, first, last)
             if cell == 0:
-                mix(tables, row, buffer, places, 0, gains, slots)
-                roots[player] = slots[tables.start]
-    return roots[0], roots[len(values) - 1], changes
+                roots[player] = root
+    return roots[0], roots[players - 1], changes
 
 
 @kernel
 def backward(
     plan,
-    most,
+    blocks,
     tables,
     role,
     policies,
-    reach,
+    masses,
     values,
     buffer,
     sums,
@@ -154,19 +87,38 @@ def backward(
     temperature,
     damping,
 ):
-    """As :func:`hogeq.kernels.passes.backward`, in any role but REMEMBER."""
-    active = tables.sizes[3]
-    size = len(tables.lane)
-    slots = np.zeros(max(active, size) * size, values.dtype)
-    gains = np.zeros(max(1, len(tables.alternative_far)) * size, values.dtype)
-    places = np.zeros(2, np.int64)
+    """Backward induction over all cells; any role but REMEMBER, for player 0.
+
+    Parameters
+    ----------
+    plan : Plan
+    blocks : Blocks
+    tables : Tables
+    role, policies, row_values, temperature, damping
+        As of :func:`hogeq.kernels.passes.backward`.
+    masses : float64 (G * G, J * L)
+        Reach of player 0's memories at every cell, and ...
+    mass : float64 (G, G)
+        ... their sums, from :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
+    values : float64 (Q, n)
+        Scratch: the blocks.
+    buffer, sums : float64
+        Scratch, as of :func:`hogeq.kernels.passes.backward`.
+
+    Returns
+    -------
+    tuple of float, float, int
+        Win probability of player 0 and of the last player when each moves first, and the number
+        of cells that GREEDY changed.
+    """
     roots = np.zeros(2)
     return _backward(
         plan,
+        blocks,
         tables,
         role,
         policies,
-        reach,
+        masses,
         values,
         buffer,
         sums,
@@ -174,89 +126,78 @@ def backward(
         mass,
         temperature,
         damping,
-        slots,
-        gains,
-        places,
         roots,
-        most,
     )
 
 
 @core
-def _forward(
-    plan, most, tables, policies, reach, buffer, sums, mass, masses, turned, common, places
-):
-    goal, rolls, _, _, ring, _ = tables.sizes
+def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
+    goal = tables.sizes[0]
     size = len(tables.lane)
     players = len(reach)
-    length = tables.sum_ring * rolls * size
-    strides = tables.strides
-    reach[:] = 0.0
     sums[:] = 0.0
-    order, runs = tables.cell_order, tables.run_start
+    runs = tables.run_start
     for run in range(len(runs) - 1):
         for turn in range(runs[run], runs[run + 1]):
-            own, opponent = divmod(order[turn], goal)
-            at = base_of(tables, 0, own, opponent) + tables.many_offset
+            own, opponent = blocks.order[turn, 0], blocks.order[turn, 1]
             for player in range(players):
-                column = (player * goal + opponent) * length
-                land_all_sums(plan, reach[player], at, sums, column, own % tables.sum_ring)
+                if own == 0:
+                    for score in range(blocks.reach + 1):
+                        clear_block(plan, reach[player], blocks.at[opponent, score])
+                line = player * goal + opponent
+                land_sums(plan, reach[player], blocks.at[opponent, own], sums, line, own)
         for turn in range(runs[run], runs[run + 1]):
-            cell = order[turn]
-            own, opponent = divmod(cell, goal)
-            if turn + AHEAD < len(order):
-                expect_rolls(tables, policies, reach, order[turn + AHEAD])
-                expect(tables, reach, order[turn + AHEAD])
+            own, opponent = blocks.order[turn, 0], blocks.order[turn, 1]
+            cell = own * goal + opponent
+            home = opponent * blocks.at.shape[1] + own
+            none = blocks.at[opponent, own + tables.zero_points[opponent]]
+            none += tables.zero_record[opponent] * size
             first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
             begun = 1.0 / players if cell == 0 else 0.0
             for player in range(players):
-                policy, known = policies[player], reach[player]
-                row = policy[own, opponent]
-                place = place_of(tables, player, own, opponent)
-                places[0] = place
-                places[1] = place_of(tables, player, own + ring - 1, opponent)
-                if own + most < goal:
-                    here = collect_and_depart(
-                        plan,
-                        reach[players - 1 - player],
-                        tables.arrival_base,
-                        first,
-                        last,
-                        begun,
-                        row,
-                        buffer,
-                        places[0],
-                        places[1],
-                    )
-                    base = base_of(tables, 0, own, opponent)
-                    if zero_stays(tables, own, opponent):
-                        at = base + tables.zero_offset[opponent]
-                        flow = load(buffer, place, tables.lane)
-                        store(known, at, load(known, at, tables.lane) + flow)
-                    column = (player * goal + opponent) * length
-                    spread_all_rolls(
-                        plan, known, base, buffer, place, sums, column, own % tables.sum_ring
-                    )
-                else:
-                    here = collect(tables, reach, player, cell, masses, turned, common)
-                    if here > 0.0:
-                        depart(tables, row, masses, common, buffer, places, own, 0)
-                    spread_rolls_by_sums(
-                        tables, policy, known, buffer, place, sums, player, own, opponent
-                    )
+                line = player * goal + opponent
+                row = policies[player, own, opponent]
+                known, told = reach[player], reach[players - 1 - player]
+                here = collect_and_depart(
+                    plan,
+                    told,
+                    blocks.landed,
+                    first,
+                    last,
+                    begun,
+                    row,
+                    buffer,
+                    line,
+                    own,
+                    masses,
+                    cell if player == 0 else -1,
+                )
                 if player == 0:
                     mass[own, opponent] = here
+                if own > 0:
+                    clear_block(plan, known, blocks.at[opponent, own + blocks.reach])
+                spread_rolls(plan, known, blocks.at, home, none, buffer, sums, line, own)
+    buffer[:] = 0.0
 
 
 @kernel
-def forward(plan, most, tables, policies, reach, buffer, sums, mass):
-    """As :func:`hogeq.kernels.passes.forward`."""
-    active = tables.sizes[3]
-    size = len(tables.lane)
-    masses = np.zeros(max(active, size) * size, reach.dtype)
-    turned = np.zeros(size * size, reach.dtype)
-    common = np.zeros(size, reach.dtype)
-    places = np.zeros(2, np.int64)
-    _forward(
-        plan, most, tables, policies, reach, buffer, sums, mass, masses, turned, common, places
-    )
+def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
+    """Reach probabilities of every hidden state under both players' policies.
+
+    Parameters
+    ----------
+    plan : Plan
+    blocks : Blocks
+    tables : Tables
+    policies : float64 (Q, G, G, K)
+        As of :func:`hogeq.kernels.passes.forward`.
+    reach : float64 (Q, n)
+        Scratch: the blocks.
+    buffer, sums : float64
+        Scratch, as of :func:`hogeq.kernels.passes.forward`.
+    masses : float64 (G * G, J * L)
+        Filled with the reach of player 0's memories at every cell, and ...
+    mass : float64 (G, G)
+        ... with their sums.
+    """
+    _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass)
