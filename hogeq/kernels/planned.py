@@ -6,7 +6,8 @@ values, the reach of player 0's memories.
 
 import numpy as np
 
-from hogeq.kernels.dice import core, kernel
+from hogeq.kernels.dice import core, kernel, part
+from hogeq.kernels.lanes import item, prefetch
 from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take_best
 from hogeq.kernels.unrolled import (
     average_rolls,
@@ -17,6 +18,22 @@ from hogeq.kernels.unrolled import (
     spread_rolls,
     value_rolls,
 )
+
+
+AHEAD = 4  # cells
+
+
+@part
+def _expect(tables, blocks, policies, turn):
+    """Ask for what a cell needs of large arrays, some cells before it is visited."""
+    goal, rolls, _, _, _, _ = tables.sizes
+    own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
+    for player in range(len(policies)):
+        at = ((player * goal + own) * goal + opponent) * rolls
+        prefetch(policies, at, tables.lane)
+    bases = tables.terminal_win.shape[1]
+    at = ((tables.plane_dice[0] * bases + own) * goal + opponent) * rolls
+    prefetch(tables.terminal_win, at, tables.lane)
 
 
 @core
@@ -45,7 +62,8 @@ def _backward(
     values[:, blocks.spare :] = 0.0
     fill_ends(tables, values, buffer)
     for turn in range(goal * goal - 1, -1, -1):
-        own, opponent = blocks.order[turn, 0], blocks.order[turn, 1]
+        own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
+        _expect(tables, blocks, policies, max(turn - AHEAD, 0))
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
         none = blocks.at[opponent, own + tables.zero_points[opponent]]
@@ -139,7 +157,7 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
     runs = tables.run_start
     for run in range(len(runs) - 1):
         for turn in range(runs[run], runs[run + 1]):
-            own, opponent = blocks.order[turn, 0], blocks.order[turn, 1]
+            own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
             for player in range(players):
                 if own == 0:
                     for score in range(blocks.reach + 1):
@@ -147,7 +165,8 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                 line = player * goal + opponent
                 land_sums(plan, reach[player], blocks.at[opponent, own], sums, line, own)
         for turn in range(runs[run], runs[run + 1]):
-            own, opponent = blocks.order[turn, 0], blocks.order[turn, 1]
+            own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
+            _expect(tables, blocks, policies, min(turn + AHEAD, goal * goal - 1))
             cell = own * goal + opponent
             home = opponent * blocks.at.shape[1] + own
             none = blocks.at[opponent, own + tables.zero_points[opponent]]
