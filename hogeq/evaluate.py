@@ -267,5 +267,5 @@ def counterfactual_values(
 def _played(game: Game, policy: Floats, b: ArrayLike | None) -> Workspace:
     policies = policy[None] if b is None else np.stack([policy, policy_of(game, b)])
     work = game.workspace(len(policies))
-    work.backward(policies)
+    work.backward(policies, keep=True)
     return work

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cycles import find_blocks
 from hogeq.kernels.memory import KEPT, SCATTERED, SWAPPED
+from hogeq.kernels.plan import Plan, plan_of
 from hogeq.kernels.tables import Cycles, Floats, Ints, Strides, Tables
 from hogeq.rules import Rules
 from hogeq.rules.turn import (
@@ -48,12 +49,15 @@ class Game:
         Every value of the hidden memory of the player to move.
     memory_slot : int64 (H,)
         Where the kernels keep each of them, ``active memory * L + lane``.
+    plan : Plan or None
+        With which passes are compiled for this game, if it is large.
     """
 
     rules: Rules
     tables: Tables
     memories: tuple[Memory, ...]
     memory_slot: Ints
+    plan: Plan | None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as rules, and be compiled once in each."""
@@ -86,7 +90,7 @@ class Game:
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        return Workspace(self.tables, players, dtype)
+        return Workspace(self.tables, players, dtype, self.plan)
 
 
 class _Layout:
@@ -245,7 +249,7 @@ def compile_game(rules: Rules) -> Game:
         ) from None
     memories = tuple(layout.all_memories())
     slots = np.array([layout.slot(memory) for memory in memories], np.int64)
-    return Game(rules, tables, memories, slots)
+    return Game(rules, tables, memories, slots, plan_of(tables))
 
 
 Mode = tuple[int, int, bool]  # kind of dice, bonus, whether the roll forces an extra turn

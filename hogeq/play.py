@@ -51,7 +51,7 @@ class Engine:
             return
         self._policy = policy_of(game, strategy)
         work = game.workspace(1)
-        work.backward(self._policy[None])
+        work.backward(self._policy[None], keep=True)
         self._values = lambda own, other: work.hidden_values(own, other)[game.memory_slot]
 
     def roll_values(self, score: int, opponent: int, memory: Memory) -> Floats:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import cycles, passes
+from hogeq.kernels import cycles, passes, planned
 from hogeq.kernels.duel import MOST_MEMBERS, can_duel, duel
+from hogeq.kernels.plan import Plan
 from hogeq.kernels.tables import Tables
 
 Floats = NDArray[np.float64]
@@ -23,6 +24,11 @@ def _zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     spare = np.zeros(size + ALIGNMENT // kind.itemsize, kind)
     first = -spare.ctypes.data % ALIGNMENT // kind.itemsize
     return spare[first : first + size].reshape(shape)
+
+
+def _plain(policies: Floats) -> Floats:
+    """Policies as kernels are compiled for: neighbouring doubles, not read-only."""
+    return np.require(policies, np.float64, ["C", "W"])
 
 
 class WinRate(NamedTuple):
@@ -41,19 +47,28 @@ class Workspace:
 
     Keep one for repeated evaluation: nothing is allocated after the first use.
 
+    With a plan, passes are by :mod:`hogeq.kernels.planned`, which keep neither `values` nor
+    `reach`; :meth:`backward` does if asked to.
+
     Attributes
     ----------
     values : float64 (Q, N)
         Win probability of whoever just moved, by afterstate.
     reach : float64 (Q, N)
-        Reach probability of every afterstate, by the player who moved.
+        Reach probability of every afterstate, by the player who moved; 0 with a plan.
     row_values : float64 (G, G, K)
         Counterfactual value of every roll of player 0.
     mass : float64 (G, G)
         Reach probability of every cell, player 0 to move.
     """
 
-    def __init__(self, tables: Tables, players: int, dtype: DTypeLike = np.float64) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        players: int,
+        dtype: DTypeLike = np.float64,
+        plan: Plan | None = None,
+    ) -> None:
         goal, rolls, _, active, ring, _ = tables.sizes
         width = len(tables.lane)
         planes = len(tables.plane_dice)
@@ -72,6 +87,13 @@ class Workspace:
         sums = players * goal * planes * tables.sum_ring * rolls * width
         self._sums = _zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self.slots = active * width
+        self._plan = plan
+        self._kept = plan is None
+        if plan is not None:
+            numbers = plan.blocks.spare + plan.blocks.length
+            self._value_blocks = _zeros((players, numbers), dtype)
+            self._reach_blocks = _zeros((players, numbers), dtype)
+            self._masses = _zeros((goal * goal, self.slots), dtype)
 
     def forward(self, policies: Floats) -> None:
         """Fill `reach` for policies of shape (Q, G, G, K).
@@ -86,6 +108,19 @@ class Workspace:
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
+        if self._plan is not None:
+            planned.forward(
+                self._plan,
+                self._plan.blocks,
+                self.tables,
+                _plain(policies),
+                self._reach_blocks,
+                self._flow,
+                self._sums,
+                self._masses,
+                self.mass,
+            )
+            return
         self._kernels.forward(self.tables, policies, self.reach, self._flow, self._sums, self.mass)
 
     def backward(
@@ -96,8 +131,34 @@ class Workspace:
         temperature: float = 1.0,
         damping: float = 1.0,
         choice: NDArray[np.int8] | None = None,
+        keep: bool = False,
     ) -> tuple[float, float, int]:
-        """Fill `values`; see :func:`hogeq.kernels.passes.backward` for roles and the result."""
+        """Pass over all cells; see :func:`hogeq.kernels.passes.backward` for roles and the result.
+
+        `values` is filled if it is to be kept, which is for FOLLOW and REMEMBER only, the latter
+        always; it costs a large game half as much again.
+        """
+        self._kept = keep or role == passes.REMEMBER or self._plan is None
+        if self._plan is not None and not self._kept:
+            played = _plain(policies)
+            found: tuple[float, float, int] = planned.backward(
+                self._plan,
+                self._plan.blocks,
+                self.tables,
+                role,
+                played,
+                self._masses,
+                self._value_blocks,
+                self._buffer,
+                self._sums,
+                self.row_values,
+                self.mass,
+                temperature,
+                damping,
+            )
+            if played is not policies and role in (passes.GREEDY, passes.SOFTEN):
+                policies[:] = played
+            return found
         if choice is None:
             choice = np.zeros((*self.mass.shape, 0), np.int8)
         first, last, changes = self._kernels.backward(
@@ -123,16 +184,26 @@ class Workspace:
 
     def hidden_reach(self) -> Floats:
         """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L)."""
+        if self._plan is not None:
+            return self._masses.reshape(*self.mass.shape, self.slots).copy()
         out = np.zeros((*self.mass.shape, self.slots), self.reach.dtype)
         passes.hidden_reach(self.tables, self.reach, 0, out)
         return out
 
     def cell_reach(self) -> Floats:
         """Reach probability of every cell, player 0 to move: float64 (G, G)."""
-        return self.hidden_reach().sum(axis=2)
+        return self.mass.copy()
 
     def hidden_values(self, own: int, opponent: int) -> Floats:
-        """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K)."""
+        """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K).
+
+        Raises
+        ------
+        RuntimeError
+            If the last pass did not keep `values`.
+        """
+        if not self._kept:
+            raise RuntimeError("hidden_values: the last pass was not asked to keep values")
         out = np.zeros((self.slots, self.row_values.shape[2]), self.values.dtype)
         passes.hidden_values(self.tables, self.values[0], own, opponent, out)
         return out

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.game import Game, compile_game
 from hogeq.kernels import passes
+from hogeq.kernels.plan import plan_of
 from hogeq.rules import EDITIONS, Rules
 from hogeq.workspace import Duels, Workspace
 
@@ -104,3 +105,92 @@ def test_certain_rows_are_published_as_mixed_ones_are() -> None:
     shape = (2, -1, len(game.tables.lane))
     found, expected = (work.values.reshape(shape)[..., :lanes] for work in (one_by_one, mixed))
     assert found == pytest.approx(expected, abs=1e-13)
+
+
+def planned(game: Game, players: int) -> Workspace:
+    """Make a workspace whose passes are compiled for this game, small as it is."""
+    return Workspace(game.tables, players, plan=plan_of(game.tables, smallest=0))
+
+
+@pytest.mark.parametrize("players", [1, 2])
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -> None:
+    game = compiled("records, one kind of dice")
+    assert game.plan is None
+    played = policies(game, share)[:players]
+    fast, slow = planned(game, players), Workspace(game.tables, players)
+    for _ in range(2):  # the second finds the blocks in use
+        found: list[NDArray[np.float64]] = []
+        expected: list[NDArray[np.float64]] = []
+        for work, results in ((fast, found), (slow, expected)):
+            work.forward(played)
+            results.append(work.hidden_reach())
+            results.append(work.mass.copy())
+            results.append(np.array(work.backward(played, passes.MEASURE)))
+            results.append(work.row_values.copy())
+            for role in (passes.GREEDY, passes.SOFTEN):
+                moved = played.copy()
+                results.append(np.array(work.backward(moved, role, temperature=0.1, damping=0.3)))
+                results.append(moved)
+            results.append(np.array(work.backward(played, keep=True)))
+            results.append(work.hidden_values(3, 5))
+        for one, other in zip(found, expected, strict=True):
+            assert one == pytest.approx(other, abs=1e-13)
+        assert np.array_equal(found[0] > 0.0, expected[0] > 0.0)
+
+
+def test_passes_with_a_plan_take_any_layout_of_policies() -> None:
+    game = compiled("records, one kind of dice")
+    played = policies(game, 1.0)
+    slow, fast = Workspace(game.tables, 2), planned(game, 2)
+    spread = np.zeros((*played.shape, 2))
+    spread[..., 0] = played
+    for work, rows in ((slow, played), (fast, spread[..., 0])):
+        work.forward(rows)
+        work.backward(rows, passes.GREEDY)
+    assert np.array_equal(spread[..., 0], played)
+
+
+def test_values_that_were_not_kept_are_refused() -> None:
+    game = compiled("records, one kind of dice")
+    work = planned(game, 1)
+    played = policies(game, 1.0)[:1]
+    work.backward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_values: the last pass was not asked"):
+        work.hidden_values(0, 0)
+    work.backward(played, keep=True)
+    assert work.hidden_values(0, 0).shape == (work.slots, game.rolls)
+
+
+def test_blocks_that_share_a_place_live_at_different_times() -> None:
+    tables = compiled("records, one kind of dice").tables
+    plan = plan_of(tables, smallest=0)
+    assert plan is not None
+    blocks, goal = plan.blocks, tables.sizes[0]
+    assert blocks.spare < goal * goal * blocks.length / 2  # or sharing would save nothing
+    holder: dict[int, tuple[int, int]] = {}
+
+    def touch(score: int, opponent: int, *, clear: bool = False) -> None:
+        if score < goal:
+            place = int(blocks.at[opponent, score])
+            assert clear or holder[place] == (score, opponent)
+            holder[place] = score, opponent
+
+    for run in zip(tables.run_start[:-1], tables.run_start[1:], strict=True):
+        cells = [tuple(map(int, cell)) for cell in blocks.order[slice(*run)]]
+        for own, opponent in cells:
+            for score in range(blocks.reach + 1 if own == 0 else 0):
+                touch(score, opponent, clear=True)
+            touch(own, opponent)
+        for own, opponent in cells:
+            cell = own * goal + opponent
+            for arrival in range(*tables.arrival_start[cell : cell + 2]):
+                touch(*reversed(divmod(int(tables.arrival_row[arrival]), goal)))
+            touch(own + blocks.reach, opponent, clear=True)
+            for points in range(blocks.reach):
+                touch(own + points, opponent)
+
+
+@pytest.mark.parametrize("edition", ["su21", "fa15", "fa22", "fa18"])
+def test_other_games_have_no_plan(edition: str) -> None:
+    assert plan_of(compile_game(replace(EDITIONS[edition], goal=20)).tables, smallest=0) is None

@@ -52,7 +52,8 @@ def _as(builder: ir.IRBuilder, scalar: Any, kind: Any) -> Any:
     return (builder.fptrunc if narrow else builder.fpext)(scalar, kind)
 
 
-def _data(context: Any, builder: ir.IRBuilder, kind: Any, array: Any) -> Any:
+def data_of(context: Any, builder: ir.IRBuilder, kind: Any, array: Any) -> Any:
+    """Pointer to an array's first number."""
     return context.make_array(kind)(context, builder, array).data
 
 
@@ -61,18 +62,21 @@ def _pointer(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
     return builder.bitcast(builder.gep(data, [position]), vector.as_pointer())
 
 
-def _load(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
+def load_at(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
+    """Read neighbouring numbers as a vector."""
     value = builder.load(_pointer(builder, data, position, size))
     value.align = 1 if isinstance(data.type.pointee, ir.IntType) else 4
     return value
 
 
-def _store(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> None:
+def store_at(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> None:
+    """Write a vector to neighbouring numbers."""
     size = value.type.count
     builder.store(value, _pointer(builder, data, position, size)).align = 4
 
 
-def _splat(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
+def splat_of(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
+    """Make a vector of one number."""
     blank = ir.Constant(vector, ir.Undefined)
     scalar = _as(builder, scalar, vector.element)
     first = builder.insert_element(blank, scalar, ir.Constant(_INDEX, 0))
@@ -80,8 +84,14 @@ def _splat(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
     return builder.shuffle_vector(first, blank, zeros)
 
 
-def _zero(vector: ir.VectorType) -> Any:
+def zero_of(vector: ir.VectorType) -> Any:
+    """Return a vector of zeros."""
     return ir.Constant(vector, [0.0] * vector.count)
+
+
+def contracted(operation: Any, left: Any, right: Any) -> Any:
+    """Write an operation that may be fused with the next."""
+    return operation(left, right, flags=_CONTRACT)
 
 
 # --- arithmetic -----------------------------------------------------------------------------------
@@ -120,22 +130,27 @@ def _multiply(context: Any, builder: ir.IRBuilder, signature: Any, arguments: An
 @lower_builtin(operator.add, types.float64, Vector)
 def _shift(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
     scalar, vector = arguments
-    return builder.fadd(_splat(builder, scalar, vector.type), vector, flags=_CONTRACT)
+    return builder.fadd(splat_of(builder, scalar, vector.type), vector, flags=_CONTRACT)
 
 
 @lower_builtin(operator.sub, types.float64, Vector)
 def _shift_down(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
     scalar, vector = arguments
-    return builder.fsub(_splat(builder, scalar, vector.type), vector, flags=_CONTRACT)
+    return builder.fsub(splat_of(builder, scalar, vector.type), vector, flags=_CONTRACT)
 
 
 @lower_builtin(operator.mul, types.float64, Vector)
 def _scale(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
     scalar, vector = arguments
-    return builder.fmul(_splat(builder, scalar, vector.type), vector, flags=_CONTRACT)
+    return builder.fmul(splat_of(builder, scalar, vector.type), vector, flags=_CONTRACT)
 
 
-def _total(builder: ir.IRBuilder, vector: Any) -> Any:
+def widened(builder: ir.IRBuilder, scalar: Any) -> Any:
+    """Return a number in double precision."""
+    return _as(builder, scalar, _DOUBLE)
+
+
+def total_of(builder: ir.IRBuilder, vector: Any) -> Any:
     """Sum of a vector: halves are added pairwise, in an order that no machine changes."""
     width = vector.type.count
     while width % 2 == 0:
@@ -154,7 +169,7 @@ def lane_sum(typing, vector):
     """Return the sum of a vector."""
 
     def generate(context, builder, signature, arguments):
-        return _total(builder, arguments[0])
+        return total_of(builder, arguments[0])
 
     return types.float64(vector), generate
 
@@ -164,7 +179,7 @@ def dot(typing, left, right):
     """Return the sum of the products of two vectors."""
 
     def generate(context, builder, signature, arguments):
-        return _total(builder, builder.fmul(*arguments))
+        return total_of(builder, builder.fmul(*arguments))
 
     return types.float64(left, right), generate
 
@@ -176,9 +191,9 @@ def above_rounding(typing, vector, total):
     def generate(context, builder, signature, arguments):
         vector, total = arguments
         share = ir.Constant(_DOUBLE, ROUNDING[str(vector.type.element)])
-        least = builder.fmul(_splat(builder, share, vector.type), total)
+        least = builder.fmul(splat_of(builder, share, vector.type), total)
         above = builder.fcmp_ordered(">", vector, least)
-        return builder.select(above, vector, _zero(vector.type))
+        return builder.select(above, vector, zero_of(vector.type))
 
     return vector(vector, total), generate
 
@@ -191,7 +206,7 @@ def item(typing, array, at):
     """Return ``array[at]`` for `at` from 0."""
 
     def generate(context, builder, signature, arguments):
-        data = _data(context, builder, signature.args[0], arguments[0])
+        data = data_of(context, builder, signature.args[0], arguments[0])
         return builder.load(builder.gep(data, [arguments[1]]))
 
     return array.dtype(array, types.int64), generate
@@ -203,8 +218,8 @@ def load(typing, array, at, lane):
     vector = Vector(array.dtype, len(lane))
 
     def generate(context, builder, signature, arguments):
-        data = _data(context, builder, signature.args[0], arguments[0])
-        return _load(builder, data, arguments[1], vector.size)
+        data = data_of(context, builder, signature.args[0], arguments[0])
+        return load_at(builder, data, arguments[1], vector.size)
 
     return vector(array, types.int64, lane), generate
 
@@ -215,10 +230,10 @@ def masked(typing, vector, masks, at):
 
     def generate(context, builder, signature, arguments):
         vector, masks, at = arguments
-        masks = _data(context, builder, signature.args[1], masks)
-        mask = _load(builder, masks, at, vector.type.count)
+        masks = data_of(context, builder, signature.args[1], masks)
+        mask = load_at(builder, masks, at, vector.type.count)
         keep = builder.icmp_unsigned("!=", mask, ir.Constant(mask.type, None))
-        return builder.select(keep, vector, _zero(vector.type))
+        return builder.select(keep, vector, zero_of(vector.type))
 
     return vector(vector, masks, types.int64), generate
 
@@ -230,7 +245,7 @@ def splat(typing, array, value, lane):
 
     def generate(context, builder, signature, arguments):
         kind = context.get_value_type(vector)
-        return _splat(builder, arguments[1], kind)
+        return splat_of(builder, arguments[1], kind)
 
     return vector(array, types.float64, lane), generate
 
@@ -240,8 +255,8 @@ def store(typing, array, at, vector):
     """Set ``array[at:][:L]`` to a vector."""
 
     def generate(context, builder, signature, arguments):
-        data = _data(context, builder, signature.args[0], arguments[0])
-        _store(builder, arguments[2], data, arguments[1])
+        data = data_of(context, builder, signature.args[0], arguments[0])
+        store_at(builder, arguments[2], data, arguments[1])
         return context.get_dummy_value()
 
     return types.void(array, types.int64, vector), generate
@@ -261,14 +276,14 @@ def gather(typing, start_from, values, position, weights, offsets, start, stop):
     def generate(context, builder, signature, arguments):
         total, values, position, weights, offsets, start, stop = arguments
         kinds = signature.args
-        values = _data(context, builder, kinds[1], values)
-        weights = _data(context, builder, kinds[3], weights)
-        offsets = _data(context, builder, kinds[4], offsets)
+        values = data_of(context, builder, kinds[1], values)
+        weights = data_of(context, builder, kinds[3], weights)
+        offsets = data_of(context, builder, kinds[4], offsets)
 
         def term(index, total):
-            weight = _splat(builder, builder.load(builder.gep(weights, [index])), total.type)
+            weight = splat_of(builder, builder.load(builder.gep(weights, [index])), total.type)
             here = builder.add(position, builder.load(builder.gep(offsets, [index])))
-            product = builder.fmul(weight, _load(builder, values, here, size), flags=_CONTRACT)
+            product = builder.fmul(weight, load_at(builder, values, here, size), flags=_CONTRACT)
             return builder.fadd(product, total, flags=_CONTRACT)
 
         def loop(first, last, step, totals):
@@ -301,7 +316,7 @@ def gather(typing, start_from, values, position, weights, offsets, start, stop):
             return ends[0], ends[1:]
 
         # Four running totals, since each addition waits for the one before it.
-        totals = [total, *[_zero(total.type)] * (UNROLL - 1)]
+        totals = [total, *[zero_of(total.type)] * (UNROLL - 1)]
         whole = builder.sub(stop, ir.Constant(stop.type, UNROLL - 1))
         index, totals = loop(start, whole, UNROLL, totals)
         _, rest = loop(index, stop, 1, totals[:1])
@@ -319,8 +334,8 @@ def transpose(typing, source, target, lane):
     size = len(lane)
 
     def generate(context, builder, signature, arguments):
-        source = _data(context, builder, signature.args[0], arguments[0])
-        target = _data(context, builder, signature.args[1], arguments[1])
+        source = data_of(context, builder, signature.args[0], arguments[0])
+        target = data_of(context, builder, signature.args[1], arguments[1])
         if size % BLOCK != 0 or size > WIDEST_TURNED:
             with cgutils.for_range(builder, ir.Constant(ir.IntType(64), size * size)) as loop:
                 width = ir.Constant(loop.index.type, size)
@@ -338,7 +353,7 @@ def transpose(typing, source, target, lane):
         for top in range(0, size, BLOCK):
             for left in range(0, size, BLOCK):
                 rows = [
-                    _load(builder, source, place(top + row, left), BLOCK) for row in range(BLOCK)
+                    load_at(builder, source, place(top + row, left), BLOCK) for row in range(BLOCK)
                 ]
                 # Halves, quarters, single numbers trade places across the diagonal.
                 for step in (1, 2, 4):
@@ -351,10 +366,19 @@ def transpose(typing, source, target, lane):
                         for at, mask in ((row, low), (row + step, high)):
                             rows[at] = builder.shuffle_vector(*pair, ir.Constant(indices, mask))
                 for row in range(BLOCK):
-                    _store(builder, rows[row], target, place(left + row, top))
+                    store_at(builder, rows[row], target, place(left + row, top))
         return context.get_dummy_value()
 
     return types.void(source, target, lane), generate
+
+
+def prefetch_at(builder: ir.IRBuilder, place: Any) -> None:
+    """Ask for the cache line at a pointer."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
+    hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
+    builder.call(hint, [builder.bitcast(place, byte), *flags])
 
 
 @intrinsic
@@ -365,15 +389,11 @@ def prefetch(typing, values, at, lane):
 
     def generate(context, builder, signature, arguments):
         values, at, _ = arguments
-        values = _data(context, builder, signature.args[0], values)
-        byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
-        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        values = data_of(context, builder, signature.args[0], values)
         step = CACHE_LINE // (signature.args[0].dtype.bitwidth // 8)
         for first in range(0, size, step):
             place = builder.gep(values, [builder.add(at, ir.Constant(at.type, first))])
-            flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
-            builder.call(hint, [builder.bitcast(place, byte), *flags])
+            prefetch_at(builder, place)
         return context.get_dummy_value()
 
     return signature, generate

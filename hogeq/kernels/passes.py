@@ -52,7 +52,7 @@ AHEAD = 2  # cells along the diagonal
 
 
 @part
-def _expect(tables, arrays, cell):
+def expect(tables, arrays, cell):
     """Ask for what arrives at a cell, some cells before it is visited."""
     records = tables.sizes[2]
     stride = tables.strides.records
@@ -64,7 +64,7 @@ def _expect(tables, arrays, cell):
 
 
 @part
-def _expect_rolls(tables, policies, arrays, cell):
+def expect_rolls(tables, policies, arrays, cell):
     """Ask for what a cell's rolls lead to, and how they are mixed."""
     goal, rolls, records, _, _, _ = tables.sizes
     own, opponent = divmod(cell, goal)
@@ -189,10 +189,10 @@ def _backward(
         own, opponent = divmod(cell, goal)
         situation = tables.situation[own, opponent]
         if size > 1 and turn >= AHEAD:
-            _expect_rolls(tables, policies, values, order[turn - AHEAD])
-            _expect(tables, values, order[turn - AHEAD])
+            expect_rolls(tables, policies, values, order[turn - AHEAD])
+            expect(tables, values, order[turn - AHEAD])
             if role in (MEASURE, GREEDY, SOFTEN):
-                _expect(tables, reach, order[turn - AHEAD])
+                expect(tables, reach, order[turn - AHEAD])
         for player in range(players):
             policy, known = policies[player], values[player]
             acting = role if player == 0 else FOLLOW
@@ -358,8 +358,8 @@ def _forward(
             own, opponent = divmod(cell, goal)
             situation = tables.situation[own, opponent]
             if size > 1 and turn + AHEAD < len(order):
-                _expect_rolls(tables, policies, reach, order[turn + AHEAD])
-                _expect(tables, reach, order[turn + AHEAD])
+                expect_rolls(tables, policies, reach, order[turn + AHEAD])
+                expect(tables, reach, order[turn + AHEAD])
             for player in range(players):
                 policy, known = policies[player], reach[player]
                 place = place_of(tables, player, own, opponent)
