@@ -12,13 +12,11 @@ from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take
 from hogeq.kernels.unrolled import (
     average_rolls,
     clear_block,
-    collect_and_depart,
     land_sums,
     mix_and_publish,
-    spread_rolls,
+    pass_reach_on,
     value_rolls,
 )
-
 
 AHEAD = 4  # cells
 
@@ -161,7 +159,7 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
             for player in range(players):
                 if own == 0:
                     for score in range(blocks.reach + 1):
-                        clear_block(plan, reach[player], blocks.at[opponent, score])
+                        clear_block(plan, reach[player], blocks.at[opponent, score], True)
                 line = player * goal + opponent
                 land_sums(plan, reach[player], blocks.at[opponent, own], sums, line, own)
         for turn in range(runs[run], runs[run + 1]):
@@ -177,7 +175,9 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                 line = player * goal + opponent
                 row = policies[player, own, opponent]
                 known, told = reach[player], reach[players - 1 - player]
-                here = collect_and_depart(
+                if own > 0:
+                    clear_block(plan, known, blocks.at[opponent, own + blocks.reach], False)
+                here = pass_reach_on(
                     plan,
                     told,
                     blocks.landed,
@@ -185,17 +185,19 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                     last,
                     begun,
                     row,
-                    buffer,
-                    line,
-                    own,
                     masses,
                     cell if player == 0 else -1,
+                    known,
+                    blocks.at,
+                    home,
+                    none,
+                    buffer,
+                    sums,
+                    line,
+                    own,
                 )
                 if player == 0:
                     mass[own, opponent] = here
-                if own > 0:
-                    clear_block(plan, known, blocks.at[opponent, own + blocks.reach])
-                spread_rolls(plan, known, blocks.at, home, none, buffer, sums, line, own)
     buffer[:] = 0.0
 
 
