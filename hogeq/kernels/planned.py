@@ -61,7 +61,13 @@ def _backward(
     fill_ends(tables, values, buffer)
     for turn in range(goal * goal - 1, -1, -1):
         own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
-        _expect(tables, blocks, policies, max(turn - AHEAD, 0))
+        ahead = max(turn - AHEAD, 0)
+        _expect(tables, blocks, policies, ahead)
+        if role != FOLLOW:
+            there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
+            for x in range(0, masses.shape[1], size):
+                prefetch(masses, there * masses.shape[1] + x, tables.lane)
+            prefetch(row_values, there * tables.sizes[1], tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
         none = blocks.at[opponent, own + tables.zero_points[opponent]]
