@@ -66,7 +66,7 @@ def _backward(
         if role != FOLLOW:
             there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
             for x in range(0, masses.shape[1], size):
-                prefetch(masses, there * masses.shape[1] + x, tables.lane)
+                prefetch(masses, ahead * masses.shape[1] + x, tables.lane)
             prefetch(row_values, there * tables.sizes[1], tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
@@ -81,7 +81,7 @@ def _backward(
             value_rolls(plan, known, blocks.at, home, none, wins, buffer, sums, line, own)
             if player == 0 and role != FOLLOW:
                 found = row_values[own, opponent]
-                average_rolls(plan, masses, cell, buffer, line, own, found)
+                average_rolls(plan, masses, turn, buffer, line, own, found)
                 here = mass[own, opponent]
                 if here > 0.0 and role == GREEDY:
                     changes += take_best(row, found, here)
@@ -119,9 +119,9 @@ def backward(
     role, policies, row_values, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
     masses : float64 (G * G, J * L)
-        Reach of player 0's memories at every cell, and ...
+        Reach of player 0's memories at every cell, in the order of visits, and ...
     mass : float64 (G, G)
-        ... their sums, from :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
+        ... their sums by cell, from :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
     values : float64 (Q, n)
         Scratch: the blocks.
     buffer, sums : float64
@@ -192,7 +192,7 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                     begun,
                     row,
                     masses,
-                    cell if player == 0 else -1,
+                    turn if player == 0 else -1,
                     known,
                     blocks.at,
                     home,
@@ -223,8 +223,8 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
     buffer, sums : float64
         Scratch, as of :func:`hogeq.kernels.passes.forward`.
     masses : float64 (G * G, J * L)
-        Filled with the reach of player 0's memories at every cell, and ...
+        Filled with the reach of player 0's memories at every cell, in the order of visits, and ...
     mass : float64 (G, G)
-        ... with their sums.
+        ... with their sums by cell.
     """
     _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass)

@@ -337,20 +337,20 @@ def _members(emit: _Emitter, masses: list[Pieces], other: Other) -> Pieces:
 
 
 @intrinsic
-def average_rolls(typing, plan, masses, cell, buffer, line, own, averages):
+def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
     """Counterfactual value of every roll: its values weighted by the reach of each memory."""
     signature = types.void(plan, masses, _integer, buffer, _integer, _integer, averages)
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, masses, cell, buffer, line, own, averages = arguments
+        _, masses, turn, buffer, line, own, averages = arguments
         masses, buffer, averages = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3, 6)
         )
         emit = _emitter(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         places = emit.rolls_of(line, own)
-        first = builder.mul(cell, _int(plan.active * plan.lanes))
+        first = builder.mul(turn, _int(plan.active * plan.lanes))
         held = [emit.load(masses, emit.at(first, x * plan.lanes)) for x in range(plan.active)]
         everyone = emit.total(list(held))
         for roll, (is_far, offset) in enumerate(plan.usual):
@@ -378,7 +378,7 @@ def pass_reach_on(
     begun,
     row,
     masses,
-    cell,
+    turn,
     reach,
     at,
     home,
@@ -392,7 +392,7 @@ def pass_reach_on(
 
     ``landed[first:last]`` are the blocks of `told` that land on the cell, `begun` is what starts
     there, `row` how it is played.  The reach of every memory is kept in `masses` (n, J * L), unless
-    `cell` is negative; the sum is returned.  `at`, `home`, `none` as of :func:`value_rolls`.
+    `turn` is negative; the sum is returned.  `at`, `home`, `none` as of :func:`value_rolls`.
     """
     signature = types.float64(
         plan,
@@ -416,15 +416,15 @@ def pass_reach_on(
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, _, _, first, last, begun, row, _, cell, _, _, home, none, _, _, line, own = arguments
+        _, _, _, first, last, begun, row, _, turn, _, _, home, none, _, _, line, own = arguments
         told, landed, masses, reach, at, buffer, sums = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 7, 9, 10, 13, 14)
         )
         emit = _emitter(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         held = _collected(emit, told, landed, first, last, begun)
-        with builder.if_then(builder.icmp_signed(">=", cell, _int(0))):
-            place = builder.mul(cell, _int(plan.active * plan.lanes))
+        with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
+            place = builder.mul(turn, _int(plan.active * plan.lanes))
             for x, mass in enumerate(held):
                 emit.store(mass, masses, emit.at(place, x * plan.lanes), stream=True)
         everyone = emit.total(list(held))
