@@ -184,9 +184,10 @@ class Workspace:
 
     def hidden_reach(self) -> Floats:
         """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L)."""
-        if self._plan is not None:
-            return self._masses.reshape(*self.mass.shape, self.slots).copy()
         out = np.zeros((*self.mass.shape, self.slots), self.reach.dtype)
+        if self._plan is not None:
+            out[tuple(self._plan.blocks.order.T)] = self._masses
+            return out
         passes.hidden_reach(self.tables, self.reach, 0, out)
         return out
 

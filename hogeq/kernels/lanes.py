@@ -69,10 +69,11 @@ def load_at(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
     return value
 
 
-def store_at(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> None:
-    """Write a vector to neighbouring numbers."""
-    size = value.type.count
-    builder.store(value, _pointer(builder, data, position, size)).align = 4
+def store_at(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> Any:
+    """Write a vector to neighbouring numbers; return the instruction."""
+    stored = builder.store(value, _pointer(builder, data, position, value.type.count))
+    stored.align = 4
+    return stored
 
 
 def splat_of(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
@@ -372,15 +373,6 @@ def transpose(typing, source, target, lane):
     return types.void(source, target, lane), generate
 
 
-def prefetch_at(builder: ir.IRBuilder, place: Any) -> None:
-    """Ask for the cache line at a pointer."""
-    byte = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
-    hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-    flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
-    builder.call(hint, [builder.bitcast(place, byte), *flags])
-
-
 @intrinsic
 def prefetch(typing, values, at, lane):
     """Ask for the cache lines of ``values[at:][:L]`` ahead of their use."""
@@ -390,10 +382,14 @@ def prefetch(typing, values, at, lane):
     def generate(context, builder, signature, arguments):
         values, at, _ = arguments
         values = data_of(context, builder, signature.args[0], values)
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, _INDEX, _INDEX, _INDEX])
+        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         step = CACHE_LINE // (signature.args[0].dtype.bitwidth // 8)
         for first in range(0, size, step):
             place = builder.gep(values, [builder.add(at, ir.Constant(at.type, first))])
-            prefetch_at(builder, place)
+            flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
+            builder.call(hint, [builder.bitcast(place, byte), *flags])
         return context.get_dummy_value()
 
     return signature, generate

@@ -66,6 +66,8 @@ class Constants(NamedTuple):
     usual: tuple[tuple[int, int], ...]
     """By roll, as most memories play it: far, offset."""
     others: tuple[Other, ...]
+    sole: tuple[int, ...]
+    """Records that but one term leaves, so that its afterstates are reached from one base each."""
 
 
 class Blocks(NamedTuple):
@@ -142,6 +144,7 @@ def _constants(tables: Tables) -> Constants:
     lanes = len(tables.lane)
     strides = tables.strides
     dice = int(tables.plane_dice[0])
+    many = int(tables.many_offset) // strides.records
     terms = []
     for target in range(*tables.mend_start[dice : dice + 2].tolist()):
         points = int(tables.mend_points[target])
@@ -169,14 +172,26 @@ def _constants(tables: Tables) -> Constants:
         sides=int(tables.sides[dice]),
         ring=tables.sum_ring,
         depth=int(tables.sum_depth[dice]),
-        many=int(tables.many_offset) // strides.records,
+        many=many,
         is_sum=tuple(map(bool, tables.is_sum[dice])),
         terms=tuple(terms),
         usual=tuple(
             zip(tables.default_far[0].tolist(), tables.default_offset[0].tolist(), strict=True)
         ),
         others=tuple(others),
+        sole=_sole(tables, terms, many),
     )
+
+
+def _sole(tables: Tables, terms: list[Term], many: int) -> tuple[int, ...]:
+    """Find the records of which the points are known, whichever roll it was, even no dice."""
+    points: dict[int, set[int]] = {}
+    for term in terms:
+        points.setdefault(term.record, set()).add(term.points)
+    for recorded, gained in zip(tables.zero_record, tables.zero_points, strict=True):
+        if recorded in points:
+            points[int(recorded)].add(int(gained))
+    return tuple(x for x, found in sorted(points.items()) if x != many and len(found) == 1)
 
 
 def _blocks(tables: Tables) -> Blocks:

@@ -12,13 +12,11 @@ from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take
 from hogeq.kernels.unrolled import (
     average_rolls,
     clear_block,
-    collect_and_depart,
     land_sums,
     mix_and_publish,
-    spread_rolls,
+    pass_reach_on,
     value_rolls,
 )
-
 
 AHEAD = 4  # cells
 
@@ -63,7 +61,13 @@ def _backward(
     fill_ends(tables, values, buffer)
     for turn in range(goal * goal - 1, -1, -1):
         own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
-        _expect(tables, blocks, policies, max(turn - AHEAD, 0))
+        ahead = max(turn - AHEAD, 0)
+        _expect(tables, blocks, policies, ahead)
+        if role != FOLLOW:
+            there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
+            for x in range(0, masses.shape[1], size):
+                prefetch(masses, ahead * masses.shape[1] + x, tables.lane)
+            prefetch(row_values, there * tables.sizes[1], tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
         none = blocks.at[opponent, own + tables.zero_points[opponent]]
@@ -77,7 +81,7 @@ def _backward(
             value_rolls(plan, known, blocks.at, home, none, wins, buffer, sums, line, own)
             if player == 0 and role != FOLLOW:
                 found = row_values[own, opponent]
-                average_rolls(plan, masses, cell, buffer, line, own, found)
+                average_rolls(plan, masses, turn, buffer, line, own, found)
                 here = mass[own, opponent]
                 if here > 0.0 and role == GREEDY:
                     changes += take_best(row, found, here)
@@ -115,9 +119,9 @@ def backward(
     role, policies, row_values, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
     masses : float64 (G * G, J * L)
-        Reach of player 0's memories at every cell, and ...
+        Reach of player 0's memories at every cell, in the order of visits, and ...
     mass : float64 (G, G)
-        ... their sums, from :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
+        ... their sums by cell, from :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
     values : float64 (Q, n)
         Scratch: the blocks.
     buffer, sums : float64
@@ -161,7 +165,7 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
             for player in range(players):
                 if own == 0:
                     for score in range(blocks.reach + 1):
-                        clear_block(plan, reach[player], blocks.at[opponent, score])
+                        clear_block(plan, reach[player], blocks.at[opponent, score], True)
                 line = player * goal + opponent
                 land_sums(plan, reach[player], blocks.at[opponent, own], sums, line, own)
         for turn in range(runs[run], runs[run + 1]):
@@ -177,7 +181,9 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                 line = player * goal + opponent
                 row = policies[player, own, opponent]
                 known, told = reach[player], reach[players - 1 - player]
-                here = collect_and_depart(
+                if own > 0:
+                    clear_block(plan, known, blocks.at[opponent, own + blocks.reach], False)
+                here = pass_reach_on(
                     plan,
                     told,
                     blocks.landed,
@@ -185,17 +191,19 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                     last,
                     begun,
                     row,
+                    masses,
+                    turn if player == 0 else -1,
+                    known,
+                    blocks.at,
+                    home,
+                    none,
                     buffer,
+                    sums,
                     line,
                     own,
-                    masses,
-                    cell if player == 0 else -1,
                 )
                 if player == 0:
                     mass[own, opponent] = here
-                if own > 0:
-                    clear_block(plan, known, blocks.at[opponent, own + blocks.reach])
-                spread_rolls(plan, known, blocks.at, home, none, buffer, sums, line, own)
     buffer[:] = 0.0
 
 
@@ -215,8 +223,8 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
     buffer, sums : float64
         Scratch, as of :func:`hogeq.kernels.passes.forward`.
     masses : float64 (G * G, J * L)
-        Filled with the reach of player 0's memories at every cell, and ...
+        Filled with the reach of player 0's memories at every cell, in the order of visits, and ...
     mass : float64 (G, G)
-        ... with their sums.
+        ... with their sums by cell.
     """
     _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass)

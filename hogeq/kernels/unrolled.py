@@ -14,12 +14,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from hogeq.kernels.lanes import (
-    CACHE_LINE,
     ROUNDING,
     contracted,
     data_of,
     load_at,
-    prefetch_at,
     splat_of,
     store_at,
     total_of,
@@ -59,9 +57,15 @@ class _Emitter:
             for piece in range(self.pieces)
         ]
 
-    def store(self, lane: Pieces, data: Any, position: Any) -> None:
+    def store(self, lane: Pieces, data: Any, position: Any, *, stream: bool = False) -> None:
+        """Write a lane; as a `stream`, to whole cache lines that will not be read for long."""
         for piece, vector in enumerate(lane):
-            store_at(self.builder, vector, data, self.at(position, piece * PIECE))
+            place = self.at(position, piece * PIECE)
+            stored = store_at(self.builder, vector, data, place)
+            if stream:
+                stored.align = PIECE * 4 if isinstance(vector.type.element, ir.FloatType) else 64
+                hint = self.builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+                stored.set_metadata("nontemporal", hint)
 
     def splat(self, scalar: Any) -> Any:
         return splat_of(self.builder, scalar, self.kind)
@@ -333,20 +337,20 @@ def _members(emit: _Emitter, masses: list[Pieces], other: Other) -> Pieces:
 
 
 @intrinsic
-def average_rolls(typing, plan, masses, cell, buffer, line, own, averages):
+def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
     """Counterfactual value of every roll: its values weighted by the reach of each memory."""
     signature = types.void(plan, masses, _integer, buffer, _integer, _integer, averages)
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, masses, cell, buffer, line, own, averages = arguments
+        _, masses, turn, buffer, line, own, averages = arguments
         masses, buffer, averages = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3, 6)
         )
         emit = _emitter(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         places = emit.rolls_of(line, own)
-        first = builder.mul(cell, _int(plan.active * plan.lanes))
+        first = builder.mul(turn, _int(plan.active * plan.lanes))
         held = [emit.load(masses, emit.at(first, x * plan.lanes)) for x in range(plan.active)]
         everyone = emit.total(list(held))
         for roll, (is_far, offset) in enumerate(plan.usual):
@@ -364,123 +368,177 @@ def average_rolls(typing, plan, masses, cell, buffer, line, own, averages):
 
 
 @intrinsic
-def collect_and_depart(
-    typing, plan, reach, landed, first, last, begun, row, buffer, line, own, masses, cell
+def pass_reach_on(
+    typing,
+    plan,
+    told,
+    landed,
+    first,
+    last,
+    begun,
+    row,
+    masses,
+    turn,
+    reach,
+    at,
+    home,
+    none,
+    buffer,
+    sums,
+    line,
+    own,
 ):
-    """Add a cell's reach to that of its rolls; returns it.
+    """Carry the reach of a cell to its rolls, and of a base's rolls one die further.
 
-    ``landed[first:last]`` are the blocks that land on the cell, `begun` is what starts there.  The
-    reach of every memory is kept in `masses` (n, J * L), unless `cell` is negative.
+    ``landed[first:last]`` are the blocks of `told` that land on the cell, `begun` is what starts
+    there, `row` how it is played.  The reach of every memory is kept in `masses` (n, J * L), unless
+    `turn` is negative; the sum is returned.  `at`, `home`, `none` as of :func:`value_rolls`.
     """
     signature = types.float64(
         plan,
-        reach,
+        told,
         landed,
         _integer,
         _integer,
         types.float64,
         row,
-        buffer,
-        _integer,
-        _integer,
         masses,
+        _integer,
+        reach,
+        at,
+        _integer,
+        _integer,
+        buffer,
+        sums,
+        _integer,
         _integer,
     )
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, reach, landed, first, last, begun, row, buffer, line, own, masses, cell = arguments
-        reach, landed, buffer, masses = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 7, 10)
+        _, _, _, first, last, begun, row, _, turn, _, _, home, none, _, _, line, own = arguments
+        told, landed, masses, reach, at, buffer, sums = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 7, 9, 10, 13, 14)
         )
         emit = _emitter(context, builder, kinds[0], kinds[1])
         plan = emit.constants
-        places = emit.rolls_of(line, own)
-
-        def gather(index, running):
-            block = builder.load(builder.gep(landed, [index]))
-            found = []
-            for record in range(plan.records):
-                known = running[record * emit.pieces : (record + 1) * emit.pieces]
-                more = emit.load(reach, emit.at(block, record * plan.lanes))
-                found.extend(emit.add(known, more))
-            return found
-
-        flat = emit.loop(first, last, emit.zero * plan.records, gather)
-        rows = [flat[x * emit.pieces : (x + 1) * emit.pieces] for x in range(plan.records)]
-        rows += [emit.zero] * (plan.lanes - plan.records)
-        held = emit.transposed(rows)[: plan.active]
-        memory, lane = divmod(plan.start, plan.lanes)
-        held[memory] = emit.add(held[memory], emit.only(lane, begun))
-        with builder.if_then(builder.icmp_signed(">=", cell, _int(0))):
-            home = builder.mul(cell, _int(plan.active * plan.lanes))
+        held = _collected(emit, told, landed, first, last, begun)
+        with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
+            place = builder.mul(turn, _int(plan.active * plan.lanes))
             for x, mass in enumerate(held):
-                emit.store(mass, masses, emit.at(home, x * plan.lanes))
+                emit.store(mass, masses, emit.at(place, x * plan.lanes), stream=True)
         everyone = emit.total(list(held))
-
-        def give(weight, lane, is_far, offset):
-            at = emit.at(places[is_far], offset)
-            given = emit.add(emit.scale(weight, lane), emit.load(buffer, at))
-            emit.store(given, buffer, at)
-
-        least = emit.rounding(everyone)
-        for roll, (is_far, offset) in enumerate(plan.usual):
-            weight = emit.splat(emit.element(kinds[6], row, context, roll))
-            usual = everyone
-            for other in plan.others:
-                if other.roll == roll:
-                    members = _members(emit, held, other)
-                    usual = emit.subtract(usual, members)
-                    give(weight, members, other.far, other.offset)
-            if usual is not everyone:
-                usual = emit.above(usual, least)
-            give(weight, usual, is_far, offset)
+        weights = [
+            emit.splat(emit.element(kinds[6], row, context, roll)) for roll in range(plan.rolls)
+        ]
+        flows = _departed(emit, held, everyone, weights, buffer, line, own)
+        _spread(emit, flows, reach, emit.blocks(at, home), none, sums, line, own)
         return emit.number(everyone)
 
     return signature, generate
 
 
-@intrinsic
-def spread_rolls(typing, plan, reach, at, home, none, buffer, sums, line, own):
-    """Carry the reach of every roll from a base one die further; clear the buffer."""
-    signature = types.void(plan, reach, at, _integer, _integer, buffer, sums, _integer, _integer)
+def _collected(
+    emit: _Emitter, told: Any, landed: Any, first: Any, last: Any, begun: Any
+) -> list[Pieces]:
+    """Reach of every active memory at a cell, by lane."""
+    plan, builder = emit.constants, emit.builder
 
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        _, reach, at, home, none, buffer, sums, line, own = arguments
-        reach, at, buffer, sums = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 5, 6)
-        )
-        emit = _emitter(context, builder, kinds[0], kinds[1])
-        plan = emit.constants
-        afterstate = emit.blocks(at, home)
-        near, _ = emit.rolls_of(line, own)
-        here = emit.sums_of(line, own)
-        behind = emit.windows(line, own, ahead=False)
-        share = emit.constant(1.0 / plan.sides)
-        flows = [emit.load(buffer, emit.at(near, x * plan.lanes)) for x in range(plan.rolls)]
-        for roll in range(1, plan.depth + 1):
-            terms = []
-            if roll < plan.depth:
-                level = (roll + 1) * plan.lanes
-                terms = [emit.load(sums, emit.at(row, level)) for row in behind]
-                terms = [emit.scale(share, emit.total(terms))]
-            if plan.is_sum[roll]:
-                terms.append(flows[roll])
-            total = emit.total(terms) if terms else emit.zero
-            emit.store(total, sums, emit.at(here, roll * plan.lanes))
-        for term in plan.terms:
-            there = afterstate(term.points, term.record)
-            total = emit.load(reach, there)
-            for roll, prob in term.rolls:
-                total = emit.add(emit.scale(emit.constant(prob), flows[roll]), total)
-            emit.store(total, reach, there)
-        emit.store(emit.add(emit.load(reach, none), flows[0]), reach, none)
-        for roll in range(plan.rolls):
-            emit.store(emit.zero, buffer, emit.at(near, roll * plan.lanes))
-        return context.get_dummy_value()
+    def gather(index: Any, running: Pieces) -> Pieces:
+        block = builder.load(builder.gep(landed, [index]))
+        found = []
+        for record in range(plan.records):
+            known = running[record * emit.pieces : (record + 1) * emit.pieces]
+            more = emit.load(told, emit.at(block, record * plan.lanes))
+            found.extend(emit.add(known, more))
+        return found
 
-    return signature, generate
+    flat = emit.loop(first, last, emit.zero * plan.records, gather)
+    rows = [flat[x * emit.pieces : (x + 1) * emit.pieces] for x in range(plan.records)]
+    rows += [emit.zero] * (plan.lanes - plan.records)
+    held = emit.transposed(rows)[: plan.active]
+    memory, lane = divmod(plan.start, plan.lanes)
+    held[memory] = emit.add(held[memory], emit.only(lane, begun))
+    return held
+
+
+def _departed(
+    emit: _Emitter,
+    held: list[Pieces],
+    everyone: Pieces,
+    weights: Pieces,
+    buffer: Any,
+    line: Any,
+    own: Any,
+) -> list[Pieces]:
+    """Reach of every roll from a base: of those made there, and of those that gained the bonus.
+
+    What gains the bonus waits in the buffer until its base is visited; nothing else is kept there.
+    """
+    plan = emit.constants
+    near, far = emit.rolls_of(line, own)
+    least = emit.rounding(everyone)
+    here: dict[int, list[Pieces]] = {}
+    later: dict[int, list[Pieces]] = {}
+    for roll, (is_far, offset) in enumerate(plan.usual):
+        usual = everyone
+        for other in plan.others:
+            if other.roll == roll:
+                members = _members(emit, held, other)
+                usual = emit.subtract(usual, members)
+                given = emit.scale(weights[roll], members)
+                (later if other.far else here).setdefault(other.offset, []).append(given)
+        if usual is not everyone:
+            usual = emit.above(usual, least)
+        given = emit.scale(weights[roll], usual)
+        (later if is_far else here).setdefault(offset, []).append(given)
+    flows = []
+    for roll in range(plan.rolls):
+        offset = roll * plan.lanes
+        parts = here.get(offset, [])
+        if offset in later:
+            parts = [emit.load(buffer, emit.at(near, offset)), *parts]
+        flows.append(emit.total(parts) if parts else emit.zero)
+    for offset, parts in later.items():
+        emit.store(emit.total(parts), buffer, emit.at(far, offset))
+    return flows
+
+
+def _spread(
+    emit: _Emitter,
+    flows: list[Pieces],
+    reach: Any,
+    afterstate: Callable[[int, int], Any],
+    none: Any,
+    sums: Any,
+    line: Any,
+    own: Any,
+) -> None:
+    """Carry the reach of every roll from a base to its afterstates, or one die further."""
+    plan = emit.constants
+    here = emit.sums_of(line, own)
+    behind = emit.windows(line, own, ahead=False)
+    share = emit.constant(1.0 / plan.sides)
+    for roll in range(1, plan.depth + 1):
+        terms = []
+        if roll < plan.depth:
+            level = (roll + 1) * plan.lanes
+            terms = [emit.load(sums, emit.at(row, level)) for row in behind]
+            terms = [emit.scale(share, emit.total(terms))]
+        if plan.is_sum[roll]:
+            terms.append(flows[roll])
+        total = emit.total(terms) if terms else emit.zero
+        emit.store(total, sums, emit.at(here, roll * plan.lanes))
+    for term in plan.terms:
+        there = afterstate(term.points, term.record)
+        parts = [emit.scale(emit.constant(prob), flows[roll]) for roll, prob in term.rolls]
+        if term.record not in plan.sole:
+            parts.append(emit.load(reach, there))
+        total = parts[-1]
+        for part in parts[:-1]:
+            total = emit.add(part, total)
+        emit.store(total, reach, there)
+    emit.store(emit.add(emit.load(reach, none), flows[0]), reach, none)
 
 
 @intrinsic
@@ -508,34 +566,23 @@ def land_sums(typing, plan, reach, block, sums, line, own):
 
 
 @intrinsic
-def clear_block(typing, plan, reach, block):
-    """Set a block to 0."""
-    signature = types.void(plan, reach, _integer)
+def clear_block(typing, plan, reach, block, whole):
+    """Set a block to 0; unless as a `whole`, only what is added to and not written once."""
+    signature = types.void(plan, reach, _integer, types.boolean)
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
         emit = _emitter(context, builder, kinds[0], kinds[1])
+        plan = emit.constants
         reach = data_of(context, builder, kinds[1], arguments[1])
-        for record in range(emit.constants.records):
-            emit.store(emit.zero, reach, emit.at(arguments[2], record * emit.constants.lanes))
-        return context.get_dummy_value()
 
-    return signature, generate
+        def clear(records):
+            for record in records:
+                emit.store(emit.zero, reach, emit.at(arguments[2], record * plan.lanes))
 
-
-@intrinsic
-def expect_block(typing, plan, array, block):
-    """Ask for a block's cache lines ahead of their use."""
-    signature = types.void(plan, array, _integer)
-
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        plan = kinds[0].constants
-        data = data_of(context, builder, kinds[1], arguments[1])
-        step = CACHE_LINE // (kinds[1].dtype.bitwidth // 8)
-        for first in range(0, plan.records * plan.lanes, step):
-            place = builder.add(arguments[2], _int(first))
-            prefetch_at(builder, builder.gep(data, [place]))
+        clear(x for x in range(plan.records) if x not in plan.sole)
+        with builder.if_then(arguments[3]):
+            clear(plan.sole)
         return context.get_dummy_value()
 
     return signature, generate
