@@ -219,16 +219,28 @@ class Duels:
         If the game's memory is not such that :func:`hogeq.kernels.duel.can_duel` holds.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, plan: Plan | None = None) -> None:
         if not can_duel(tables):
             raise ValueError("duels: allowed are games that only swap records between turns")
         goal, _, records, *_ = tables.sizes
         self.tables = tables
+        self._plan = plan
+        if plan is not None:
+            width = len(tables.lane)
+            self._values = _zeros((2, plan.blocks.spare + plan.blocks.length), np.float64)
+            self._sums = _zeros((2 * goal * tables.sum_ring * tables.sizes[1] * width,), np.float64)
+            return
         self._usual = np.zeros(2 * goal**2 * records)
         self._gain = np.zeros_like(self._usual)
         self._member = np.full(2 * goal**2 * MOST_MEMBERS, records)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
+        if self._plan is not None:
+            blocks = self._plan.blocks
+            first, other = planned.duel(
+                self._plan, blocks, self.tables, matrices, self._values, self._sums
+            )
+            return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
         first, other = duel(self.tables, matrices, self._usual, self._gain, self._member)
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
