@@ -240,7 +240,7 @@ def _summed(
     line: Any,
     own: Any,
 ) -> dict[int, Pieces]:
-    """Sums of all rolls at a base, each from those of one die less further on."""
+    """Sum all rolls at a base, each from those of one die less further on."""
     plan = emit.constants
     if not plan.depth:
         return {}
@@ -260,7 +260,7 @@ def _summed(
 
 @intrinsic
 def sum_rolls(typing, plan, values, at, home, sums, line, own):
-    """Sums of all rolls at a base; arguments as of :func:`value_rolls`."""
+    """Sum all rolls at a base; arguments as of :func:`value_rolls`."""
     signature = types.void(plan, values, at, _integer, sums, _integer, _integer)
 
     def generate(context, builder, signature, arguments):
