@@ -161,6 +161,17 @@ def test_passes_with_a_plan_take_any_layout_of_policies() -> None:
     assert np.array_equal(spread[..., 0], played)
 
 
+def test_reach_of_cells_alone_is_that_of_their_memories() -> None:
+    game = compiled("records, one kind of dice")
+    played = policies(game, 1.0)
+    work = planned(game, 2)
+    cells = work.cell_reach(played)
+    with pytest.raises(RuntimeError, match=r"^reach: the last pass forward kept that of the cells"):
+        work.backward(played, passes.MEASURE)
+    work.forward(played)
+    assert cells == pytest.approx(work.hidden_reach().sum(axis=2), abs=1e-13)
+
+
 def test_values_that_were_not_kept_are_refused() -> None:
     game = compiled("records, one kind of dice")
     work = planned(game, 1)

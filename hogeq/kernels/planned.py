@@ -202,7 +202,7 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                     begun,
                     row,
                     masses,
-                    turn if player == 0 else -1,
+                    turn if player == 0 and len(masses) > 0 else -1,
                     known,
                     blocks.at,
                     home,
@@ -235,7 +235,7 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
     masses : float64 (G * G, J * L)
         Filled with the reach of player 0's memories at every cell, in the order of visits, and ...
     mass : float64 (G, G)
-        ... with their sums by cell.
+        ... with their sums by cell.  These alone if `masses` is of shape (0, J * L).
     """
     _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass)
 

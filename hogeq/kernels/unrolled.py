@@ -58,15 +58,9 @@ class _Emitter:
             for piece in range(self.pieces)
         ]
 
-    def store(self, lane: Pieces, data: Any, position: Any, *, stream: bool = False) -> None:
-        """Write a lane; as a `stream`, to whole cache lines that will not be read for long."""
+    def store(self, lane: Pieces, data: Any, position: Any) -> None:
         for piece, vector in enumerate(lane):
-            place = self.at(position, piece * PIECE)
-            stored = store_at(self.builder, vector, data, place)
-            if stream:
-                stored.align = PIECE * 4 if isinstance(vector.type.element, ir.FloatType) else 64
-                hint = self.builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
-                stored.set_metadata("nontemporal", hint)
+            store_at(self.builder, vector, data, self.at(position, piece * PIECE))
 
     def splat(self, scalar: Any) -> Any:
         return splat_of(self.builder, scalar, self.kind)
@@ -516,7 +510,7 @@ def pass_reach_on(
         with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
             place = builder.mul(turn, _int(plan.active * plan.lanes))
             for x, mass in enumerate(held):
-                emit.store(mass, masses, emit.at(place, x * plan.lanes), stream=True)
+                emit.store(mass, masses, emit.at(place, x * plan.lanes))
         everyone = emit.total(list(held))
         weights = [
             emit.splat(emit.element(kinds[6], row, context, roll)) for roll in range(plan.rolls)
