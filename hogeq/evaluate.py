@@ -39,7 +39,7 @@ def shared_duels(game: Game) -> Duels | None:
 
 @lru_cache(maxsize=4)
 def _kept_duels(game: Game, thread: int) -> Duels:  # noqa: ARG001
-    return Duels(game.tables)
+    return Duels(game.tables, game.plan)
 
 
 def policy_of(game: Game, strategy: ArrayLike) -> Floats:

@@ -89,6 +89,7 @@ class Workspace:
         self.slots = active * width
         self._plan = plan
         self._kept = plan is None
+        self._weighed = True
         if plan is not None:
             numbers = plan.blocks.spare + plan.blocks.length
             self._value_blocks = _zeros((players, numbers), dtype)
@@ -96,19 +97,31 @@ class Workspace:
             self._masses = _zeros((goal * goal, self.slots), dtype)
 
     def forward(self, policies: Floats) -> None:
-        """Fill `reach` for policies of shape (Q, G, G, K).
+        """Fill `reach` and `mass` for policies of shape (Q, G, G, K).
 
         Raises
         ------
         ValueError
             If rows sum to more than 1 in a game whose positions can recur.
         """
+        self._pass_forward(policies, memories=True)
+
+    def cell_reach(self, policies: Floats) -> Floats:
+        """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
+
+        As :meth:`forward`, but of the memories nothing may be asked afterwards.
+        """
+        self._pass_forward(policies, memories=False)
+        return self.mass.copy()
+
+    def _pass_forward(self, policies: Floats, *, memories: bool) -> None:
         if self.tables.has_cycles and policies.sum(axis=-1).max() > 1.0 + 1e-9:
             raise ValueError(
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
         if self._plan is not None:
+            self._weighed = memories
             planned.forward(
                 self._plan,
                 self._plan.blocks,
@@ -117,7 +130,7 @@ class Workspace:
                 self._reach_blocks,
                 self._flow,
                 self._sums,
-                self._masses,
+                self._masses if memories else self._masses[:0],
                 self.mass,
             )
             return
@@ -140,6 +153,8 @@ class Workspace:
         """
         self._kept = keep or role == passes.REMEMBER or self._plan is None
         if self._plan is not None and not self._kept:
+            if role != passes.FOLLOW:
+                self._check_memories()
             played = _plain(policies)
             found: tuple[float, float, int] = planned.backward(
                 self._plan,
@@ -186,14 +201,15 @@ class Workspace:
         """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L)."""
         out = np.zeros((*self.mass.shape, self.slots), self.reach.dtype)
         if self._plan is not None:
+            self._check_memories()
             out[tuple(self._plan.blocks.order.T)] = self._masses
             return out
         passes.hidden_reach(self.tables, self.reach, 0, out)
         return out
 
-    def cell_reach(self) -> Floats:
-        """Reach probability of every cell, player 0 to move: float64 (G, G)."""
-        return self.mass.copy()
+    def _check_memories(self) -> None:
+        if not self._weighed:
+            raise RuntimeError("reach: the last pass forward kept that of the cells alone")
 
     def hidden_values(self, own: int, opponent: int) -> Floats:
         """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K).
@@ -219,16 +235,28 @@ class Duels:
         If the game's memory is not such that :func:`hogeq.kernels.duel.can_duel` holds.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, plan: Plan | None = None) -> None:
         if not can_duel(tables):
             raise ValueError("duels: allowed are games that only swap records between turns")
         goal, _, records, *_ = tables.sizes
         self.tables = tables
+        self._plan = plan
+        if plan is not None:
+            width = len(tables.lane)
+            self._values = _zeros((2, plan.blocks.spare + plan.blocks.length), np.float64)
+            self._sums = _zeros((2 * goal * tables.sum_ring * tables.sizes[1] * width,), np.float64)
+            return
         self._usual = np.zeros(2 * goal**2 * records)
         self._gain = np.zeros_like(self._usual)
         self._member = np.full(2 * goal**2 * MOST_MEMBERS, records)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
+        if self._plan is not None:
+            blocks = self._plan.blocks
+            first, other = planned.duel(
+                self._plan, blocks, self.tables, matrices, self._values, self._sums
+            )
+            return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
         first, other = duel(self.tables, matrices, self._usual, self._gain, self._member)
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)

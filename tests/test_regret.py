@@ -121,7 +121,7 @@ def test_toy_passes_give_the_slope_of_the_win_rate(make: Any) -> None:
     work.forward(policies)
     work.backward(policies, passes.MEASURE)
     slope, mass = work.row_values.copy(), work.mass.copy()
-    np.testing.assert_allclose(work.cell_reach(), mass, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(work.cell_reach(policies), mass, rtol=0, atol=1e-12)
     before = work.win_rate(policies).win_rate
     for infoset in range(toy.shape[0]):
         changed = policies.copy()

@@ -322,8 +322,7 @@ def test_annealing_ends_near_a_matrix_and_above_its_start() -> None:
     anneal(work, policies, 60, 0.5)
     after = work.win_rate(policies).win_rate
     assert after > before + 0.01
-    work.forward(policies)
-    mass = work.cell_reach()
+    mass = work.cell_reach(policies)
     purity = (policies[0].max(axis=2) * mass).sum() / mass.sum()
     assert purity > 0.95
     np.testing.assert_array_equal(policies[1], policy)

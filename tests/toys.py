@@ -192,8 +192,9 @@ class ToyWorkspace:
         first, other, _ = self.backward(policies, role, **options)
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
 
-    def cell_reach(self) -> Floats:
+    def cell_reach(self, policies: Floats) -> Floats:
         """Reach of every information set, player 0 to move."""
+        self.forward(policies)
         found = np.zeros(self.toy.shape[0])
         for (*seats, node), reach in self._reach.items():
             if seats[node.seat] == 0:

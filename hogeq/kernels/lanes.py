@@ -69,11 +69,10 @@ def load_at(builder: ir.IRBuilder, data: Any, position: Any, size: int) -> Any:
     return value
 
 
-def store_at(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> Any:
-    """Write a vector to neighbouring numbers; return the instruction."""
-    stored = builder.store(value, _pointer(builder, data, position, value.type.count))
-    stored.align = 4
-    return stored
+def store_at(builder: ir.IRBuilder, value: Any, data: Any, position: Any) -> None:
+    """Write a vector to neighbouring numbers."""
+    size = value.type.count
+    builder.store(value, _pointer(builder, data, position, size)).align = 4
 
 
 def splat_of(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:

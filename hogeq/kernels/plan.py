@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import NativeValue, models, register_model, unbox
 
-from hogeq.kernels.tables import Ints, Tables
+from hogeq.kernels.tables import Floats, Ints, Tables
 
 WIDEST = 16  # lanes; so many vectors of so many lanes just fit in a core's registers
 PIECE = 8  # lanes of one vector of the machine
@@ -84,6 +84,16 @@ class Blocks(NamedTuple):
     spare: int
     """The block of scores from G on, after all others."""
     length: int
+    term_first: Ints
+    """(K + 1,), range of the terms that correct a roll's sum."""
+    term_points: Ints
+    """(c,), away from the base."""
+    term_offset: Ints
+    """(c,), within the block."""
+    term_prob: Floats
+    """(c,)"""
+    is_sum: Ints
+    """(K,), 1 if a roll is a sum and its corrections, 0 if these alone."""
 
 
 class PlanType(types.Type):
@@ -136,7 +146,8 @@ def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
     goal, _, records, *_ = tables.sizes
     if not can_plan(tables) or goal * goal * records * len(tables.lane) < smallest:
         return None
-    return Plan(_constants(tables), _blocks(tables))
+    constants = _constants(tables)
+    return Plan(constants, _blocks(tables, constants))
 
 
 def _constants(tables: Tables) -> Constants:
@@ -194,11 +205,12 @@ def _sole(tables: Tables, terms: list[Term], many: int) -> tuple[int, ...]:
     return tuple(x for x, found in sorted(points.items()) if x != many and len(found) == 1)
 
 
-def _blocks(tables: Tables) -> Blocks:
+def _blocks(tables: Tables, constants: Constants) -> Blocks:
     """Give blocks that live at different times the same place, the last left one first."""
     goal, _, records, *_ = tables.sizes
     length = records * len(tables.lane)
     reach = max(2, int(tables.mend_points.max(initial=0)), int(tables.zero_points.max()))
+    reach += constants.bases - 1  # since duels look at rolls with a bonus from the base without
     visit = np.empty(goal * goal, np.int64)
     visit[tables.cell_order] = np.arange(goal * goal)
     opponent, score = np.divmod(tables.arrival_row, goal)
@@ -227,4 +239,22 @@ def _blocks(tables: Tables) -> Blocks:
     at = np.full((goal, goal + reach + 1), count * length)
     at[opponent, score] = landed
     order = np.stack(np.divmod(tables.cell_order, goal), axis=1)
-    return Blocks(order, at, landed, reach, count * length, length)
+    terms = sorted(
+        (roll, term.points, term.record * constants.lanes, prob)
+        for term in constants.terms
+        for roll, prob in term.rolls
+    )
+    columns = [np.array(column) for column in zip(*terms, strict=True)]
+    return Blocks(
+        order=order,
+        at=at,
+        landed=landed,
+        reach=reach,
+        spare=count * length,
+        length=length,
+        term_first=np.searchsorted(columns[0], np.arange(constants.rolls + 1)),
+        term_points=columns[1],
+        term_offset=columns[2],
+        term_prob=columns[3],
+        is_sum=np.array(constants.is_sum, np.int64),
+    )

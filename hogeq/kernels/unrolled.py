@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 
 from hogeq.kernels.lanes import (
     ROUNDING,
+    Vector,
     contracted,
     data_of,
     load_at,
@@ -57,15 +58,9 @@ class _Emitter:
             for piece in range(self.pieces)
         ]
 
-    def store(self, lane: Pieces, data: Any, position: Any, *, stream: bool = False) -> None:
-        """Write a lane; as a `stream`, to whole cache lines that will not be read for long."""
+    def store(self, lane: Pieces, data: Any, position: Any) -> None:
         for piece, vector in enumerate(lane):
-            place = self.at(position, piece * PIECE)
-            stored = store_at(self.builder, vector, data, place)
-            if stream:
-                stored.align = PIECE * 4 if isinstance(vector.type.element, ir.FloatType) else 64
-                hint = self.builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
-                stored.set_metadata("nontemporal", hint)
+            store_at(self.builder, vector, data, self.at(position, piece * PIECE))
 
     def splat(self, scalar: Any) -> Any:
         return splat_of(self.builder, scalar, self.kind)
@@ -231,6 +226,107 @@ def _emitter(context: Any, builder: ir.IRBuilder, plan: Any, array: Any) -> _Emi
 _integer = types.int64
 
 
+def _summed(
+    emit: _Emitter,
+    values: Any,
+    afterstate: Callable[[int, int], Any],
+    sums: Any,
+    line: Any,
+    own: Any,
+) -> dict[int, Pieces]:
+    """Sum all rolls at a base, each from those of one die less further on."""
+    plan = emit.constants
+    if not plan.depth:
+        return {}
+    here = emit.sums_of(line, own)
+    ahead = emit.windows(line, own, ahead=True)
+    # The only afterstate of a sum that no base further on has asked for.
+    emit.store(emit.load(values, afterstate(2, plan.many)), sums, ahead[0])
+    share = emit.constant(1.0 / plan.sides)
+    totals = {}
+    for roll in range(1, plan.depth + 1):
+        level = (roll - 1) * plan.lanes
+        terms = [emit.load(sums, emit.at(row, level)) for row in ahead]
+        totals[roll] = emit.scale(share, emit.total(terms))
+        emit.store(totals[roll], sums, emit.at(here, roll * plan.lanes))
+    return totals
+
+
+@intrinsic
+def sum_rolls(typing, plan, values, at, home, sums, line, own):
+    """Sum all rolls at a base; arguments as of :func:`value_rolls`."""
+    signature = types.void(plan, values, at, _integer, sums, _integer, _integer)
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        _, values, at, home, sums, line, own = arguments
+        values, at, sums = (data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 4))
+        emit = _emitter(context, builder, kinds[0], kinds[1])
+        _summed(emit, values, emit.blocks(at, home), sums, line, own)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def sum_of(typing, plan, sums, line, own, roll):
+    """Return the sum of a roll at a base, as a vector over the lane."""
+    integers = (_integer, _integer, _integer)
+    signature = Vector(sums.dtype, plan.constants.lanes)(plan, sums, *integers)
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        _, sums, line, own, roll = arguments
+        emit = _emitter(context, builder, kinds[0], kinds[1])
+        place = builder.mul(roll, _int(emit.constants.lanes))
+        place = builder.add(emit.sums_of(line, own), place)
+        data = data_of(context, builder, kinds[1], sums)
+        return load_at(builder, data, place, emit.constants.lanes)
+
+    return signature, generate
+
+
+@intrinsic
+def publish_certain(typing, plan, usual, other, members, at, values, landed, first, last):
+    """Write what a cell is worth where one roll is made there, as :func:`mix_and_publish` does.
+
+    `usual` and `other` (L,) are what whoever moved before then wins, by the record of theirs, if
+    the mover plays that roll as usual or as the records ``members[at:][:L]`` do.
+    """
+    signature = types.void(
+        plan, usual, other, members, _integer, values, landed, _integer, _integer
+    )
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        _, _, _, _, at, _, _, first, last = arguments
+        usual, other, members, values, landed = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 3, 5, 6)
+        )
+        emit = _emitter(context, builder, kinds[0], kinds[5])
+        plan = emit.constants
+        masks = []
+        for piece in range(emit.pieces):
+            chosen = load_at(builder, members, emit.at(at, piece * PIECE), PIECE)
+            masks.append(builder.icmp_unsigned("!=", chosen, ir.Constant(chosen.type, None)))
+
+        def write(index, _):
+            block = builder.load(builder.gep(landed, [index]))
+            for record in range(plan.records):
+                both = [
+                    emit.splat(builder.load(builder.gep(array, [_int(record)])))
+                    for array in (other, usual)
+                ]
+                lane = [builder.select(mask, *both) for mask in masks]
+                emit.store(lane, values, emit.at(block, record * plan.lanes))
+            return []
+
+        emit.loop(first, last, [], write)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 @intrinsic
 def value_rolls(typing, plan, values, at, home, none, wins, buffer, sums, line, own):
     """Win probability of every roll from a base, by lane, into the buffer: by sums.
@@ -251,23 +347,11 @@ def value_rolls(typing, plan, values, at, home, none, wins, buffer, sums, line, 
         plan = emit.constants
         afterstate = emit.blocks(at, home)
         near, _ = emit.rolls_of(line, own)
-        here = emit.sums_of(line, own)
-        ahead = emit.windows(line, own, ahead=True)
-        if plan.depth:
-            # The only afterstate of a sum that no base further on has asked for.
-            emit.store(emit.load(values, afterstate(2, plan.many)), sums, ahead[0])
-        share = emit.constant(1.0 / plan.sides)
+        totals = _summed(emit, values, afterstate, sums, line, own)
         worth = []
         for roll in range(plan.rolls):
             win = [emit.splat(emit.element(kinds[5], wins, context, roll))] * emit.pieces
-            if 1 <= roll <= plan.depth:
-                level = (roll - 1) * plan.lanes
-                terms = [emit.load(sums, emit.at(row, level)) for row in ahead]
-                total = emit.scale(share, emit.total(terms))
-                emit.store(total, sums, emit.at(here, roll * plan.lanes))
-                if plan.is_sum[roll]:
-                    win = emit.add(win, total)
-            worth.append(win)
+            worth.append(emit.add(win, totals[roll]) if plan.is_sum[roll] else win)
         worth[0] = emit.add(worth[0], emit.load(values, none))
         for term in plan.terms:
             value = emit.load(values, afterstate(term.points, term.record))
@@ -426,7 +510,7 @@ def pass_reach_on(
         with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
             place = builder.mul(turn, _int(plan.active * plan.lanes))
             for x, mass in enumerate(held):
-                emit.store(mass, masses, emit.at(place, x * plan.lanes), stream=True)
+                emit.store(mass, masses, emit.at(place, x * plan.lanes))
         everyone = emit.total(list(held))
         weights = [
             emit.splat(emit.element(kinds[6], row, context, roll)) for roll in range(plan.rolls)

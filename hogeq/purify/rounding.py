@@ -142,8 +142,7 @@ class Round:
     def _reach(self, game: Game, rows: Floats) -> Floats:
         """Reach of the cells when the opponent rolls anything, (G, G)."""
         work = shared_workspace(game, 2)
-        work.forward(np.stack([rows, np.full_like(rows, 1.0 / game.rolls)]))
-        return work.cell_reach()
+        return work.cell_reach(np.stack([rows, np.full_like(rows, 1.0 / game.rolls)]))
 
     def _adapt(self, rows: Floats, mixed: NDArray[np.bool_], slopes: Slopes) -> None:
         """Take one multiplicative step with the mixed rows, which are rewritten."""

@@ -115,8 +115,8 @@ class DoubleOracle:
         total = np.zeros(game.shape)
         for weight, matrix in zip(state.weights, state.pool, strict=True):
             if weight > 0.0:
-                work.forward(np.stack([one_hot[matrix], blend]))
-                total += weight * work.cell_reach()[..., None] * one_hot[matrix]
+                reach = work.cell_reach(np.stack([one_hot[matrix], blend]))
+                total += weight * reach[..., None] * one_hot[matrix]
         return normalised(total, blend)
 
     def stats(self, game: Game, state: OracleState) -> dict[str, float]:  # noqa: ARG002

@@ -99,10 +99,8 @@ class FictitiousPlay:
         rate = work.win_rate(policies).win_rate
         weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
         response = policies[0].copy()
-        work.forward(policies)
-        reach_response = work.cell_reach()
-        work.forward(np.stack([state.average, state.average]))
-        reach_average = work.cell_reach()
+        reach_response = work.cell_reach(policies)
+        reach_average = work.cell_reach(np.stack([state.average, state.average]))
         mixed = (
             weight * reach_response[..., None] * response
             + (1.0 - weight) * reach_average[..., None] * state.average

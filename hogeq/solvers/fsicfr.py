@@ -64,8 +64,7 @@ class FSICFR:
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         work = shared_workspace(game, 2)
-        work.forward(np.stack([policy, np.ones_like(policy)]))
-        own_reach = work.cell_reach()
+        own_reach = work.cell_reach(np.stack([policy, np.ones_like(policy)]))
         found = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
         regret = found.values - (found.values * policy).sum(axis=-1, keepdims=True)
         state.regrets[...] += (regret - state.regrets) / iteration

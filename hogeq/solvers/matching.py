@@ -18,6 +18,8 @@ def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
 def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
     """Regret matching: rows in proportion to positive regrets, each roll at least `epsilon`."""
     matched = normalised(np.maximum(regrets, 0.0))
+    if epsilon == 0.0:
+        return matched
     return epsilon + (1.0 - regrets.shape[-1] * epsilon) * matched
 
 

@@ -179,8 +179,7 @@ class RegretMinimiser:
         work = shared_workspace(game, 2)
         own = self.average_weight == "own"
         other = np.full_like(view[0], 1.0 / game.shape[-1]) if own else view[-1]
-        work.forward(np.stack([view[0], other]))
-        return work.cell_reach()
+        return work.cell_reach(np.stack([view[0], other]))
 
     def _accumulate(self, state: RegretState, seat: int, instant: Floats, iteration: int) -> None:
         regrets = state.regrets[seat]
