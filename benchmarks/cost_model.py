@@ -39,7 +39,10 @@ class Work:
     operations: int
     """Floating-point; a fused multiplication and addition counts two."""
     moved: int
-    """Bytes that have to reach a kernel from beyond the cache, or leave it, once each."""
+    """Bytes that have to reach a kernel from beyond the cache, or leave it, once each.
+
+    Not afterstates: those alive at a time fit in a cache.
+    """
 
     def __add__(self, other: "Work") -> "Work":
         """Add what two passes do."""
@@ -95,7 +98,7 @@ def value_work(tables: Tables) -> Work:
     mixing = 2 * goal**2 * rolls + 2 * alternatives + members
     operations = lanes * (chain + 2 * corrections + mixing + landings)
     rows = goal**2 * rolls * (1 + len(tables.plane_dice))  # policy, and what is won at once
-    return Work(operations, NUMBER * (2 * landings * lanes + rows))
+    return Work(operations, NUMBER * rows)
 
 
 def reach_work(tables: Tables) -> Work:
@@ -107,7 +110,7 @@ def reach_work(tables: Tables) -> Work:
     gathering = landings + goal**2 * active
     leaving = 2 * goal**2 * rolls + members + 3 * alternatives
     operations = lanes * (chain + 2 * corrections + gathering + leaving)
-    return Work(operations, NUMBER * (2 * landings * lanes + goal**2 * rolls))
+    return Work(operations, NUMBER * goal**2 * (rolls + active * lanes))
 
 
 def average_work(tables: Tables) -> Work:
@@ -117,7 +120,7 @@ def average_work(tables: Tables) -> Work:
     alternatives, members, landings = memory_terms(tables)
     weighting = 2 * goal**2 * rolls + members + 3 * alternatives
     operations = lanes * (landings + goal**2 * active + weighting)
-    return Work(operations, NUMBER * (landings * lanes + goal**2 * rolls))
+    return Work(operations, NUMBER * goal**2 * (rolls + active * lanes))
 
 
 @njit(error_model="numpy", fastmath=True)
