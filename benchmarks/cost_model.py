@@ -178,7 +178,7 @@ def ceilings() -> tuple[float, float]:
 
 
 def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
-    """Count and time the passes of a game, mixed policies throughout: its own, then generic ones."""
+    """Count and time the passes of a game, mixed policies throughout: its own and generic ones."""
     random = np.random.default_rng(0)
     played: NDArray[np.float64] = random.dirichlet(np.ones(game.rolls), (2, *game.shape[:2]))
     values, reach, average = (f(game.tables) for f in (value_work, reach_work, average_work))
