@@ -32,6 +32,7 @@ NUMBER = 8  # bytes
 TRIAD = 1 << 23  # doubles of each of four arrays, 64 MiB
 FUSED = 1 << 20  # rounds of ten vectors of 16 lanes
 LANE = (0,) * 16
+TURNS = 5
 
 
 @dataclass(frozen=True)
@@ -149,19 +150,20 @@ def _fused(numbers: Any, lane: Any, rounds: int) -> None:
     _store(numbers, 0, a + b + c + d + e + f + g + h + i + j)
 
 
-def least(*runs: Callable[[], object], times: int = 15) -> list[float]:
-    """Seconds of processor time of the fastest of several calls, after one that compiles.
+def least(*runs: Callable[[], object], times: int = 5) -> list[float]:
+    """Seconds of processor time of the fastest of several calls, of each run.
 
-    Of each run, by turns, so that what else goes on strikes all alike.
+    The runs take turns, so that what else goes on strikes all alike; in its turn each is called
+    once before it is timed, which compiles it and fills the caches.
     """
-    for run in runs:
-        run()
     found: list[list[float]] = [[] for _ in runs]
-    for _ in range(times):
+    for _ in range(TURNS):
         for run, seconds in zip(runs, found, strict=True):
-            start = thread_time()
             run()
-            seconds.append(thread_time() - start)
+            for _ in range(times):
+                start = thread_time()
+                run()
+                seconds.append(thread_time() - start)
     return [min(seconds) for seconds in found]
 
 
@@ -172,8 +174,8 @@ def ceilings() -> tuple[float, float]:
     numbers = np.full(192, 0.5)
     operations = FUSED * 10 * len(LANE) * 2
     return (
-        operations / least(lambda: _fused(numbers, LANE, FUSED), times=5)[0],
-        moved / least(lambda: _triad(*arrays), times=5)[0],
+        operations / least(lambda: _fused(numbers, LANE, FUSED))[0],
+        moved / least(lambda: _triad(*arrays))[0],
     )
 
 
