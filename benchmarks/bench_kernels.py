@@ -19,7 +19,7 @@ from hogeq.respond import Effort, attack
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
 from hogeq.tournament import play
-from hogeq.workspace import Workspace
+from hogeq.workspace import Duels, Workspace
 from tests import naive
 
 Benchmark = Any  # pytest-benchmark ships no types
@@ -39,21 +39,31 @@ def timed(benchmark: Benchmark, run: Callable[[], Any]) -> Any:
     return benchmark.pedantic(run, rounds=15, warmup_rounds=1)
 
 
-@pytest.mark.benchmark(group="su20, goal 100, one pass")
-def bench_values_of_all_actions(benchmark: Benchmark) -> None:
+def workspace(game: Game, players: int, how: str) -> Workspace:
+    """Arrays for passes compiled for the game, or for those that read its terms from tables."""
+    return Workspace(game.tables, players, plan=game.plan if how == "planned" else None)
+
+
+PASSES = pytest.mark.parametrize("how", ["planned", "generic"])
+
+
+@pytest.mark.benchmark(group="su20, goal 100, values of all actions")
+@PASSES
+def bench_values_of_all_actions(benchmark: Benchmark, how: str) -> None:
     game = full_game()
     policy = mixed(game, 0)[None]
-    work = game.workspace(1)
+    work = workspace(game, 1, how)
     value = timed(benchmark, lambda: work.backward(policy))[0]
     two = np.concatenate([policy, policy])
-    assert value == pytest.approx(game.workspace(2).backward(two)[0], abs=1e-12)
+    assert value == pytest.approx(Workspace(game.tables, 2).backward(two)[0], abs=1e-12)
 
 
-@pytest.mark.benchmark(group="su20, goal 100, one pass")
-def bench_reach_of_both_players(benchmark: Benchmark) -> None:
+@pytest.mark.benchmark(group="su20, goal 100, reach of both players")
+@PASSES
+def bench_reach_of_both_players(benchmark: Benchmark, how: str) -> None:
     game = full_game()
     policies = np.stack([mixed(game, 0), mixed(game, 1)])
-    work = game.workspace(2)
+    work = workspace(game, 2, how)
     timed(benchmark, lambda: work.forward(policies))
     rate = work.win_rate(policies, passes.MEASURE).win_rate
     # The start holds half of player 0's reach; the other half moves second.
@@ -62,12 +72,13 @@ def bench_reach_of_both_players(benchmark: Benchmark) -> None:
     assert 0.0 < rate < 1.0
 
 
-@pytest.mark.benchmark(group="su20, goal 100, one pass")
-def bench_sweep_of_coordinate_ascent(benchmark: Benchmark) -> None:
+@pytest.mark.benchmark(group="su20, goal 100, sweep of coordinate ascent")
+@PASSES
+def bench_sweep_of_coordinate_ascent(benchmark: Benchmark, how: str) -> None:
     game = full_game()
     target = mixed(game, 1)
     policies = np.stack([policy_of(game, np.full((100, 100), 5)), target])
-    work = game.workspace(2)
+    work = workspace(game, 2, how)
 
     def sweep() -> float:
         work.forward(policies)
@@ -78,7 +89,7 @@ def bench_sweep_of_coordinate_ascent(benchmark: Benchmark) -> None:
     assert rate == pytest.approx(win_rate(game, policies[0], target).win_rate, abs=1e-12)
 
 
-@pytest.mark.benchmark(group="su20, goal 100, one pass")
+@pytest.mark.benchmark(group="su20, goal 100, tablebase")
 def bench_responder_with_full_memory(benchmark: Benchmark) -> None:
     game = full_game()
     policy = mixed(game, 0)[None]
@@ -89,9 +100,12 @@ def bench_responder_with_full_memory(benchmark: Benchmark) -> None:
 
 @pytest.mark.benchmark(group="su20, goal 100, one iteration")
 @pytest.mark.parametrize("average_weight", ["reach", "own"])
-def bench_iteration_of_cfr(benchmark: Benchmark, average_weight: str) -> None:
+@pytest.mark.parametrize("alternating", [False, True])
+def bench_iteration_of_cfr_plus(
+    benchmark: Benchmark, alternating: bool, average_weight: str
+) -> None:
     game = full_game()
-    method = SOLVERS["dcfr"](average_weight=average_weight)
+    method = SOLVERS["cfr_plus"](alternating=alternating, average_weight=average_weight)
     state = method.init(game)
 
     def step() -> None:
@@ -103,15 +117,17 @@ def bench_iteration_of_cfr(benchmark: Benchmark, average_weight: str) -> None:
 
 
 @pytest.mark.benchmark(group="su20, goal 100, win rate of two matrices")
-@pytest.mark.parametrize("how", ["duel", "passes"])
+@pytest.mark.parametrize("how", ["planned duel", "generic duel", "planned", "generic"])
 def bench_pair_of_matrices(benchmark: Benchmark, how: str) -> None:
     game = full_game()
     matrices = [np.full((100, 100), 6), np.full((100, 100), 7)]
     policies = pair(game, *matrices)
-    work = game.workspace(2)
+    work = workspace(game, 2, how)
+    duels = Duels(game.tables, game.plan if how == "planned duel" else None)
+    pairs = np.stack(matrices).astype(np.int64)
     rate = timed(
         benchmark,
-        lambda: win_rate(game, *matrices) if how == "duel" else work.win_rate(policies),
+        lambda: duels.win_rate(pairs) if how.endswith("duel") else work.win_rate(policies),
     )
     # Official server, summer 2020: always-6 against always-7.
     assert rate.win_rate == pytest.approx(0.517251230405, abs=1e-12)

@@ -161,6 +161,19 @@ def test_passes_with_a_plan_take_any_layout_of_policies() -> None:
     assert np.array_equal(spread[..., 0], played)
 
 
+def test_single_precision_is_as_exact_as_it_can_be() -> None:
+    game = compiled("records, one kind of dice")
+    played = policies(game, 1.0)
+    plan = plan_of(game.tables, smallest=0)
+    single, double = (Workspace(game.tables, 2, dtype, plan) for dtype in (np.float32, np.float64))
+    for work in (single, double):
+        work.forward(played)
+        work.backward(played, passes.MEASURE)
+    assert single.hidden_reach().dtype == np.float32
+    error = np.abs(single.row_values - double.row_values).max()
+    assert 0.0 < error < 1e-6
+
+
 def test_reach_of_cells_alone_is_that_of_their_memories() -> None:
     game = compiled("records, one kind of dice")
     played = policies(game, 1.0)
