@@ -1,6 +1,6 @@
 """Passes over the full-size game, each with its answer checked.
 
-``make bench`` prints medians, and within a group every figure as a ratio to the fastest.
+``make bench`` prints the least times, and within a group every figure as a ratio to ours.
 """
 
 from collections.abc import Callable

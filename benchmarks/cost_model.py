@@ -210,7 +210,8 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
 
     pairs = zip(passes_with(game.plan), passes_with(None), strict=True)
     return {
-        name: (work, by_turns(*pair)) for (name, work), pair in zip(works.items(), pairs, strict=True)
+        name: (work, by_turns(*pair))
+        for (name, work), pair in zip(works.items(), pairs, strict=True)
     }
 
 
