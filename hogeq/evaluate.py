@@ -10,7 +10,7 @@ from threading import get_ident
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hogeq.game import Game
 from hogeq.kernels import passes
@@ -22,14 +22,19 @@ Floats = NDArray[np.float64]
 RegretWeight = Literal["reach", "counterfactual", "belief"]
 
 
-def shared_workspace(game: Game, players: int) -> Workspace:
+def shared_workspace(game: Game, players: int, dtype: DTypeLike = np.float64) -> Workspace:
     """Workspace that calls in one thread share; what it holds lasts until its next use."""
-    return _kept_workspace(game, players, get_ident())
+    return _kept_workspace(game, players, np.dtype(dtype), get_ident())
 
 
-@lru_cache(maxsize=4)
-def _kept_workspace(game: Game, players: int, thread: int) -> Workspace:  # noqa: ARG001
-    return game.workspace(players)
+@lru_cache(maxsize=6)
+def _kept_workspace(
+    game: Game,
+    players: int,
+    dtype: DTypeLike,
+    thread: int,  # noqa: ARG001
+) -> Workspace:
+    return game.workspace(players, dtype)
 
 
 def shared_duels(game: Game) -> Duels | None:

@@ -319,7 +319,7 @@ def test_annealing_ends_near_a_matrix_and_above_its_start() -> None:
     policies = np.stack([np.full_like(policy, 0.2), policy])
     work = game.workspace(2)
     before = work.win_rate(policies).win_rate
-    anneal(work, policies, 60, 0.5)
+    anneal(game, policies, 60, 0.5)
     after = work.win_rate(policies).win_rate
     assert after > before + 0.01
     mass = work.cell_reach(policies)
@@ -339,7 +339,7 @@ def test_ascent_and_annealing_find_the_best_response_of_toys(make: Any) -> None:
     for _ in range(5):
         target = random.dirichlet(np.ones(toy.rolls), toy.shape[0])
         policies = np.stack([np.full(toy.shape, 1.0 / toy.rolls), target])
-        anneal(work, policies, 40, 0.5)
+        anneal(toy, policies, 40, 0.5)
         rate, _ = ascend(work, policies)
         assert rate == pytest.approx(toys.best_response_rate(toy, target), abs=1e-12)
 

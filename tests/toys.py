@@ -101,7 +101,9 @@ class Toy:
         """Information sets of one seat."""
         return sorted(infoset for infoset, nodes in self.nodes.items() if nodes[0].seat == seat)
 
-    def workspace(self, players: int) -> "ToyWorkspace":
+    plan = None
+
+    def workspace(self, players: int, dtype: Any = float) -> "ToyWorkspace":  # noqa: ARG002
         """Fresh arrays for passes over this game."""
         return ToyWorkspace(self, players)
 

@@ -113,7 +113,7 @@ class Pool:
             random = np.random.default_rng([*seed, start])
             first = random.dirichlet(np.ones(self.game.rolls), policy.shape[:2])
             policies = np.stack([first, policy])
-            anneal(work, policies, anneal_steps, DAMPING)
+            anneal(self.game, policies, anneal_steps, DAMPING)
             harden(policies[0])
             return self._ascended(work, policies[0], policy)
 

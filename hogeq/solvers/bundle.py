@@ -359,7 +359,7 @@ def _response(game: Game, policy: Floats, start: Start, sweeps: int | None) -> N
     policies = np.stack([start.policy, policy])
     work = shared_workspace(game, 2)
     if start.steps:
-        anneal(work, policies, start.steps, DAMPING, (start.heat, COLD))
+        anneal(game, policies, start.steps, DAMPING, (start.heat, COLD))
     harden(policies[0])
     ascend(work, policies, *(() if sweeps is None else (sweeps,)))
     return policies[0].argmax(axis=-1).astype(np.int8)

@@ -113,7 +113,7 @@ class CFRBR:
         policy = self._current(state)
         work = shared_workspace(game, 2)
         policies = np.stack([np.full_like(policy, 1.0 / policy.shape[-1]), policy])
-        anneal(work, policies, self.responder_steps, self.damping, (self.hot, self.cold))
+        anneal(game, policies, self.responder_steps, self.damping, (self.hot, self.cold))
         harden(policies[0])
         rate, _ = ascend(work, policies, self.responder_sweeps)
         policies = policies[::-1].copy()

@@ -92,7 +92,7 @@ class FictitiousPlay:
         iteration = int(state.iteration) + 1
         work = shared_workspace(game, 2)
         policies = np.stack([np.full_like(state.average, 1.0 / game.shape[-1]), state.average])
-        anneal(work, policies, self.responder_steps, self.damping, (self.hot, self.cold))
+        anneal(game, policies, self.responder_steps, self.damping, (self.hot, self.cold))
         if self.responder != "stochastic":
             harden(policies[0])
             ascend(work, policies, *((1,) if self.responder == "annealed" else ()))
