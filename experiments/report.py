@@ -109,8 +109,9 @@ def draw(
         axes.set_xlabel(right)
         axes.set_ylabel(up)
         axes.grid(alpha=0.4, linewidth=0.4)
+    columns = 2 + len(panels)
     figure.legend(
-        labels.values(), labels.keys(), loc="outside lower center", ncols=4, frameon=False
+        labels.values(), labels.keys(), loc="outside lower center", ncols=columns, frameon=False
     )
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / f"{name}.png") as path:
