@@ -8,11 +8,18 @@ Floats = NDArray[np.float64]
 
 def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
     """Rows scaled to sum to 1; where a row has no mass, that of `otherwise`, or uniform."""
-    mass = total.sum(axis=-1, keepdims=True)
-    spare = np.full_like(total, 1.0 / total.shape[-1]) if otherwise is None else otherwise.copy()
-    rows = np.divide(total, mass, out=spare, where=mass > 0.0)
+    mass = row_sums(total)
+    empty = mass <= 0.0
+    rows = total / np.where(empty, 1.0, mass)[..., None]
+    rows[empty] = 1.0 / total.shape[-1] if otherwise is None else otherwise[empty]
     # A second time, since rows of tiny mass can miss 1 by more than rounding allows.
-    return rows / rows.sum(axis=-1, keepdims=True)
+    rows /= row_sums(rows)[..., None]
+    return rows
+
+
+def row_sums(rows: Floats) -> Floats:
+    """Add up the last axis: where it is short, several times as fast as numpy's own sum."""
+    return np.einsum("...k->...", rows)
 
 
 def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:

@@ -132,12 +132,13 @@ class RegretMinimiser:
                 view = np.stack([policies[seat], policies[seats - 1 - seat]])
             found = counterfactual_values(work, view, self.regret_weight)
             played = policies[seat]
-            instant = found.values - (found.values * played).sum(axis=-1, keepdims=True)
+            instant = found.values - np.einsum("...k,...k->...", found.values, played)[..., None]
             weight = float(iteration) ** self._exponent
             visits = weight * self._visits(game, view, found.mass)
             state.strategy_sum[seat] += visits[..., None] * played
             self._accumulate(state, seat, instant, iteration)
-            policies[seat] = self._current(state, seat)
+            if seats > 1:  # the other one answers what this one plays now
+                policies[seat] = self._current(state, seat)
         return state._replace(iteration=np.array(iteration, np.int64))
 
     def average(self, game: Game, state: RegretState) -> Floats:  # noqa: ARG002
