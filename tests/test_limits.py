@@ -1,0 +1,31 @@
+"""Limits of numbers: what is inside passes, what is outside is told with what is allowed."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hogeq.limits import check
+
+
+@pytest.mark.parametrize(
+    ("limits", "inside", "outside", "said"),
+    [
+        ({"least": 1}, (1, 2.5), (0, 0.999), "from 1"),
+        ({"above": 0}, (1e-9,), (0, -1), "above 0"),
+        ({"above": 0, "most": 1}, (0.5, 1), (0, 1.001), "above 0 up to 1"),
+        ({"least": 0, "below": 0.05}, (0, 0.049), (0.05, -1e-9), "from 0 below 0.05"),
+    ],
+)
+def test_numbers(limits: dict[str, Any], inside: Any, outside: Any, said: str) -> None:
+    for value in inside:
+        check(SimpleNamespace(rate=value), "rate", **limits)
+    for value in (*outside, float("nan"), float("inf"), float("-inf")):
+        with pytest.raises(ValueError, match=rf"^rate: {value!r}, allowed are numbers {said}$"):
+            check(SimpleNamespace(rate=value), "rate", **limits)
+
+
+def test_the_first_name_outside_is_told() -> None:
+    given = SimpleNamespace(starts=1, jobs=0, sweeps=0)
+    with pytest.raises(ValueError, match="^jobs: 0"):
+        check(given, "starts", "jobs", "sweeps", least=1)
