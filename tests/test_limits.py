@@ -27,5 +27,5 @@ def test_numbers(limits: dict[str, Any], inside: Any, outside: Any, said: str) -
 
 def test_the_first_name_outside_is_told() -> None:
     given = SimpleNamespace(starts=1, jobs=0, sweeps=0)
-    with pytest.raises(ValueError, match="^jobs: 0"):
+    with pytest.raises(ValueError, match=r"^jobs: 0"):
         check(given, "starts", "jobs", "sweeps", least=1)
