@@ -3,12 +3,14 @@
     python experiments/purification.py                         (policy by CFR-BR)
     python experiments/purification.py --strategy results/champions/su20/policy.npz
 
-Besides the methods: how the best of n samples depends on n, the open question of seed 000's author.
+Besides the methods: the bundle method with a rising price of entropy, begun from the policy; and
+how the best of n samples depends on n, the open question of seed 000's author.
 Prints a Markdown table and writes results/purification.md and .png.
 """
 
 import time
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from hogeq.game import Game
 from hogeq.purify import METHODS, thresholded
 from hogeq.purify.sampling import Sample
 from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.solvers.bundle import ProximalBundle
+from hogeq.solvers.matching import normalised
 
 
 def main() -> None:
@@ -34,6 +38,7 @@ def main() -> None:
         samples=16,
         rounds=60,
         share=0.1,
+        sharpened=350,
         starts=16,
         anneal_steps=60,
         jobs=1,
@@ -58,7 +63,12 @@ def main() -> None:
         ("local_search", {"start": "round", **rounds}),
     ]
     header = ["method", "parameters", "attack", "bound", "seconds"]
-    publish(given.out, "purification", header, lines(game, policy, runs, strong))
+    sharpening = ProximalBundle(sharpen=4e-5, jobs=given.jobs)
+    rows = chain(
+        lines(game, policy, runs, strong),
+        sharpened(game, policy, sharpening, given.sharpened, strong),
+    )
+    publish(given.out, "purification", header, rows)
     figure(given.out, game, policy, given.samples, jobs)
 
 
@@ -82,6 +92,20 @@ def measured(game: Any, strategy: Any, effort: Effort) -> list[str]:
     """Attack found and full-memory bound, formatted."""
     found = attack(game, strategy, effort).win_rate
     return [f"{found:.6f}", f"{full_memory_bound(game, strategy):.6f}"]
+
+
+def sharpened(
+    game: Game, policy: Floats, solver: ProximalBundle, iterations: int, strong: Effort
+) -> Iterator[list[object]]:
+    """Measure the matrix that the bundle method ends with when entropy has a rising price."""
+    began = time.perf_counter()
+    state = solver.init(game)._replace(policy=normalised(np.maximum(policy, solver.floor)))
+    for _ in range(iterations):
+        state = solver.step(game, state)
+    seconds = time.perf_counter() - began
+    told = f"sharpen {solver.sharpen:g}, iterations {iterations}"
+    figures = measured(game, state.policy.argmax(axis=2), strong)
+    yield ["bundle", told, *figures, f"{seconds:.1f}"]
 
 
 def figure(out: Any, game: Any, policy: Any, samples: int, jobs: dict[str, Any]) -> None:

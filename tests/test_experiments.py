@@ -68,10 +68,11 @@ def test_price_of_memory(table: Run) -> None:
 
 
 def test_purification(table: Run) -> None:
-    options = "--iterations 5 --samples 2 --rounds 2 --share 0.5 --starts 2 --anneal-steps 5"
+    options = "--iterations 5 --samples 2 --rounds 2 --share 0.5 --sharpened 3"
+    options += " --starts 2 --anneal-steps 5"
     rows = table("purification", f"{GAME} {options}")
     methods = {row["method"] for row in rows}
-    assert methods >= {"argmax", "threshold", "sample", "round", "local_search"}
+    assert methods >= {"argmax", "threshold", "sample", "round", "local_search", "bundle"}
     assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
     assert (table.out / "purification.png").exists()
 
