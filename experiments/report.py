@@ -105,7 +105,10 @@ def draw(
             axes.set_yscale("log")
         for number, (label, points) in enumerate(lines.items()):
             marker = "os^Dvx+*<>ph"[number % 12]
-            (labels[label],) = axes.plot(*zip(*points, strict=True), marker=marker, ms=3, lw=1)
+            style = "-" if number < 10 else "--"  # from here on colours come again
+            (labels[label],) = axes.plot(
+                *zip(*points, strict=True), marker=marker, ms=3, lw=1, linestyle=style
+            )
         axes.set_xlabel(right)
         axes.set_ylabel(up)
         axes.grid(alpha=0.4, linewidth=0.4)
