@@ -34,6 +34,7 @@ def main() -> None:
         goal=0,
         dice=0,
         strategy="",
+        methods=(*METHODS, "bundle"),
         iterations=300,
         samples=16,
         rounds=60,
@@ -62,11 +63,14 @@ def main() -> None:
         ("local_search", rounds),
         ("local_search", {"start": "round", **rounds}),
     ]
+    runs = [run for run in runs if {run[0], run[1].get("start", run[0])} <= {*given.methods}]
     header = ["method", "parameters", "attack", "bound", "seconds"]
     sharpening = ProximalBundle(sharpen=4e-5, jobs=given.jobs)
     rows = chain(
         lines(game, policy, runs, strong),
-        sharpened(game, policy, sharpening, given.sharpened, strong),
+        sharpened(game, policy, sharpening, given.sharpened, strong)
+        if "bundle" in given.methods
+        else (),
     )
     publish(given.out, "purification", header, rows)
     figure(given.out, game, policy, given.samples, jobs)
