@@ -1,6 +1,7 @@
 """What the documents and docstrings show is so: their examples are executed."""
 
 import doctest
+import json
 import re
 import subprocess
 import sys
@@ -142,3 +143,16 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
         )
         assert loaded
         assert not [address for address in loaded if "//" in address], file.name
+
+
+def test_readme_quotes_the_tables_of_the_experiments() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    measured = (ROOT / "results" / "convergence_su20.md").read_text("utf-8").splitlines()[2:]
+    assert len(measured) == 13
+    for line in measured:
+        _, best_after, best, iterations, seconds, last, _ = line.strip("| ").split(" | ")
+        quoted = f"| {float(best):.4f} | {best_after} | {float(last):.4f} | {iterations} |"
+        assert f"{quoted} {float(seconds):.0f} |" in readme
+    for manifest in (ROOT / "results" / "champions").glob("*/manifest.json"):
+        for figures in json.loads(manifest.read_text("utf-8"))["figures"].values():
+            assert f"| {figures['attack']:.6f} | {figures['bound']:.6f} |" in readme
