@@ -54,6 +54,11 @@ def main() -> None:
     ):
         if not source:
             continue
+        made_with = load_config(config)
+        if made_with.rules != game.rules:
+            raise SystemExit(
+                f"{config}: rules of {made_with.rules.name}, allowed are those of {game.rules.name}"
+            )
         strategy = read_strategy(source, game.goal, game.rules.max_dice)
         found = attack(game, strategy, effort)
         before = manifest["figures"].get(kind, {}).get("attack", 1.0)
@@ -63,7 +68,7 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_strategy(folder / FILES[kind], strategy, game.goal, game.rules.max_dice)
         write_strategy(folder / f"counter_to_{FILES[kind].split('.')[0]}.csv", found.matrix)
-        made_by = load_config(config).resolved()
+        made_by = made_with.resolved()
         manifest["figures"][kind] = {
             "attack": found.win_rate,
             "bound": full_memory_bound(game, strategy),
