@@ -355,14 +355,19 @@ def test_sigkill_at_random_moments(
     monkeypatch.setattr(runner, "SAVE_EVERY", 0.0)  # a checkpoint after every iteration
     forked = multiprocessing.get_context("fork")
     moments = random.Random(0)  # noqa: S311 - a repeatable test
+    began = time.monotonic()
+    whole = forked.Process(target=run, args=(trial(), tmp_path / "whole", None))
+    whole.start()
+    whole.join()
+    long = time.monotonic() - began
     kills = 0
-    for attempt in range(4):
+    for attempt in range(6):
         root = tmp_path / str(attempt)
         resume: Path | None = None
         for _ in range(8):
             process = forked.Process(target=run, args=(trial(), root, resume))
             process.start()
-            process.join(moments.uniform(0.0, 0.25))
+            process.join(moments.uniform(0.0, long))
             process.kill()
             process.join()
             if process.exitcode == 0:
