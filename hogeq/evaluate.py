@@ -44,7 +44,7 @@ def shared_duels(game: Game) -> Duels | None:
 
 @lru_cache(maxsize=4)
 def _kept_duels(game: Game, thread: int) -> Duels:  # noqa: ARG001
-    return Duels(game.tables, game.plan)
+    return Duels(game.tables)
 
 
 def policy_of(game: Game, strategy: ArrayLike) -> Floats:

@@ -1,29 +1,17 @@
 """The arrays that passes over a game fill, and the two passes themselves."""
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes, planned
-from hogeq.kernels.duel import MOST_MEMBERS, can_duel, duel
+from hogeq.kernels.duel import can_duel, duel, rolls_of
 from hogeq.kernels.plan import Plan
+from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 
 Floats = NDArray[np.float64]
-
-
-ALIGNMENT = 64  # bytes, a cache line: a vector that straddles two takes twice as long
-
-
-def _zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Zeros that begin a cache line."""
-    kind = np.dtype(dtype)
-    size = math.prod(shape)
-    spare = np.zeros(size + ALIGNMENT // kind.itemsize, kind)
-    first = -spare.ctypes.data % ALIGNMENT // kind.itemsize
-    return spare[first : first + size].reshape(shape)
 
 
 def _plain(policies: Floats) -> Floats:
@@ -77,24 +65,24 @@ class Workspace:
         self.tables = tables
         self._kernels = cycles if tables.has_cycles else passes
         self.players = players
-        self.values = _zeros((players, afterstates), dtype)
-        self.reach = _zeros((players, afterstates), dtype)
+        self.values = zeros((players, afterstates), dtype)
+        self.reach = zeros((players, afterstates), dtype)
         self.row_values = np.zeros((goal, goal, rolls))
         self.mass = np.zeros((goal, goal))
         rows = players * goal * ring * planes * rolls * width
-        self._buffer = _zeros((rows,), dtype)
-        self._flow = _zeros((rows,), dtype)
+        self._buffer = zeros((rows,), dtype)
+        self._flow = zeros((rows,), dtype)
         sums = players * goal * planes * tables.sum_ring * rolls * width
-        self._sums = _zeros((sums if tables.sum_depth.any() else 0,), dtype)
+        self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self.slots = active * width
         self._plan = plan
         self._kept = plan is None
         self._weighed = True
         if plan is not None:
             numbers = plan.blocks.spare + plan.blocks.length
-            self._value_blocks = _zeros((players, numbers), dtype)
-            self._reach_blocks = _zeros((players, numbers), dtype)
-            self._masses = _zeros((goal * goal, self.slots), dtype)
+            self._value_blocks = zeros((players, numbers), dtype)
+            self._reach_blocks = zeros((players, numbers), dtype)
+            self._masses = zeros((goal * goal, self.slots), dtype)
 
     def forward(self, policies: Floats) -> None:
         """Fill `reach` and `mass` for policies of shape (Q, G, G, K).
@@ -235,28 +223,17 @@ class Duels:
         If the game's memory is not such that :func:`hogeq.kernels.duel.can_duel` holds.
     """
 
-    def __init__(self, tables: Tables, plan: Plan | None = None) -> None:
+    def __init__(self, tables: Tables) -> None:
         if not can_duel(tables):
             raise ValueError("duels: allowed are games that only swap records between turns")
-        goal, _, records, *_ = tables.sizes
+        goal, _, _, _, bases, _ = tables.sizes
+        afterstates = 2 * goal * (goal + bases - 1)
         self.tables = tables
-        self._plan = plan
-        if plan is not None:
-            width = len(tables.lane)
-            self._values = _zeros((2, plan.blocks.spare + plan.blocks.length), np.float64)
-            self._sums = _zeros((2 * goal * tables.sum_ring * tables.sizes[1] * width,), np.float64)
-            return
-        self._usual = np.zeros(2 * goal**2 * records)
-        self._gain = np.zeros_like(self._usual)
-        self._member = np.full(2 * goal**2 * MOST_MEMBERS, records)
+        self._rolls = rolls_of(tables)
+        self._worth = zeros((afterstates * 2 * len(tables.lane),), np.float64)
+        self._played = np.zeros(afterstates, np.int64)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        if self._plan is not None:
-            blocks = self._plan.blocks
-            first, other = planned.duel(
-                self._plan, blocks, self.tables, matrices, self._values, self._sums
-            )
-            return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
-        first, other = duel(self.tables, matrices, self._usual, self._gain, self._member)
+        first, other = duel(self.tables, self._rolls, matrices, self._worth, self._played)
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)

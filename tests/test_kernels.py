@@ -86,16 +86,6 @@ def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: i
         assert duels.win_rate(matrices) == pytest.approx(expected, abs=1e-13)
 
 
-def test_a_duel_with_a_plan_is_a_duel_without() -> None:
-    game = compiled("records, one kind of dice")
-    fast = Duels(game.tables, plan_of(game.tables, smallest=0))
-    slow = Duels(game.tables)
-    random = np.random.default_rng(1)
-    for _ in range(3):
-        matrices = random.integers(game.rolls, size=(2, *game.shape[:2]))
-        assert fast.win_rate(matrices) == pytest.approx(slow.win_rate(matrices), abs=1e-13)
-
-
 @pytest.mark.parametrize("edition", ["su21", "fa15", "fa22"])
 def test_other_games_refuse_duels(edition: str) -> None:
     with pytest.raises(ValueError, match=r"^duels: allowed are games that only swap"):

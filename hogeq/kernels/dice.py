@@ -14,7 +14,7 @@ the adjoint of the other, and neither takes differences of running totals.
 
 from numba import njit
 
-from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, splat, store
+from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, prefetch, splat, store
 
 # Parts are written into their callers, and each is compiled once, there.  A core leaves arrays'
 # owners alone (_nrt), or else every look at one of the tables would count references up and down,
@@ -58,6 +58,15 @@ def zero_stays(tables, own, opponent):
     if own + tables.zero_points[opponent] >= goal:
         return False
     return opponent + tables.zero_gift[opponent] < goal
+
+
+@part
+def expect_wins(tables, own, opponent):
+    """Ask for the rolls that win at once from a base, some time before they are read."""
+    goal, rolls, _, _, _, _ = tables.sizes
+    bases = tables.terminal_win.shape[1]
+    at = ((tables.plane_dice[0] * bases + own) * goal + opponent) * rolls
+    prefetch(tables.terminal_win, at, tables.lane)
 
 
 @part

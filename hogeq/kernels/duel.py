@@ -1,18 +1,39 @@
 """Win rate of two matrices, where turns only swap the players' records.
 
 A matrix makes one roll at a cell, so the mover's own record matters only through how that roll
-plays: as usual, or the other way for the few records that are its *members*.  What lands on a cell
-is then worth, for each record that the turn left, one number and what the members gain on it: 2 W
-numbers instead of W squared.
+plays: as usual, or the other way for the few records that are its *members*.  An afterstate is then
+worth one number for each record that the turn left, and what members gain on it: 2 W numbers
+instead of W squared.  A roll's value, by the record of whoever moves next, is a sum over its
+outcomes of the first, plus the second at the lanes of the members.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.kernels.dice import core, kernel, part, zero_stays
-from hogeq.kernels.lanes import item
-from hogeq.kernels.tables import Tables
+from hogeq.kernels.dice import core, expect_wins, kernel, zero_stays
+from hogeq.kernels.lanes import item, load, splat, store
+from hogeq.kernels.storage import zeros
+from hogeq.kernels.tables import Floats, Ints, Tables
 
-MOST_MEMBERS = 2
+AHEAD = 4  # cells
+
+
+class Rolls(NamedTuple):
+    """What :func:`duel` reads of the rolls, beside the tables."""
+
+    prob: Floats
+    """(n + G,), of every outcome, and then of rolling no dice by the opponent's score: 1."""
+    points: Ints
+    """(n + G,)"""
+    record: Ints
+    """(n + G,)"""
+    bonus: Ints
+    """(K,), what members gain."""
+    members: Floats
+    """(K * L,), 1 at the lanes of a roll's members, 0 elsewhere."""
+    landed: Ints
+    """(y,), afterstate of every arrival, u * T + t."""
 
 
 def can_duel(tables: Tables) -> bool:
@@ -21,104 +42,108 @@ def can_duel(tables: Tables) -> bool:
         tables.only_swaps
         and not tables.has_cycles
         and len(tables.plane_dice) == 1
+        and len(tables.default_mode) == 1
         and not len(tables.fixed_win)
         and not tables.gift.any()
         and not tables.zero_gift.any()
         and not tables.default_far.any()
         and np.diff(tables.alternative_start, axis=1).max() <= 1
-        and np.diff(tables.member_start).max(initial=0) <= MOST_MEMBERS
     )
 
 
-@part
-def _value_roll(tables, player, roll, own, opponent, usual, gain, member, out, at):
-    """Win probability of a roll from a base, by the opponent's record, into ``out[at:]``."""
-    goal, _, records, _, _, _ = tables.sizes
-    dice = tables.plane_dice[0]
-    total = tables.terminal_win[dice, own, opponent, roll]
-    for record in range(records + 1):
-        out[at + record] = 0.0
-    if own < goal:
-        base = (player * goal + opponent) * goal + own
-        if roll == 0:
-            if zero_stays(tables, own, opponent):
-                row = base + tables.zero_points[opponent]
-                place = row * records + tables.zero_record[opponent]
-                total += item(usual, place)
-                for x in range(MOST_MEMBERS):
-                    out[at + item(member, row * MOST_MEMBERS + x)] += item(gain, place)
-        else:
-            for i in range(tables.outcome_start[dice, roll], tables.outcome_stop[dice, roll, own]):
-                row = base + item(tables.outcome_points, i)
-                place = row * records + item(tables.outcome_record, i)
-                prob = item(tables.outcome_prob, i)
-                total += prob * item(usual, place)
-                share = prob * item(gain, place)
-                for x in range(MOST_MEMBERS):
-                    out[at + item(member, row * MOST_MEMBERS + x)] += share
-    for record in range(records):
-        out[at + record] += total
+def rolls_of(tables: Tables) -> Rolls:
+    """Arrange the rolls of a game for which :func:`can_duel` holds."""
+    goal, rolls, _, _, bases, _ = tables.sizes
+    size = len(tables.lane)
+    start = tables.alternative_start[0]
+    some = np.diff(start) > 0
+    bonus = np.zeros(rolls, np.int64)
+    bonus[some] = (bases - 1) * tables.alternative_far
+    members = zeros((rolls, size), np.float64)
+    members[some] = tables.member_lanes.reshape(-1, size)
+    opponent, score = np.divmod(tables.arrival_row, goal)
+    return Rolls(
+        prob=np.append(tables.outcome_prob, np.ones(goal)),
+        points=np.append(tables.outcome_points, tables.zero_points),
+        record=np.append(tables.outcome_record, tables.zero_record),
+        bonus=bonus,
+        members=members.ravel(),
+        landed=opponent * (goal + bases - 1) + score,
+    )
 
 
 @core
-def _duel(tables, matrices, usual, gain, member, rolls, roots):
-    goal, _, records, _, ring, _ = tables.sizes
+def _duel(tables, rolls, matrices, worth, played, roots):
+    goal, _, _, _, bases, _ = tables.sizes
+    lane = tables.lane
+    size = len(lane)
+    scores = goal + bases - 1
     order = tables.cell_order
+    dice = tables.plane_dice[0]
+    start, record = divmod(tables.start, size)
+    none = len(tables.outcome_prob)
     for turn in range(len(order) - 1, -1, -1):
+        own, opponent = divmod(order[max(turn - AHEAD, 0)], goal)
+        expect_wins(tables, own, opponent)
+        expect_wins(tables, own + bases - 1, opponent)
         cell = order[turn]
         own, opponent = divmod(cell, goal)
-        situation = tables.situation[own, opponent]
+        first_arrival, last_arrival = tables.arrival_start[cell], tables.arrival_start[cell + 1]
         for player in range(2):
             roll = matrices[player, own, opponent]
-            _value_roll(tables, player, roll, own, opponent, usual, gain, member, rolls, 0)
-            alternative = tables.alternative_start[situation, roll]
-            other = 0
-            first = last = 0
-            if tables.alternative_start[situation, roll + 1] > alternative:
-                other = records + 1
-                far = own + (ring - 1 if tables.alternative_far[alternative] else 0)
-                _value_roll(tables, player, roll, far, opponent, usual, gain, member, rolls, other)
-                first = tables.member_start[alternative]
-                last = tables.member_start[alternative + 1]
-            for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
-                row = (1 - player) * goal * goal + tables.arrival_row[arrival]
-                for record in range(records):
-                    worth = rolls[record]
-                    usual[row * records + record] = 1.0 - worth
-                    gain[row * records + record] = worth - rolls[other + record]
-                for x in range(MOST_MEMBERS):
-                    lane = records
-                    if first + x < last:
-                        lane = tables.member_memory[first + x]
-                    member[row * MOST_MEMBERS + x] = lane
+            first, last = tables.outcome_start[dice, roll], tables.outcome_stop[dice, roll, own]
+            if roll == 0:
+                first = none + opponent
+                last = first + zero_stays(tables, own, opponent)
+            bonus = item(rolls.bonus, roll)
+            base = (player * goal + opponent) * scores + own
+            usual = tables.terminal_win[dice, own, opponent, roll]
+            other = tables.terminal_win[dice, own + bonus, opponent, roll]
+            usual_gain, other_gain = splat(worth, 0.0, lane), splat(worth, 0.0, lane)
+            for i in range(first, last):
+                prob, left = item(rolls.prob, i), item(rolls.record, i)
+                near = base + item(rolls.points, i)
+                far = near + bonus
+                usual += prob * item(worth, 2 * near * size + left)
+                gain = prob * item(worth, (2 * near + 1) * size + left)
+                usual_gain += gain * load(rolls.members, item(played, near), lane)
+                other += prob * item(worth, 2 * far * size + left)
+                gain = prob * item(worth, (2 * far + 1) * size + left)
+                other_gain += gain * load(rolls.members, item(played, far), lane)
+            value = usual + usual_gain
+            lost = value - (other + other_gain)
+            for arrival in range(first_arrival, last_arrival):
+                there = (1 - player) * goal * scores + item(rolls.landed, arrival)
+                store(worth, 2 * there * size, 1.0 - value)
+                store(worth, (2 * there + 1) * size, lost)
+                played[there] = roll * size
             if cell == 0:
-                start, record = divmod(tables.start, len(tables.lane))
-                roots[player] = rolls[record]
-                for x in range(first, last):
-                    if tables.member_memory[x] == start:
-                        roots[player] = rolls[other + record]
+                store(roots, 0, value - rolls.members[roll * size + start] * lost)
+                roots[size + player] = roots[record]
 
 
 @kernel
-def duel(tables, matrices, usual, gain, member):
+def duel(tables, rolls, matrices, worth, played):
     """Win probability of two matrices against each other, exactly.
 
     Parameters
     ----------
     tables : Tables
         Of a game for which :func:`can_duel` holds.
+    rolls : Rolls
     matrices : int64 (2, G, G)
-    usual, gain : float64 (2 * G * G * W,)
-        Scratch: worth of an afterstate (u, t) by its record, and what members gain on it.
-    member : int64 (2 * G * G * 2,)
-        Scratch: records of the next mover that play the next roll the other way; W for none.
+    worth : float64 (2 * G * T * 2 * L,)
+        Scratch: by afterstate (u, t), what it is worth by its record, and what members gain on it;
+        0 from the goal on.
+    played : int64 (2 * G * T,)
+        Scratch: where `rolls.members` has those of the roll that is made next.
 
     Returns
     -------
     tuple of float, float
         Win probability of each player when moving first.
     """
-    rolls = np.zeros(2 * (tables.sizes[2] + 1))
-    roots = np.zeros(2)
-    _duel(tables, matrices, usual, gain, member, rolls, roots)
-    return roots[0], roots[1]
+    size = len(tables.lane)
+    roots = np.zeros(size + 2)
+    _duel(tables, rolls, matrices, worth, played, roots)
+    return roots[size], roots[size + 1]

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import NativeValue, models, register_model, unbox
 
-from hogeq.kernels.tables import Floats, Ints, Tables
+from hogeq.kernels.tables import Ints, Tables
 
 WIDEST = 16  # lanes; so many vectors of so many lanes just fit in a core's registers
 PIECE = 8  # lanes of one vector of the machine
@@ -84,16 +84,6 @@ class Blocks(NamedTuple):
     spare: int
     """The block of scores from G on, after all others."""
     length: int
-    term_first: Ints
-    """(K + 1,), range of the terms that correct a roll's sum."""
-    term_points: Ints
-    """(c,), away from the base."""
-    term_offset: Ints
-    """(c,), within the block."""
-    term_prob: Floats
-    """(c,)"""
-    is_sum: Ints
-    """(K,), 1 if a roll is a sum and its corrections, 0 if these alone."""
 
 
 class PlanType(types.Type):
@@ -210,7 +200,6 @@ def _blocks(tables: Tables, constants: Constants) -> Blocks:
     goal, _, records, *_ = tables.sizes
     length = records * len(tables.lane)
     reach = max(2, int(tables.mend_points.max(initial=0)), int(tables.zero_points.max()))
-    reach += constants.bases - 1  # since duels look at rolls with a bonus from the base without
     visit = np.empty(goal * goal, np.int64)
     visit[tables.cell_order] = np.arange(goal * goal)
     opponent, score = np.divmod(tables.arrival_row, goal)
@@ -239,12 +228,6 @@ def _blocks(tables: Tables, constants: Constants) -> Blocks:
     at = np.full((goal, goal + reach + 1), count * length)
     at[opponent, score] = landed
     order = np.stack(np.divmod(tables.cell_order, goal), axis=1)
-    terms = sorted(
-        (roll, term.points, term.record * constants.lanes, prob)
-        for term in constants.terms
-        for roll, prob in term.rolls
-    )
-    columns = [np.array(column) for column in zip(*terms, strict=True)]
     return Blocks(
         order=order,
         at=at,
@@ -252,9 +235,4 @@ def _blocks(tables: Tables, constants: Constants) -> Blocks:
         reach=reach,
         spare=count * length,
         length=length,
-        term_first=np.searchsorted(columns[0], np.arange(constants.rolls + 1)),
-        term_points=columns[1],
-        term_offset=columns[2],
-        term_prob=columns[3],
-        is_sum=np.array(constants.is_sum, np.int64),
     )

@@ -6,8 +6,8 @@ values, the reach of player 0's memories.
 
 import numpy as np
 
-from hogeq.kernels.dice import core, kernel, part
-from hogeq.kernels.lanes import item, load, prefetch, splat, store
+from hogeq.kernels.dice import core, expect_wins, kernel, part
+from hogeq.kernels.lanes import item, prefetch
 from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take_best
 from hogeq.kernels.unrolled import (
     average_rolls,
@@ -15,22 +15,10 @@ from hogeq.kernels.unrolled import (
     land_sums,
     mix_and_publish,
     pass_reach_on,
-    publish_certain,
-    sum_of,
-    sum_rolls,
     value_rolls,
 )
 
 AHEAD = 4  # cells
-
-
-@part
-def _expect_wins(tables, own, opponent):
-    """Ask for the rolls that win at once from a base."""
-    goal, rolls, _, _, _, _ = tables.sizes
-    bases = tables.terminal_win.shape[1]
-    at = ((tables.plane_dice[0] * bases + own) * goal + opponent) * rolls
-    prefetch(tables.terminal_win, at, tables.lane)
 
 
 @part
@@ -41,7 +29,7 @@ def _expect(tables, blocks, policies, turn):
     for player in range(len(policies)):
         at = ((player * goal + own) * goal + opponent) * rolls
         prefetch(policies, at, tables.lane)
-    _expect_wins(tables, own, opponent)
+    expect_wins(tables, own, opponent)
 
 
 @core
@@ -238,92 +226,3 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
         ... with their sums by cell.  These alone if `masses` is of shape (0, J * L).
     """
     _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass)
-
-
-@part
-def _certain(plan, blocks, tables, values, roll, sums, line, own, opponent):
-    """Win probability of one roll from a base, as a vector over the lane."""
-    goal = tables.sizes[0]
-    win = tables.terminal_win[tables.plane_dice[0], own, opponent, roll]
-    value = splat(values, win, tables.lane)
-    if own < goal:
-        home = opponent * blocks.at.shape[1] + own
-        if roll == 0:
-            at = item(blocks.at, home + item(tables.zero_points, opponent))
-            at += item(tables.zero_record, opponent) * len(tables.lane)
-            value += load(values, at, tables.lane)
-        elif item(blocks.is_sum, roll) != 0:
-            value += sum_of(plan, sums, line, own, roll)
-        for term in range(item(blocks.term_first, roll), item(blocks.term_first, roll + 1)):
-            at = item(blocks.at, home + item(blocks.term_points, term))
-            there = load(values, at + item(blocks.term_offset, term), tables.lane)
-            value += item(blocks.term_prob, term) * there
-    return value
-
-
-@core
-def _duel(plan, blocks, tables, matrices, values, sums, usual, other, roots):
-    goal, _, _, _, bases, _ = tables.sizes
-    size = len(tables.lane)
-    start, lane = divmod(tables.start, size)
-    sums[:] = 0.0
-    values[:, blocks.spare :] = 0.0
-    for turn in range(goal * goal - 1, -1, -1):
-        own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
-        ahead = max(turn - AHEAD, 0)
-        there = item(blocks.order, 2 * ahead)
-        _expect_wins(tables, there, item(blocks.order, 2 * ahead + 1))
-        _expect_wins(tables, there + bases - 1, item(blocks.order, 2 * ahead + 1))
-        cell = own * goal + opponent
-        home = opponent * blocks.at.shape[1] + own
-        first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
-        for player in range(2):
-            line = player * goal + opponent
-            roll = matrices[player, own, opponent]
-            known, told = values[player], values[1 - player]
-            sum_rolls(plan, known, blocks.at, home, sums, line, own)
-            value = _certain(plan, blocks, tables, known, roll, sums, line, own, opponent)
-            store(usual, 0, 1.0 - value)
-            alternative = tables.alternative_start[0, roll]
-            if tables.alternative_start[0, roll + 1] > alternative:
-                far = own + (bases - 1 if tables.alternative_far[alternative] else 0)
-                value = _certain(plan, blocks, tables, known, roll, sums, line, far, opponent)
-            else:
-                alternative = 0  # whose members then play as all others do
-            store(other, 0, 1.0 - value)
-            members = alternative * size
-            publish_certain(
-                plan, usual, other, tables.member_lanes, members, told, blocks.landed, first, last
-            )
-            if cell == 0:
-                chosen = other if tables.member_lanes[members + start] != 0 else usual
-                roots[player] = 1.0 - chosen[lane]
-
-
-@kernel
-def duel(plan, blocks, tables, matrices, values, sums):
-    """Win probability of two matrices against each other, exactly.
-
-    Parameters
-    ----------
-    plan : Plan
-    blocks : Blocks
-    tables : Tables
-        Of a game for which :func:`hogeq.kernels.duel.can_duel` holds.
-    matrices : int64 (2, G, G)
-    values : float64 (2, n)
-        Scratch: the blocks.
-    sums : float64
-        Scratch, as of :func:`backward`.
-
-    Returns
-    -------
-    tuple of float, float
-        Win probability of each player when moving first.
-    """
-    size = len(tables.lane)
-    usual = np.zeros(size, values.dtype)
-    other = np.zeros(size, values.dtype)
-    roots = np.zeros(2)
-    _duel(plan, blocks, tables, matrices, values, sums, usual, other, roots)
-    return roots[0], roots[1]

@@ -15,7 +15,6 @@ from numba.extending import intrinsic
 
 from hogeq.kernels.lanes import (
     ROUNDING,
-    Vector,
     contracted,
     data_of,
     load_at,
@@ -250,81 +249,6 @@ def _summed(
         totals[roll] = emit.scale(share, emit.total(terms))
         emit.store(totals[roll], sums, emit.at(here, roll * plan.lanes))
     return totals
-
-
-@intrinsic
-def sum_rolls(typing, plan, values, at, home, sums, line, own):
-    """Sum all rolls at a base; arguments as of :func:`value_rolls`."""
-    signature = types.void(plan, values, at, _integer, sums, _integer, _integer)
-
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        _, values, at, home, sums, line, own = arguments
-        values, at, sums = (data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 4))
-        emit = _emitter(context, builder, kinds[0], kinds[1])
-        _summed(emit, values, emit.blocks(at, home), sums, line, own)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def sum_of(typing, plan, sums, line, own, roll):
-    """Return the sum of a roll at a base, as a vector over the lane."""
-    integers = (_integer, _integer, _integer)
-    signature = Vector(sums.dtype, plan.constants.lanes)(plan, sums, *integers)
-
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        _, sums, line, own, roll = arguments
-        emit = _emitter(context, builder, kinds[0], kinds[1])
-        place = builder.mul(roll, _int(emit.constants.lanes))
-        place = builder.add(emit.sums_of(line, own), place)
-        data = data_of(context, builder, kinds[1], sums)
-        return load_at(builder, data, place, emit.constants.lanes)
-
-    return signature, generate
-
-
-@intrinsic
-def publish_certain(typing, plan, usual, other, members, at, values, landed, first, last):
-    """Write what a cell is worth where one roll is made there, as :func:`mix_and_publish` does.
-
-    `usual` and `other` (L,) are what whoever moved before then wins, by the record of theirs, if
-    the mover plays that roll as usual or as the records ``members[at:][:L]`` do.
-    """
-    signature = types.void(
-        plan, usual, other, members, _integer, values, landed, _integer, _integer
-    )
-
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        _, _, _, _, at, _, _, first, last = arguments
-        usual, other, members, values, landed = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 3, 5, 6)
-        )
-        emit = _emitter(context, builder, kinds[0], kinds[5])
-        plan = emit.constants
-        masks = []
-        for piece in range(emit.pieces):
-            chosen = load_at(builder, members, emit.at(at, piece * PIECE), PIECE)
-            masks.append(builder.icmp_unsigned("!=", chosen, ir.Constant(chosen.type, None)))
-
-        def write(index, _):
-            block = builder.load(builder.gep(landed, [index]))
-            for record in range(plan.records):
-                both = [
-                    emit.splat(builder.load(builder.gep(array, [_int(record)])))
-                    for array in (other, usual)
-                ]
-                lane = [builder.select(mask, *both) for mask in masks]
-                emit.store(lane, values, emit.at(block, record * plan.lanes))
-            return []
-
-        emit.loop(first, last, [], write)
-        return context.get_dummy_value()
-
-    return signature, generate
 
 
 @intrinsic
