@@ -191,7 +191,7 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     """
     policies = pair(game, a, a if b is None else b)
     work = game.workspace(2)
-    work.forward(policies)
+    work.forward(policies, keep=True)
     return work.hidden_reach()[:, :, game.memory_slot]
 
 

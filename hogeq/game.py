@@ -548,7 +548,8 @@ class _Outcomes:
 
         Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
         correct this are found by comparison with the true outcomes, so wherever an edition has
-        other ideas there are too many of them, and its rolls are summed directly.
+        other ideas there are too many of them, and its rolls are summed directly.  One term more
+        still pays, since other rolls correct the same afterstates.
         """
         layout = self.layout
         rules, goal = layout.rules, layout.goal
@@ -563,11 +564,14 @@ class _Outcomes:
         costs = np.zeros((kinds, 3), np.int64)
         for kind in range(kinds):
             found = [self._corrected(kind, roll, many) for roll in range(1, rolls)]
-            pays = [len(corrected) < len(true) for true, corrected in found]
+            pays = [len(corrected) <= len(true) + 1 for true, corrected in found]
             deepest = max((roll for roll, pay in enumerate(pays, 1) if pay), default=0)
             chain = deepest * (self.sides[kind] - 1)
             true_terms = sum(len(true) for true, _ in found)
-            kept = sum(min(len(true), len(corrected)) for true, corrected in found)
+            kept = sum(
+                len(corrected if pay else true)
+                for pay, (true, corrected) in zip(pays, found, strict=True)
+            )
             if chain + kept >= true_terms:
                 pays, deepest, chain, kept = [False] * len(pays), 0, 0, true_terms
             depth[kind] = deepest

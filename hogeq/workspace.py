@@ -36,14 +36,14 @@ class Workspace:
     Keep one for repeated evaluation: nothing is allocated after the first use.
 
     With a plan, passes are by :mod:`hogeq.kernels.planned`, which keep neither `values` nor
-    `reach`; :meth:`backward` does if asked to.
+    `reach`; :meth:`backward` and :meth:`forward` do if asked to.
 
     Attributes
     ----------
     values : float64 (Q, N)
         Win probability of whoever just moved, by afterstate.
     reach : float64 (Q, N)
-        Reach probability of every afterstate, by the player who moved; 0 with a plan.
+        Reach probability of every afterstate, by the player who moved.
     row_values : float64 (G, G, K)
         Counterfactual value of every roll of player 0.
     mass : float64 (G, G)
@@ -76,23 +76,24 @@ class Workspace:
         self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self.slots = active * width
         self._plan = plan
-        self._kept = plan is None
+        self._values_kept = self._reach_kept = plan is None
         self._weighed = True
         if plan is not None:
             numbers = plan.blocks.spare + plan.blocks.length
-            self._value_blocks = zeros((players, numbers), dtype)
-            self._reach_blocks = zeros((players, numbers), dtype)
-            self._masses = zeros((goal * goal, self.slots), dtype)
+            self._blocks = zeros((players, numbers), dtype)
+            self._masses = zeros((goal * goal, plan.constants.dense), dtype)
 
-    def forward(self, policies: Floats) -> None:
-        """Fill `reach` and `mass` for policies of shape (Q, G, G, K).
+    def forward(self, policies: Floats, *, keep: bool = False) -> None:
+        """Fill `mass` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
+
+        It always is without a plan; with one it costs a second pass.
 
         Raises
         ------
         ValueError
             If rows sum to more than 1 in a game whose positions can recur.
         """
-        self._pass_forward(policies, memories=True)
+        self._pass_forward(policies, keep=keep)
 
     def cell_reach(self, policies: Floats) -> Floats:
         """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
@@ -102,12 +103,13 @@ class Workspace:
         self._pass_forward(policies, memories=False)
         return self.mass.copy()
 
-    def _pass_forward(self, policies: Floats, *, memories: bool) -> None:
+    def _pass_forward(self, policies: Floats, *, keep: bool = False, memories: bool = True) -> None:
         if self.tables.has_cycles and policies.sum(axis=-1).max() > 1.0 + 1e-9:
             raise ValueError(
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
+        self._reach_kept = keep or self._plan is None
         if self._plan is not None:
             self._weighed = memories
             planned.forward(
@@ -115,14 +117,16 @@ class Workspace:
                 self._plan.blocks,
                 self.tables,
                 _plain(policies),
-                self._reach_blocks,
+                self._blocks,
                 self._flow,
                 self._sums,
                 self._masses if memories else self._masses[:0],
                 self.mass,
             )
-            return
-        self._kernels.forward(self.tables, policies, self.reach, self._flow, self._sums, self.mass)
+        if self._reach_kept:
+            self._kernels.forward(
+                self.tables, policies, self.reach, self._flow, self._sums, self.mass
+            )
 
     def backward(
         self,
@@ -139,10 +143,10 @@ class Workspace:
         `values` is filled if it is to be kept, which is for FOLLOW and REMEMBER only, the latter
         always; it costs a large game half as much again.
         """
-        self._kept = keep or role == passes.REMEMBER or self._plan is None
-        if self._plan is not None and not self._kept:
-            if role != passes.FOLLOW:
-                self._check_memories()
+        self._values_kept = keep or role == passes.REMEMBER or self._plan is None
+        if self._plan is not None and not self._values_kept:
+            if role != passes.FOLLOW and not self._weighed:
+                raise RuntimeError("reach: the last pass forward kept that of the cells alone")
             played = _plain(policies)
             found: tuple[float, float, int] = planned.backward(
                 self._plan,
@@ -151,7 +155,7 @@ class Workspace:
                 role,
                 played,
                 self._masses,
-                self._value_blocks,
+                self._blocks,
                 self._buffer,
                 self._sums,
                 self.row_values,
@@ -186,18 +190,18 @@ class Workspace:
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
 
     def hidden_reach(self) -> Floats:
-        """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L)."""
+        """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L).
+
+        Raises
+        ------
+        RuntimeError
+            If the last pass forward did not keep `reach`.
+        """
+        if not self._reach_kept:
+            raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
         out = np.zeros((*self.mass.shape, self.slots), self.reach.dtype)
-        if self._plan is not None:
-            self._check_memories()
-            out[tuple(self._plan.blocks.order.T)] = self._masses
-            return out
         passes.hidden_reach(self.tables, self.reach, 0, out)
         return out
-
-    def _check_memories(self) -> None:
-        if not self._weighed:
-            raise RuntimeError("reach: the last pass forward kept that of the cells alone")
 
     def hidden_values(self, own: int, opponent: int) -> Floats:
         """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K).
@@ -207,7 +211,7 @@ class Workspace:
         RuntimeError
             If the last pass did not keep `values`.
         """
-        if not self._kept:
+        if not self._values_kept:
             raise RuntimeError("hidden_values: the last pass was not asked to keep values")
         out = np.zeros((self.slots, self.row_values.shape[2]), self.values.dtype)
         passes.hidden_values(self.tables, self.values[0], own, opponent, out)

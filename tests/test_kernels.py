@@ -124,7 +124,6 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         expected: list[NDArray[np.float64]] = []
         for work, results in ((fast, found), (slow, expected)):
             work.forward(played)
-            results.append(work.hidden_reach())
             results.append(work.mass.copy())
             results.append(np.array(work.backward(played, passes.MEASURE)))
             results.append(work.row_values.copy())
@@ -159,7 +158,6 @@ def test_single_precision_is_as_exact_as_it_can_be() -> None:
     for work in (single, double):
         work.forward(played)
         work.backward(played, passes.MEASURE)
-    assert single.hidden_reach().dtype == np.float32
     error = np.abs(single.row_values - double.row_values).max()
     assert 0.0 < error < 1e-6
 
@@ -172,6 +170,9 @@ def test_reach_of_cells_alone_is_that_of_their_memories() -> None:
     with pytest.raises(RuntimeError, match=r"^reach: the last pass forward kept that of the cells"):
         work.backward(played, passes.MEASURE)
     work.forward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_reach: the last pass was not asked"):
+        work.hidden_reach()
+    work.forward(played, keep=True)
     assert cells == pytest.approx(work.hidden_reach().sum(axis=2), abs=1e-13)
 
 

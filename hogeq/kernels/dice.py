@@ -19,10 +19,11 @@ from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, pr
 # Parts are written into their callers, and each is compiled once, there.  A core leaves arrays'
 # owners alone (_nrt), or else every look at one of the tables would count references up and down,
 # which took longer than the work; so it allocates nothing.  A kernel allocates, calls its core, and
-# is what is cached.
+# is what is cached; one that allocates nothing needs no core, and is a borrower.
 part = njit(error_model="numpy", inline="always")
 core = njit(error_model="numpy", forceinline=True, _nrt=False)
 kernel = njit(cache=True, error_model="numpy", nogil=True)
+borrower = njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
 
 FEW = 2  # rolls in play up to which reach is carried roll by roll, not afterstate by afterstate
 

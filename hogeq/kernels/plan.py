@@ -69,6 +69,11 @@ class Constants(NamedTuple):
     sole: tuple[int, ...]
     """Records that but one term leaves, so that its afterstates are reached from one base each."""
 
+    @property
+    def dense(self) -> int:
+        """Numbers kept of a cell's reach: everyone's and every alternative's members', by lane."""
+        return -(-(1 + len(self.others)) * self.records // PIECE) * PIECE
+
 
 class Blocks(NamedTuple):
     """Where blocks lie, in numbers from the first."""
@@ -103,6 +108,7 @@ class Plan:
 
     def __init__(self, constants: Constants, blocks: Blocks) -> None:
         self._numba_type_ = PlanType(constants)
+        self.constants = constants
         self.blocks = blocks
 
 

@@ -1,12 +1,10 @@
 """The two passes of :mod:`hogeq.kernels.passes` over games with a plan.
 
 Nothing is kept of values and reach but what the passes return: win probabilities, the averages of
-values, the reach of player 0's memories.
+values, and what of player 0's reach these are weighted by.
 """
 
-import numpy as np
-
-from hogeq.kernels.dice import core, expect_wins, kernel, part
+from hogeq.kernels.dice import borrower, expect_wins, part
 from hogeq.kernels.lanes import item, prefetch
 from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take_best
 from hogeq.kernels.unrolled import (
@@ -32,8 +30,19 @@ def _expect(tables, blocks, policies, turn):
     expect_wins(tables, own, opponent)
 
 
-@core
-def _backward(
+@part
+def _expect_landings(tables, blocks, afterstates, turn):
+    """Ask for a block that lands on a cell, for each player, just before it is visited."""
+    goal, _, records, _, _, _ = tables.sizes
+    cell = item(blocks.order, 2 * turn) * goal + item(blocks.order, 2 * turn + 1)
+    block = item(blocks.landed, item(tables.arrival_start, cell))
+    for player in range(len(afterstates)):
+        for record in range(records):
+            prefetch(afterstates[player], block + record * len(tables.lane), tables.lane)
+
+
+@borrower
+def backward(
     plan,
     blocks,
     tables,
@@ -47,13 +56,35 @@ def _backward(
     mass,
     temperature,
     damping,
-    roots,
 ):
+    """Backward induction over all cells; any role but REMEMBER, for player 0.
+
+    Parameters
+    ----------
+    plan : Plan
+    blocks : Blocks
+    tables : Tables
+    role, policies, row_values, temperature, damping
+        As of :func:`hogeq.kernels.passes.backward`.
+    masses, mass
+        From :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
+    values : float64 (Q, n)
+        Scratch: the blocks.
+    buffer, sums : float64
+        Scratch, as of :func:`hogeq.kernels.passes.backward`.
+
+    Returns
+    -------
+    tuple of float, float, int
+        Win probability of player 0 and of the last player when each moves first, and the number
+        of cells that GREEDY changed.
+    """
     goal = tables.sizes[0]
     size = len(tables.lane)
     players = len(values)
     dice = tables.plane_dice[0]
     changes = 0
+    first_root = root = 0.0
     sums[:] = 0.0
     values[:, blocks.spare :] = 0.0
     fill_ends(tables, values, buffer)
@@ -61,6 +92,7 @@ def _backward(
         own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
         ahead = max(turn - AHEAD, 0)
         _expect(tables, blocks, policies, ahead)
+        _expect_landings(tables, blocks, values, max(turn - 1, 0))
         if role != FOLLOW:
             there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
             for x in range(0, masses.shape[1], size):
@@ -86,72 +118,32 @@ def _backward(
                 elif here > 0.0 and role == SOFTEN:
                     soften(row, found, here, temperature, damping)
             root = mix_and_publish(plan, row, buffer, line, own, told, blocks.landed, first, last)
-            if cell == 0:
-                roots[player] = root
-    return roots[0], roots[players - 1], changes
+            if player == 0:
+                first_root = root
+    return first_root, root, changes
 
 
-@kernel
-def backward(
-    plan,
-    blocks,
-    tables,
-    role,
-    policies,
-    masses,
-    values,
-    buffer,
-    sums,
-    row_values,
-    mass,
-    temperature,
-    damping,
-):
-    """Backward induction over all cells; any role but REMEMBER, for player 0.
+@borrower
+def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
+    """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
     ----------
     plan : Plan
     blocks : Blocks
     tables : Tables
-    role, policies, row_values, temperature, damping
-        As of :func:`hogeq.kernels.passes.backward`.
-    masses : float64 (G * G, J * L)
-        Reach of player 0's memories at every cell, in the order of visits, and ...
-    mass : float64 (G, G)
-        ... their sums by cell, from :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
-    values : float64 (Q, n)
+    policies : float64 (Q, G, G, K)
+        As of :func:`hogeq.kernels.passes.forward`.
+    reach : float64 (Q, n)
         Scratch: the blocks.
     buffer, sums : float64
-        Scratch, as of :func:`hogeq.kernels.passes.backward`.
-
-    Returns
-    -------
-    tuple of float, float, int
-        Win probability of player 0 and of the last player when each moves first, and the number
-        of cells that GREEDY changed.
+        Scratch, as of :func:`hogeq.kernels.passes.forward`.
+    masses : float64 (G * G, D)
+        Filled with the reach of player 0 at every cell, in the order of visits: of all memories,
+        and of the members of every alternative, by lane without the padding (`Constants.dense`).
+    mass : float64 (G, G)
+        Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
     """
-    roots = np.zeros(2)
-    return _backward(
-        plan,
-        blocks,
-        tables,
-        role,
-        policies,
-        masses,
-        values,
-        buffer,
-        sums,
-        row_values,
-        mass,
-        temperature,
-        damping,
-        roots,
-    )
-
-
-@core
-def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
     goal = tables.sizes[0]
     size = len(tables.lane)
     players = len(reach)
@@ -169,6 +161,7 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
         for turn in range(runs[run], runs[run + 1]):
             own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
             _expect(tables, blocks, policies, min(turn + AHEAD, goal * goal - 1))
+            _expect_landings(tables, blocks, reach, min(turn + 1, goal * goal - 1))
             cell = own * goal + opponent
             home = opponent * blocks.at.shape[1] + own
             none = blocks.at[opponent, own + tables.zero_points[opponent]]
@@ -203,26 +196,3 @@ def _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                 if player == 0:
                     mass[own, opponent] = here
     buffer[:] = 0.0
-
-
-@kernel
-def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
-    """Reach probabilities of every hidden state under both players' policies.
-
-    Parameters
-    ----------
-    plan : Plan
-    blocks : Blocks
-    tables : Tables
-    policies : float64 (Q, G, G, K)
-        As of :func:`hogeq.kernels.passes.forward`.
-    reach : float64 (Q, n)
-        Scratch: the blocks.
-    buffer, sums : float64
-        Scratch, as of :func:`hogeq.kernels.passes.forward`.
-    masses : float64 (G * G, J * L)
-        Filled with the reach of player 0's memories at every cell, in the order of visits, and ...
-    mass : float64 (G, G)
-        ... with their sums by cell.  These alone if `masses` is of shape (0, J * L).
-    """
-    _forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass)

@@ -24,7 +24,7 @@ from hogeq.kernels.lanes import (
     widened,
     zero_of,
 )
-from hogeq.kernels.plan import PIECE, Constants, Other
+from hogeq.kernels.plan import PIECE, Constants
 
 Pieces = list[Any]
 
@@ -142,6 +142,45 @@ class _Emitter:
                     rows[at] = self.builder.shuffle_vector(*pair, ir.Constant(indices, mask))
             step *= 2
         return rows
+
+    def store_dense(self, rows: list[Pieces], data: Any, position: Any) -> None:
+        """Write the lanes in use of several rows, without the padding."""
+        for x, vector in enumerate(self._dense(rows)):
+            store_at(self.builder, vector, data, self.at(position, x * PIECE))
+
+    def load_dense(self, data: Any, position: Any, count: int) -> list[Pieces]:
+        """Read rows that were written without the padding, which is 0."""
+        whole, rest = divmod(self.constants.records, PIECE)
+        flat = [
+            load_at(self.builder, data, self.at(position, x * PIECE), PIECE)
+            for x in range(self.constants.dense // PIECE)
+        ]
+        rows = []
+        for x in range(count):
+            row = flat[x * whole : (x + 1) * whole]
+            if rest:
+                places = [divmod(x * rest + y, PIECE) for y in range(rest)]
+                row.append(self._picked([(flat[count * whole + v], at) for v, at in places]))
+            rows.append(row)
+        return rows
+
+    def _dense(self, rows: list[Pieces]) -> Pieces:
+        whole, rest = divmod(self.constants.records, PIECE)
+        flat = [row[x] for row in rows for x in range(whole)]
+        places = [(row[whole], y) for row in rows for y in range(rest)]
+        return flat + [self._picked(places[x : x + PIECE]) for x in range(0, len(places), PIECE)]
+
+    def _picked(self, places: list[tuple[Any, int]]) -> Any:
+        """Vector of numbers from others, then zeros."""
+        indices = ir.VectorType(ir.IntType(32), PIECE)
+        found = zero_of(self.kind)
+        for vector in dict.fromkeys(vector for vector, _ in places):
+            mask = list(range(PIECE))
+            for x, (source, at) in enumerate(places):
+                if source is vector:
+                    mask[x] = PIECE + at
+            found = self.builder.shuffle_vector(found, vector, ir.Constant(indices, mask))
+        return found
 
     def element(self, kind: Any, array: Any, context: Any, index: int) -> Any:
         """Read a number of a small one-dimensional array."""
@@ -340,10 +379,6 @@ def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first,
     return signature, generate
 
 
-def _members(emit: _Emitter, masses: list[Pieces], other: Other) -> Pieces:
-    return emit.total([masses[member] for member in other.members])
-
-
 @intrinsic
 def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
     """Counterfactual value of every roll: its values weighted by the reach of each memory."""
@@ -358,17 +393,15 @@ def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
         emit = _emitter(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         places = emit.rolls_of(line, own)
-        first = builder.mul(turn, _int(plan.active * plan.lanes))
-        held = [emit.load(masses, emit.at(first, x * plan.lanes)) for x in range(plan.active)]
-        everyone = emit.total(list(held))
+        at = builder.mul(turn, _int(plan.dense))
+        everyone, *members = emit.load_dense(masses, at, 1 + len(plan.others))
         for roll, (is_far, offset) in enumerate(plan.usual):
             usual = emit.load(buffer, emit.at(places[is_far], offset))
             total = emit.multiply(everyone, usual)
-            for other in plan.others:
+            for other, some in zip(plan.others, members, strict=True):
                 if other.roll == roll:
                     there = emit.load(buffer, emit.at(places[other.far], other.offset))
-                    gain = emit.subtract(there, usual)
-                    total = emit.add(emit.multiply(_members(emit, held, other), gain), total)
+                    total = emit.add(emit.multiply(some, emit.subtract(there, usual)), total)
             builder.store(emit.number(total), builder.gep(averages, [_int(roll)]))
         return context.get_dummy_value()
 
@@ -399,8 +432,8 @@ def pass_reach_on(
     """Carry the reach of a cell to its rolls, and of a base's rolls one die further.
 
     ``landed[first:last]`` are the blocks of `told` that land on the cell, `begun` is what starts
-    there, `row` how it is played.  The reach of every memory is kept in `masses` (n, J * L), unless
-    `turn` is negative; the sum is returned.  `at`, `home`, `none` as of :func:`value_rolls`.
+    there, `row` how it is played.  What weights values is kept in `masses` (n, D), unless `turn` is
+    negative; the sum of all reach is returned.  `at`, `home`, `none` as of :func:`value_rolls`.
     """
     signature = types.float64(
         plan,
@@ -431,15 +464,14 @@ def pass_reach_on(
         emit = _emitter(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         held = _collected(emit, told, landed, first, last, begun)
-        with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
-            place = builder.mul(turn, _int(plan.active * plan.lanes))
-            for x, mass in enumerate(held):
-                emit.store(mass, masses, emit.at(place, x * plan.lanes))
         everyone = emit.total(list(held))
+        with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
+            members = [emit.total([held[x] for x in other.members]) for other in plan.others]
+            emit.store_dense([everyone, *members], masses, builder.mul(turn, _int(plan.dense)))
         weights = [
             emit.splat(emit.element(kinds[6], row, context, roll)) for roll in range(plan.rolls)
         ]
-        flows = _departed(emit, held, everyone, weights, buffer, line, own)
+        flows = _departed(emit, everyone, held, weights, buffer, line, own)
         _spread(emit, flows, reach, emit.blocks(at, home), none, sums, line, own)
         return emit.number(everyone)
 
@@ -472,8 +504,8 @@ def _collected(
 
 def _departed(
     emit: _Emitter,
-    held: list[Pieces],
     everyone: Pieces,
+    held: list[Pieces],
     weights: Pieces,
     buffer: Any,
     line: Any,
@@ -492,9 +524,9 @@ def _departed(
         usual = everyone
         for other in plan.others:
             if other.roll == roll:
-                members = _members(emit, held, other)
-                usual = emit.subtract(usual, members)
-                given = emit.scale(weights[roll], members)
+                some = emit.total([held[x] for x in other.members])
+                usual = emit.subtract(usual, some)
+                given = emit.scale(weights[roll], some)
                 (later if other.far else here).setdefault(other.offset, []).append(given)
         if usual is not everyone:
             usual = emit.above(usual, least)
