@@ -41,6 +41,14 @@ def _expect_landings(tables, blocks, afterstates, turn):
             prefetch(afterstates[player], block + record * len(tables.lane), tables.lane)
 
 
+@part
+def _expect_weights(tables, masses, turn):
+    """Ask for the reach of a cell that weights its values."""
+    numbers = masses.shape[1]
+    for x in range(0, numbers, len(tables.lane)):
+        prefetch(masses, turn * numbers + x, tables.lane)
+
+
 @borrower
 def backward(
     plan,
@@ -95,8 +103,7 @@ def backward(
         _expect_landings(tables, blocks, values, max(turn - 1, 0))
         if role != FOLLOW:
             there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
-            for x in range(0, masses.shape[1], size):
-                prefetch(masses, ahead * masses.shape[1] + x, tables.lane)
+            _expect_weights(tables, masses, ahead)
             prefetch(row_values, there * tables.sizes[1], tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
@@ -160,7 +167,10 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                 land_sums(plan, reach[player], blocks.at[opponent, own], sums, line, own)
         for turn in range(runs[run], runs[run + 1]):
             own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
-            _expect(tables, blocks, policies, min(turn + AHEAD, goal * goal - 1))
+            ahead = min(turn + AHEAD, goal * goal - 1)
+            _expect(tables, blocks, policies, ahead)
+            if len(masses) > 0:
+                _expect_weights(tables, masses, ahead)
             _expect_landings(tables, blocks, reach, min(turn + 1, goal * goal - 1))
             cell = own * goal + opponent
             home = opponent * blocks.at.shape[1] + own
