@@ -115,17 +115,21 @@ def reach_work(tables: Tables) -> Work:
     gathering = landings + goal**2 * active
     leaving = 2 * goal**2 * rolls + members + 3 * alternatives
     operations = lanes * (chain + 2 * corrections + gathering + leaving)
-    return Work(operations, NUMBER * goal**2 * (rolls + active * lanes))
+    return Work(operations, NUMBER * (goal**2 * rolls + _weights(tables)))
 
 
 def average_work(tables: Tables) -> Work:
     """Weighting the values of one player's rolls by reach, beside the values themselves."""
-    goal, rolls, _, active, _, _ = tables.sizes
-    lanes = len(tables.lane)
-    alternatives, members, landings = memory_terms(tables)
-    weighting = 2 * goal**2 * rolls + members + 3 * alternatives
-    operations = lanes * (landings + goal**2 * active + weighting)
-    return Work(operations, NUMBER * goal**2 * (rolls + active * lanes))
+    goal, rolls, *_ = tables.sizes
+    alternatives, _, _ = memory_terms(tables)
+    operations = len(tables.lane) * (2 * goal**2 * rolls + 3 * alternatives)
+    return Work(operations, NUMBER * (goal**2 * rolls + _weights(tables)))
+
+
+def _weights(tables: Tables) -> int:
+    """Count what is kept of reach: everyone's and every alternative's members', at each cell."""
+    alternatives, _, _ = memory_terms(tables)
+    return (tables.sizes[0] ** 2 + alternatives) * tables.sizes[2]
 
 
 @njit(error_model="numpy", fastmath=True)

@@ -14,6 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from hogeq.kernels.lanes import (
+    CACHE_LINE,
     ROUNDING,
     contracted,
     data_of,
@@ -258,6 +259,10 @@ class _Emitter:
 
 
 def _emitter(context: Any, builder: ir.IRBuilder, plan: Any, array: Any) -> _Emitter:
+    # Lanes that find no register wait on the stack, a cache line each if that begins one.
+    attributes = builder.function.attributes
+    attributes.alignstack = CACHE_LINE
+    attributes.add("nounwind")  # which it is anyway: llvmlite writes none unless there is a name
     return _Emitter(builder, plan.constants, context.get_value_type(array.dtype))
 
 
