@@ -132,7 +132,8 @@ class RegretMinimiser:
                 view = np.stack([policies[seat], policies[seats - 1 - seat]])
             found = counterfactual_values(work, view, self.regret_weight)
             played = policies[seat]
-            instant = found.values - np.einsum("...k,...k->...", found.values, played)[..., None]
+            instant = found.values
+            instant -= np.einsum("...k,...k->...", instant, played)[..., None]
             weight = float(iteration) ** self._exponent
             visits = weight * self._visits(game, view, found.mass)
             state.strategy_sum[seat] += visits[..., None] * played
@@ -178,9 +179,10 @@ class RegretMinimiser:
         if self.average_weight == "reach" and self.regret_weight != "counterfactual":
             return mass
         work = shared_workspace(game, 2)
-        own = self.average_weight == "own"
-        other = np.full_like(view[0], 1.0 / game.shape[-1]) if own else view[-1]
-        return work.cell_reach(np.stack([view[0], other]))
+        played = np.empty((2, *game.shape))
+        played[0] = view[0]
+        played[1] = 1.0 / game.shape[-1] if self.average_weight == "own" else view[-1]
+        return work.cell_reach(played)
 
     def _accumulate(self, state: RegretState, seat: int, instant: Floats, iteration: int) -> None:
         regrets = state.regrets[seat]
