@@ -138,6 +138,21 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         assert np.array_equal(found[0] > 0.0, expected[0] > 0.0)
 
 
+@pytest.mark.parametrize("edition", ["sp20", "fa19"])
+def test_plans_of_other_editions(edition: str) -> None:
+    game = compile_game(replace(EDITIONS[edition], goal=30))
+    assert plan_of(game.tables, smallest=0) is not None
+    played = policies(game, 1.0)
+    fast, slow = planned(game, 2), Workspace(game.tables, 2)
+    rates = []
+    for work in (fast, slow):
+        work.forward(played)
+        rates.append(work.win_rate(played, passes.MEASURE))
+    assert rates[0] == pytest.approx(rates[1], abs=1e-13)
+    assert fast.mass == pytest.approx(slow.mass, abs=1e-13)
+    assert fast.row_values == pytest.approx(slow.row_values, abs=1e-13)
+
+
 def test_passes_with_a_plan_take_any_layout_of_policies() -> None:
     game = compiled("records, one kind of dice")
     played = policies(game, 1.0)
