@@ -105,7 +105,9 @@ def attack(game: Game, strategy: ArrayLike, effort: Effort | None = None) -> Att
     From every start a softmax responder is annealed, then each cell in turn is set to its best
     roll until none improves.  A responder's action values are weighted by the reach of each hidden
     state under its own play, so every step of the ascent is exact: going backward over the cells,
-    what lies before a cell keeps its reach and what lies behind it has its new values.
+    what lies before a cell keeps its reach and what lies behind it has its new values.  A strategy
+    wins half of the games against itself: if the first start ends with less, another ascent begins
+    there, so that no attack does.
 
     Parameters
     ----------
@@ -131,14 +133,15 @@ def attack(game: Game, strategy: ArrayLike, effort: Effort | None = None) -> Att
         range(effort.starts),
         min(effort.jobs, effort.starts),
     )
-    best = max(range(effort.starts), key=lambda start: (found[start][1], -start))
-    return Attack(
-        found[best][0],
-        found[best][1],
-        effort.starts,
-        sum(sweeps for _, _, sweeps in found),
-        tuple(rate for _, rate, _ in found),
-    )
+    matrix, win_rate, _ = max(found, key=lambda one: one[1])
+    total = sum(sweeps for _, _, sweeps in found)
+    if found[0][1] < 0.5:
+        mirror = np.stack([target, target])
+        rate, sweeps = ascend(shared_workspace(game, 2), mirror)
+        total += sweeps
+        if rate > win_rate:
+            matrix, win_rate = mirror[0].argmax(axis=-1).astype(np.int8), rate
+    return Attack(matrix, win_rate, effort.starts, total, tuple(rate for _, rate, _ in found))
 
 
 def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
@@ -243,9 +246,9 @@ def anneal(
 def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Matrix, float, int]:
     random = np.random.default_rng([effort.seed, start])
     work = shared_workspace(game, 2)
-    begun, hot = _start(target, start, random)
+    begun, cooling = beginning(target, start, random)
     policies = np.stack([begun, target])
-    anneal(game, policies, effort.anneal_steps, effort.damping, (hot, COOLING[1]))
+    anneal(game, policies, effort.anneal_steps, effort.damping, cooling)
     harden(policies[0])
     rate, sweeps = ascend(work, policies)
     best = policies[0].copy()
@@ -259,22 +262,31 @@ def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Mat
     return best.argmax(axis=-1).astype(np.int8), rate, sweeps + effort.anneal_steps
 
 
-def _start(target: Floats, start: int, random: np.random.Generator) -> tuple[Floats, float]:
-    """Policy and temperature of a start.
+def beginning(
+    target: Floats, start: int, random: np.random.Generator
+) -> tuple[Floats, tuple[float, float]]:
+    """Where a responder starts, by the number of the start, and between which temperatures.
 
     Far from equilibrium the best counters are found from hot and uniform, close to it from the
     strategy attacked itself, hardly warmed: neither finds what the other does.
+
+    Returns
+    -------
+    tuple of float64 (G, G, K), (float, float)
+        Policy, first and last temperature.
     """
     if start == 0:
-        return np.full_like(target, 1.0 / target.shape[-1]), COOLING[0]
+        return np.full_like(target, 1.0 / target.shape[-1]), COOLING
     if start == 1:
-        return target.copy(), LUKEWARM
+        return target.copy(), (LUKEWARM, COOLING[1])
     noise = random.dirichlet(np.ones(target.shape[-1]), target.shape[:-1])
     if start % 2 == 0:
-        return noise, float(np.exp(random.uniform(*np.log([0.1 * COOLING[0], COOLING[0]]))))
+        hot = float(np.exp(random.uniform(*np.log([0.1 * COOLING[0], COOLING[0]]))))
+        return noise, (hot, COOLING[1])
     share = random.uniform(0.5, 1.0)
     blend = share * target + (1.0 - share) * noise
-    return blend, float(np.exp(random.uniform(*np.log([0.4 * LUKEWARM, 4.0 * LUKEWARM]))))
+    hot = float(np.exp(random.uniform(*np.log([0.4 * LUKEWARM, 4.0 * LUKEWARM]))))
+    return blend, (hot, COOLING[1])
 
 
 def harden(policy: Floats) -> None:

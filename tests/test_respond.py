@@ -21,6 +21,7 @@ from hogeq.respond import (
     gains,
 )
 from hogeq.rules import EDITIONS, rules_from
+from hogeq.solvers.cfr_br import CFRBR
 from hogeq.workspace import Workspace
 from tests import toys
 from tests.naive import Match, Play, every_matrix_wins
@@ -144,6 +145,19 @@ def test_more_starts_never_find_less_and_keep_what_was_found() -> None:
         assert more.found[: fewer.starts] == fewer.found
         assert more.win_rate >= fewer.win_rate
     assert len(set(finds[-1].found)) > 1
+
+
+def test_no_attack_wins_less_than_half() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
+    solver = CFRBR(responders=4, averaging="last")
+    state = solver.init(game)
+    for _ in range(40):
+        state = solver.step(game, state)
+    policy = solver.average(game, state)
+    poor = attack(game, policy, Effort(starts=1, anneal_steps=0))
+    assert max(poor.found) < 0.49
+    assert poor.win_rate >= 0.5
+    assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)
 
 
 def test_kicks_never_lose() -> None:

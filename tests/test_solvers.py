@@ -187,16 +187,22 @@ def test_without_memory_the_last_policy_of_cfr_br_is_a_solution(small: Game) -> 
     assert full_memory_bound(small, solver.average(small, state)) == pytest.approx(0.5, abs=1e-6)
 
 
-def test_rounding_ends_with_a_matrix(small: Game) -> None:
-    options = {"round_from": 20, "round_every": 2, "round_share": 0.2, "averaging": "last"}
-    solver, state = run(small, "cfr_br", 40, **options)
-    halfway = state.fixed.copy()
-    assert 0 < (halfway >= 0).sum() < halfway.size
-    for _ in range(80):
-        state = solver.step(small, state)
-    assert (state.fixed >= 0).all()
-    assert (state.fixed == halfway)[halfway >= 0].all()
-    assert solver.average(small, state).max(axis=2) == pytest.approx(1.0)
+def test_sharpening_turns_the_policy_into_a_matrix(feral: Game) -> None:
+    def mixed(price: float) -> float:
+        options = {"responders": 4, "averaging": "last", "sharpen": price}
+        solver, state = run(feral, "cfr_br", 60, **options)
+        policy = solver.average(feral, state)
+        mass = feral.workspace(2).cell_reach(np.stack([policy, policy]))
+        return float(((1.0 - policy.max(axis=-1)) * mass).sum() / mass.sum())
+
+    assert mixed(1e-3) < mixed(0.0) / 20.0
+
+
+def test_responders_are_the_same_in_any_number_of_threads(feral: Game) -> None:
+    _, alone = run(feral, "cfr_br", 12, responders=5, seed=3)
+    _, shared = run(feral, "cfr_br", 12, responders=5, seed=3, jobs=3)
+    for one, two in zip(alone, shared, strict=True):
+        np.testing.assert_array_equal(one, two)
 
 
 # --- dynamic programming --------------------------------------------------------------------------
@@ -270,12 +276,11 @@ def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "field"),
     [
-        ("cfr_br", {"cold": 0.0}, "cold"),
+        ("cfr_br", {"responders": 0}, "responders"),
         ("dynamic", {"tremble": 0.0}, "tremble"),
         ("dynamic", {"epsilon": 2.0}, "epsilon"),
         ("cfr_br", {"window": 0}, "window"),
-        ("cfr_br", {"round_share": 1.5}, "round_share"),
-        ("cfr_br", {"round_from": -1}, "round_from"),
+        ("cfr_br", {"sharpen": -1.0}, "sharpen"),
         ("fictitious", {"responder_steps": 0}, "responder_steps"),
         ("fictitious", {"damping": 0.0}, "damping"),
         ("fictitious", {"keep_matrices": True, "responder": "stochastic"}, "keep_matrices"),

@@ -1,19 +1,24 @@
-"""CFR-BR: a regret minimiser against a best responder (Johanson et al. 2012)."""
+"""CFR-BR: a regret minimiser against best responders (Johanson et al. 2012)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
 from hogeq.game import Game
 from hogeq.limits import check
-from hogeq.respond import anneal, ascend, harden
-from hogeq.solvers.matching import match_regrets, normalised
+from hogeq.respond import anneal, ascend, beginning, harden
+from hogeq.solvers.matching import match_regrets, normalised, row_sums
 
 Floats = NDArray[np.float64]
+Matrix = NDArray[np.int8]
+
+LEAST_PROBABILITY = 1e-3  # of a roll, for the price of entropy
+LEAST_SPREAD = 1e-6  # in win probability; responders closer than that count alike
 
 
 class CFRBRState(NamedTuple):
@@ -27,35 +32,55 @@ class CFRBRState(NamedTuple):
     """(G, G, K), policies by reach, of the last whole window."""
     recent: Floats
     """(G, G, K), the same of the window that has begun."""
-    fixed: NDArray[np.int8]
-    """(G, G), roll to which a cell has been rounded, -1 while it is mixed."""
-    responder_win: Floats
-    """(), win rate of the last responder."""
+    counters: Matrix
+    """(R, G, G), the responders' matrices."""
+    win_rates: Floats
+    """(R,), of the responders against the last policy."""
     iteration: NDArray[np.int64]
     """()"""
 
 
+class Response(NamedTuple):
+    """What one responder answers."""
+
+    counter: Matrix
+    """(G, G)"""
+    win_rate: float
+    """Of the counter."""
+    values: Floats
+    """(G, G, K), counterfactual values of the policy against it, weighted as regrets are."""
+    mass: Floats
+    """(G, G), reach of the policy's cells."""
+
+
 @dataclass(frozen=True)
 class CFRBR:
-    """Regret matching+ against an annealed best responder.
+    """Regret matching+ against annealed best responders.
 
-    The responder is found anew in every iteration: a softmax response cooled from `hot` to `cold`,
-    then hardened and improved by coordinate ascent.  Where the best response is exact and recall
-    perfect, the current strategy converges with high probability (Johanson et al. 2012,
-    theorem 4); here neither holds, so all three readings of the run are kept.
+    In every iteration the weakest responder is replaced by a new one, a softmax response that
+    cools and is hardened, as in :func:`hogeq.respond.attack`; all responders improve by coordinate
+    ascent; and regrets are updated against their mixture.  With one responder this is CFR-BR with a
+    response found anew each time.  With several, each follows a local maximum of the win rate as
+    the policy moves, and their mixture holds down all of them at once: a policy is not bent towards
+    one counter only to open itself to another.  Responders weigh ``exp(-d/m)``, where d is how far
+    they are behind the strongest, and m is what the median one is.
 
-    With `round_from` the policy is turned into a matrix on the way (progressive rounding): from
-    that iteration on, every `round_every` iterations the surest `round_share` of the cells still
-    mixed are fixed to their best roll, while regrets go on adapting the others.
+    Where the best response is exact and recall perfect, the current strategy converges with high
+    probability (Johanson et al. 2012, theorem 4); here neither holds, so all three readings of the
+    run are kept.
+
+    With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
+    is the largest win rate plus the price times the entropies of the rows, weighted by reach.  The
+    policy turns into a matrix while all rows adapt to what has become pure.
 
     Attributes
     ----------
+    responders : int
+        Responders kept.
     responder_steps : int
         Steps of cooling.
     responder_sweeps : int
         Sweeps of coordinate ascent at most.
-    hot, cold : float
-        Temperatures, in win probability.
     damping : float
         Share of the way to the softmax that a step goes.
     averaging : {"last", "window", "linear"}
@@ -65,98 +90,118 @@ class CFRBR:
         Iterations.
     regret_weight : {"reach", "counterfactual", "belief"}
         See :mod:`hogeq.solvers.regret`.
-    round_from : int
-        Iteration at which rounding begins; 0 for never.
-    round_every : int
-        Iterations between two roundings.
-    round_share : float
-        Share of the mixed cells that each of them fixes, at least one cell.
+    sharpen : float
+        Rise of the price of entropy in an iteration, in win probability per nat.
+    seed : int
+        Of the responders' starts.
+    jobs : int
+        Threads.  The result does not depend on it.
     """
 
-    responder_steps: int = 14
+    responders: int = 16
+    responder_steps: int = 20
     responder_sweeps: int = 1
-    hot: float = 0.03
-    cold: float = 3e-4
     damping: float = 0.6
     averaging: Literal["last", "window", "linear"] = "window"
     window: int = 50
     regret_weight: RegretWeight = "reach"
-    round_from: int = 0
-    round_every: int = 10
-    round_share: float = 0.05
+    sharpen: float = 0.0
+    seed: int = 0
+    jobs: int = 1
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
-        check(self, "responder_steps", "responder_sweeps", "window", "round_every", least=1)
-        check(self, "hot", "cold", above=0)
-        check(self, "cold", most=self.hot)
-        check(self, "damping", "round_share", above=0, most=1)
-        check(self, "round_from", least=0)
+        check(self, "responders", "responder_steps", "responder_sweeps", "jobs", least=1)
+        check(self, "window", least=1)
+        check(self, "damping", above=0, most=1)
+        check(self, "sharpen", least=0)
 
     def init(self, game: Game) -> CFRBRState:
         """State before the first iteration, whose strategy is uniform."""
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
-        fixed = np.full(game.shape[:-1], -1, np.int8)
+        random = np.random.default_rng(self.seed)
+        shape = (self.responders, *game.shape[:-1])
+        counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
+        win_rates = np.zeros(self.responders)
         iteration = np.array(0, np.int64)
-        return CFRBRState(regrets, linear_sum, older, recent, fixed, np.array(0.5), iteration)
+        return CFRBRState(regrets, linear_sum, older, recent, counters, win_rates, iteration)
 
     def restore(self, arrays: Mapping[str, Any]) -> CFRBRState:
         """State from saved arrays, by the names of its fields."""
         return CFRBRState(**{name: np.array(arrays[name]) for name in CFRBRState._fields})
 
     def step(self, game: Game, state: CFRBRState) -> CFRBRState:
-        """One best response, and one update of every information set against it."""
+        """Improve the responders, and update every information set against them."""
         iteration = int(state.iteration) + 1
-        rounds = iteration - self.round_from
-        if self.round_from and rounds >= 0 and rounds % self.round_every == 0:
-            self._round(state)
-        policy = self._current(state)
-        work = shared_workspace(game, 2)
-        policies = np.stack([np.full_like(policy, 1.0 / policy.shape[-1]), policy])
-        anneal(game, policies, self.responder_steps, self.damping, (self.hot, self.cold))
-        harden(policies[0])
-        rate, _ = ascend(work, policies, self.responder_sweeps)
-        policies = policies[::-1].copy()
-        found = counterfactual_values(work, policies, self.regret_weight)
-        state.regrets[...] += found.values - (found.values * policy).sum(axis=-1, keepdims=True)
+        policy = match_regrets(state.regrets)
+        kept = np.delete(state.counters, state.win_rates.argmin(), axis=0)
+        tasks = [(self._new, iteration - 1), *((self._improved, counter) for counter in kept)]
+        responses = Parallel(n_jobs=self.jobs, prefer="threads")(
+            delayed(task)(game, policy, start) for task, start in tasks
+        )
+        win_rates = np.array([response.win_rate for response in responses])
+        values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
+        for weight, response in zip(_weights(win_rates), responses, strict=True):
+            values += weight * response.values
+            mass += weight * response.mass
+        if self.sharpen:
+            price = self.sharpen * iteration
+            visited = 1.0 if self.regret_weight == "belief" else mass[..., None]
+            values += price * visited * np.log(np.maximum(policy, LEAST_PROBABILITY))
+        state.regrets[...] += values - row_sums(values * policy)[..., None]
         np.maximum(state.regrets, 0.0, out=state.regrets)
-        visits = found.mass[..., None] * policy
+        visits = mass[..., None] * policy
         state.linear_sum[...] += iteration * visits
         state.recent[...] += visits
         if iteration % self.window == 0:
             state.older[...] = state.recent
             state.recent[...] = 0.0
-        return state._replace(responder_win=np.array(rate), iteration=np.array(iteration, np.int64))
+        return state._replace(
+            counters=np.array([response.counter for response in responses]),
+            win_rates=win_rates,
+            iteration=np.array(iteration, np.int64),
+        )
 
     def average(self, game: Game, state: CFRBRState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K) that the averaging asks for."""
         if self.averaging == "last":
-            return self._current(state)
+            return match_regrets(state.regrets)
         if self.averaging == "window":
-            return normalised(state.older + state.recent, self._current(state))
-        return normalised(state.linear_sum, self._current(state))
+            return normalised(state.older + state.recent, match_regrets(state.regrets))
+        return normalised(state.linear_sum, match_regrets(state.regrets))
 
     def stats(self, game: Game, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
-        """Average regret per iteration, and the last responder's win rate."""
+        """Average regret per iteration, and the strongest responder's win rate."""
         regret = float(state.regrets.max(axis=-1).sum())
         return {
             "average_regret": regret / max(1, int(state.iteration)),
-            "responder_win": float(state.responder_win),
+            "responder_win": float(state.win_rates.max()),
         }
 
-    def _current(self, state: CFRBRState) -> Floats:
-        policy = match_regrets(state.regrets)
-        rounded = state.fixed >= 0
-        policy[rounded] = np.eye(policy.shape[-1])[state.fixed[rounded]]
-        return policy
+    def _new(self, game: Game, policy: Floats, start: int) -> Response:
+        """Response of a new responder."""
+        random = np.random.default_rng([self.seed, start])
+        begun, cooling = beginning(policy, start, random)
+        policies = np.stack([begun, policy])
+        anneal(game, policies, self.responder_steps, self.damping, cooling)
+        harden(policies[0])
+        return self._respond(game, policies)
 
-    def _round(self, state: CFRBRState) -> None:
-        """Fix the surest of the cells still mixed, judged by the windowed average."""
-        mixed = np.argwhere(state.fixed < 0)
-        if len(mixed) == 0:
-            return
-        average = normalised(state.older + state.recent)
-        sure = average[tuple(mixed.T)].max(axis=-1)
-        count = max(1, round(self.round_share * len(mixed)))
-        chosen = tuple(mixed[np.argsort(-sure, kind="stable")[:count]].T)
-        state.fixed[chosen] = average[chosen].argmax(axis=-1)
+    def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Response:
+        """Response of a responder from its last counter-matrix."""
+        return self._respond(game, np.stack([np.eye(policy.shape[-1])[counter], policy]))
+
+    def _respond(self, game: Game, policies: Floats) -> Response:
+        """Ascend with player 0, and value the rolls of player 1 against the counter found."""
+        work = shared_workspace(game, 2)
+        win_rate, _ = ascend(work, policies, self.responder_sweeps)
+        counter = policies[0].argmax(axis=-1).astype(np.int8)
+        found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
+        return Response(counter, win_rate, found.values.copy(), found.mass.copy())
+
+
+def _weights(win_rates: Floats) -> Floats:
+    """Weights of the responders in their mixture."""
+    behind = win_rates.max() - win_rates
+    weights = np.exp(-behind / max(float(np.median(behind)), LEAST_SPREAD))
+    return weights / weights.sum()
