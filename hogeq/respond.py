@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluate import counterfactual_values, pair, policy_of, shared_workspace
+from hogeq.evaluate import counterfactual_values, pair, policy_of, quick_workspace, shared_workspace
 from hogeq.executor import compute
 from hogeq.game import Game
 from hogeq.kernels import passes
@@ -234,10 +234,9 @@ def anneal(
 ) -> None:
     """Cool a softmax responder, player 0, against player 1; its policy is rewritten.
 
-    In single precision in games that have a plan, where that takes two thirds of the time: what
-    comes of it is where the ascent begins, in double precision.
+    What comes of it is where an ascent begins, and need not be exact.
     """
-    work = shared_workspace(game, 2, np.float64 if game.plan is None else np.float32)
+    work = quick_workspace(game, 2)
     for temperature in np.geomspace(*cooling, steps):
         work.forward(policies)
         work.backward(policies, passes.SOFTEN, temperature=temperature, damping=damping)

@@ -8,7 +8,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
+from hogeq.evaluate import (
+    RegretWeight,
+    counterfactual_values,
+    quick_workspace,
+    shared_workspace,
+)
 from hogeq.game import Game
 from hogeq.limits import check
 from hogeq.respond import anneal, ascend, beginning, harden
@@ -193,9 +198,9 @@ class CFRBR:
 
     def _respond(self, game: Game, policies: Floats) -> Response:
         """Ascend with player 0, and value the rolls of player 1 against the counter found."""
-        work = shared_workspace(game, 2)
-        win_rate, _ = ascend(work, policies, self.responder_sweeps)
+        win_rate, _ = ascend(quick_workspace(game, 2), policies, self.responder_sweeps)
         counter = policies[0].argmax(axis=-1).astype(np.int8)
+        work = shared_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
         return Response(counter, win_rate, found.values.copy(), found.mass.copy())
 

@@ -33,7 +33,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
+from hogeq.evaluate import RegretWeight, counterfactual_values, quick_workspace, shared_workspace
 from hogeq.game import Game
 from hogeq.limits import check
 from hogeq.solvers.matching import match_regrets, normalised
@@ -178,7 +178,7 @@ class RegretMinimiser:
     def _visits(self, game: Game, view: Floats, mass: Floats) -> Floats:
         if self.average_weight == "reach" and self.regret_weight != "counterfactual":
             return mass
-        work = shared_workspace(game, 2)
+        work = quick_workspace(game, 2)
         played = np.empty((2, *game.shape))
         played[0] = view[0]
         played[1] = 1.0 / game.shape[-1] if self.average_weight == "own" else view[-1]
