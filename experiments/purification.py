@@ -11,19 +11,21 @@ Prints a Markdown table and writes results/purification.md and .png.
 import time
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from report import Floats, arguments, draw, publish, small_game, solved
 
 from hogeq.evaluate import policy_of
-from hogeq.formats import read_strategy
+from hogeq.formats import read_strategy, write_strategy
 from hogeq.game import Game
-from hogeq.purify import METHODS, thresholded
+from hogeq.purify import METHODS, argmax, thresholded
 from hogeq.purify.sampling import Sample
 from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.solvers.bundle import ProximalBundle
-from hogeq.solvers.matching import normalised
+
+LAST_PRICE = 0.014  # of entropy when the bundle method ends, in win rate per nat
 
 
 def main() -> None:
@@ -65,13 +67,9 @@ def main() -> None:
     ]
     runs = [run for run in runs if {run[0], run[1].get("start", run[0])} <= {*given.methods}]
     header = ["method", "parameters", "attack", "bound", "seconds"]
-    sharpening = ProximalBundle(sharpen=4e-5, jobs=given.jobs)
-    rows = chain(
-        lines(game, policy, runs, strong),
-        sharpened(game, policy, sharpening, given.sharpened, strong)
-        if "bundle" in given.methods
-        else (),
-    )
+    rows = lines(game, policy, runs, strong)
+    if "bundle" in given.methods:
+        rows = chain(rows, sharpened(game, policy, given.sharpened, given.jobs, strong))
     publish(given.out, "purification", header, rows)
     figure(given.out, game, policy, given.samples, jobs)
 
@@ -99,17 +97,19 @@ def measured(game: Any, strategy: Any, effort: Effort) -> list[str]:
 
 
 def sharpened(
-    game: Game, policy: Floats, solver: ProximalBundle, iterations: int, strong: Effort
+    game: Game, policy: Floats, iterations: int, jobs: int, strong: Effort
 ) -> Iterator[list[object]]:
     """Measure the matrix that the bundle method ends with when entropy has a rising price."""
-    began = time.perf_counter()
-    state = solver.init(game)._replace(policy=normalised(np.maximum(policy, solver.floor)))
-    for _ in range(iterations):
-        state = solver.step(game, state)
-    seconds = time.perf_counter() - began
-    told = f"sharpen {solver.sharpen:g}, iterations {iterations}"
-    figures = measured(game, state.policy.argmax(axis=2), strong)
-    yield ["bundle", told, *figures, f"{seconds:.1f}"]
+    sharpen = LAST_PRICE / iterations
+    with TemporaryDirectory() as folder:
+        start = Path(folder) / "policy.npz"
+        write_strategy(start, policy)
+        parameters: dict[str, Any] = {"start": str(start), "sharpen": sharpen, "jobs": jobs}
+        began = time.perf_counter()
+        matrix = argmax(game, solved(game, "bundle", iterations, **parameters))
+        seconds = time.perf_counter() - began
+    told = f"sharpen {sharpen:.1e}, iterations {iterations}"
+    yield ["bundle", told, *measured(game, matrix, strong), f"{seconds:.1f}"]
 
 
 def figure(out: Any, game: Any, policy: Any, samples: int, jobs: dict[str, Any]) -> None:
