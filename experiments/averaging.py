@@ -4,18 +4,23 @@
 
 For self-play: the weight of regrets (reach, counterfactual, belief) with that of the average (own,
 reach) and its exponent.  For CFR-BR: last, windowed and linear averages with each weight of
-regrets.  Prints a Markdown table and writes results/averaging.md.
+regrets.  Prints a Markdown table and writes results/averaging_su20.md, or of another edition.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import get_args
 
-from report import arguments, publish, small_game, solved
+from report import Floats, arguments, publish, small_game, solved
 
+from hogeq.evaluate import RegretWeight
 from hogeq.game import Game
 from hogeq.purify import argmax
 from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.solvers.cfr_br import CFRBR
+
+WEIGHTS: tuple[RegretWeight, ...] = get_args(RegretWeight)
 
 
 def main() -> None:
@@ -25,39 +30,33 @@ def main() -> None:
     )
     game = small_game(given.edition, given.goal, given.dice)
     effort = Effort(given.starts, given.anneal_steps)
-    runs: list[tuple[str, dict[str, Any]]] = [
-        ("dcfr", {"regret_weight": regret, "average_weight": average, "gamma": gamma, "alpha": 1.0})
-        for regret, average, gamma in product(
-            ("reach", "counterfactual", "belief"), ("own", "reach"), (0.0, 1.0, 2.0)
-        )
-    ] + [
-        ("cfr_br", {"regret_weight": regret, "averaging": averaging, "responder_sweeps": 2})
-        for regret, averaging in product(
-            ("reach", "counterfactual", "belief"), ("last", "window", "linear")
-        )
-    ]
     header = ["solver", "regrets by", "average by", "average", "attack", "argmax, attack", "bound"]
-    publish(given.out, "averaging", header, lines(game, runs, given.iterations, effort))
+    rows = lines(game, given.iterations, effort)
+    publish(given.out, f"averaging_{given.edition}", header, rows)
 
 
-def lines(
-    game: Game, runs: list[tuple[str, dict[str, Any]]], iterations: int, effort: Effort
-) -> Iterator[list[object]]:
-    """Measure every run."""
-    for name, parameters in runs:
-        policy = solved(game, name, iterations, **parameters)
-        matrix = argmax(game, policy)
-        average = parameters.get("averaging", f"t^{parameters.get('gamma', 0.0):.0f}")
-        yield (
-            [
-                name,
-                parameters["regret_weight"],
-                parameters.get("average_weight", "reach"),
-                average,
-                *(f"{attack(game, each, effort).win_rate:.5f}" for each in (policy, matrix)),
-                f"{full_memory_bound(game, policy):.5f}",
-            ]
-        )
+def lines(game: Game, iterations: int, effort: Effort) -> Iterator[list[object]]:
+    """Measure every average."""
+    for *told, policy in averages(game, iterations):
+        found = [attack(game, each, effort).win_rate for each in (policy, argmax(game, policy))]
+        bound = full_memory_bound(game, policy)
+        yield [*told, *(f"{rate:.5f}" for rate in (*found, bound))]
+
+
+def averages(game: Game, iterations: int) -> Iterator[tuple[str, str, str, str, Floats]]:
+    """Solve, and average: solver, weight of regrets and of the average, its name, the policy."""
+    for regret, average, gamma in product(WEIGHTS, ("own", "reach"), (0.0, 1.0, 2.0)):
+        parameters = {"regret_weight": regret, "average_weight": average, "gamma": gamma}
+        policy = solved(game, "dcfr", iterations, alpha=1.0, **parameters)
+        yield "dcfr", regret, average, f"t^{gamma:.0f}", policy
+    for regret in WEIGHTS:
+        solver = CFRBR(regret_weight=regret, responder_sweeps=2)
+        state = solver.init(game)
+        for _ in range(iterations):
+            state = solver.step(game, state)
+        for averaging in ("last", "window", "linear"):  # one run, read three times
+            policy = replace(solver, averaging=averaging).average(game, state)
+            yield "cfr_br", regret, "reach", averaging, policy
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ RUNS: dict[str, tuple[int, dict[str, Any]]] = {
     "mirror": (1000, {"cold": 1e-6, "cooling": 0.98}),
     "bundle": (60, {}),
     "dynamic": (1, {}),
+    "openspiel": (1, {}),
 }
 """Iterations and parameters; rows that are never reached learn by belief, not by reach."""
 
@@ -65,8 +66,8 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
             iterations = max(1, round(given.share * iterations))
             try:
                 policy = solved(game, solver, iterations, **parameters)
-            except ValueError as error:  # counterfactual weights where positions recur
-                yield [name, solver, iterations, "refused", str(error).split(",")[0]]
+            except ValueError as error:  # a tree too large to be walked
+                yield [name, solver, iterations, "refused", str(error).partition(", allowed")[0]]
                 continue
             beyond = [
                 full_memory_bound(game, each) - 0.5 for each in (policy, argmax(game, policy))

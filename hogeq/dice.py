@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hogeq.limits import check_number
 from hogeq.rules import Rules
 from hogeq.rules.turn import HOG_WILD_SIDES, points_distribution
 
@@ -60,11 +61,9 @@ def score_distribution(rules: Rules, dice: int, sides: int | None = None) -> Sco
     ValueError
         If `dice` or `sides` is out of range.
     """
-    if not 1 <= dice <= rules.max_dice:
-        raise ValueError(f"dice: {dice}, allowed are 1 to {rules.max_dice}")
+    check_number("dice", dice, least=1, most=rules.max_dice)
     sides = rules.sides if sides is None else sides
-    if not 2 <= sides <= 100:
-        raise ValueError(f"sides: {sides}, allowed are 2 to 100")
+    check_number("sides", sides, least=2, most=100)
     return ScoreDistribution(dice, sides, points_distribution(rules, dice, sides))
 
 

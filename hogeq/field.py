@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.evaluate import counterfactual_values, policy_of
 from hogeq.game import Game
 from hogeq.kernels import passes
+from hogeq.limits import check_number
 from hogeq.respond import COOLING, Effort, attack, full_memory_bound
 from hogeq.solvers.matching import given_arrival, match_regrets, normalised, softmax
 from hogeq.strategy import as_policy
@@ -208,11 +209,9 @@ def _rank(answer: Answer, objective: Objective) -> tuple[float, ...]:
     return (answer.mean,) if objective == "mean" else (answer.beaten, answer.mean)
 
 
-def _check(objective: str, jobs: int) -> None:
+def _check_objective(objective: str) -> None:
     if objective not in OBJECTIVES:
         raise ValueError(f"objective: {objective!r}, allowed are {', '.join(OBJECTIVES)}")
-    if jobs < 1:
-        raise ValueError(f"jobs: {jobs}, allowed are whole numbers from 1")
 
 
 # --- the matrix that wins most --------------------------------------------------------------------
@@ -250,7 +249,7 @@ def answer_field(
         If a rival is malformed, there is none, or the objective is unknown.
     """
     effort = effort or Effort()
-    _check(objective, effort.jobs)
+    _check_objective(objective)
     with _Field(game, rivals, effort.jobs) as field:
         found = [
             _search(field, objective, effort, start, progress) for start in range(effort.starts)
@@ -403,11 +402,10 @@ def restricted_response(
     ValueError
         If something is malformed or out of range.
     """
-    _check(objective, jobs)
-    if not 0.0 <= share <= 1.0:
-        raise ValueError(f"share: {share!r}, allowed are 0 to 1")
-    if steps < 1:
-        raise ValueError(f"steps: {steps!r}, allowed are whole numbers from 1")
+    _check_objective(objective)
+    check_number("share", share, least=0, most=1)
+    check_number("steps", steps, whole=True, least=1)
+    check_number("jobs", jobs, whole=True, least=1)
     with _Field(game, rivals, jobs) as field:
         first = None if start is None else policy_of(game, start)
         return _restricted(field, share, objective, first, steps, progress)
@@ -576,7 +574,6 @@ class _Judge:
         steps: int,
         progress: Progress | None,
     ) -> None:
-        _check(objective, effort.jobs)
         self.game, self.rivals, self.objective, self.mixed = game, rivals, objective, mixed
         self.effort, self.steps, self.progress = effort, steps, progress
         self._alone = answer_field(game, rivals, objective, effort, progress)

@@ -113,11 +113,9 @@ def read_strategy(
     """
     path = Path(path)
     name = _label(path)
-    suffix = path.suffix.lower()
-    if suffix in _PICKLES:
+    if path.suffix.lower() in _PICKLES:
         raise _pickle_refused(path)
-    if suffix not in SUFFIXES:
-        raise _unknown_suffix(path)
+    suffix = _known_suffix(path)
     if suffix == ".py":
         _readable_size(path, MAX_BYTES)
         if not trust:
@@ -175,9 +173,12 @@ def _label(path: Path) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def _unknown_suffix(path: Path) -> StrategyError:
-    given = f"suffix {path.suffix!a}" if path.suffix else "a name without suffix"
-    return StrategyError(f"{_label(path)}: {given}, allowed are {', '.join(SUFFIXES)}")
+def _known_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+        raise StrategyError(f"{_label(path)}: {given}, allowed are {', '.join(SUFFIXES)}")
+    return suffix
 
 
 def _pickle_refused(path: Path) -> StrategyError:
@@ -463,9 +464,7 @@ def write_strategy(
         If the file cannot be written; what was there before is still there.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise _unknown_suffix(path)
+    suffix = _known_suffix(path)
     name = _label(path)
     strategy: Matrix | Policy
     goal = len(array) if goal is None else goal

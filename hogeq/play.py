@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluate import policy_of
 from hogeq.game import Game
+from hogeq.limits import check_number
 from hogeq.rules import Rules
 from hogeq.rules.parts import SWAPS, ZERO_DICE, square_swine
 from hogeq.rules.turn import Memory, Turn, dice_sides, play_turn
@@ -156,8 +157,7 @@ class Session:
     def __init__(self, game: Game, engine: Engine, first: First = "coin", seed: int = 0) -> None:
         if first not in {*PLAYERS, "coin"}:
             raise ValueError(f"first: {first!r}, allowed are you, engine, coin")
-        if type(seed) is not int or seed < 0:
-            raise ValueError(f"seed: {seed!r}, allowed are whole numbers from 0")
+        check_number("seed", seed, whole=True, least=0)
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
         mover = coin if first == "coin" else PLAYERS.index(first)

@@ -17,6 +17,7 @@ from hogeq.evaluate import counterfactual_values, pair, policy_of, quick_workspa
 from hogeq.executor import compute
 from hogeq.game import Game
 from hogeq.kernels import passes
+from hogeq.limits import check
 from hogeq.workspace import Workspace
 
 Floats = NDArray[np.float64]
@@ -57,12 +58,9 @@ class Effort:
 
     def __post_init__(self) -> None:
         """Refuse what is no effort."""
-        for name, least in (("starts", 1), ("anneal_steps", 0), ("kicks", 0), ("jobs", 1)):
-            value = getattr(self, name)
-            if type(value) is not int or value < least:
-                raise ValueError(f"{name}: {value!r}, allowed are whole numbers from {least}")
-        if not 0.0 < self.damping <= 1.0:
-            raise ValueError(f"damping: {self.damping!r}, allowed are numbers above 0 up to 1")
+        check(self, "starts", "jobs", whole=True, least=1)
+        check(self, "anneal_steps", "kicks", whole=True, least=0)
+        check(self, "damping", above=0, most=1)
 
 
 class Attack(NamedTuple):

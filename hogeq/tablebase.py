@@ -14,6 +14,7 @@ from hogeq.dynamic import longest_game, remembering_win_rate
 from hogeq.evaluate import win_rate
 from hogeq.game import Game
 from hogeq.kernels import passes
+from hogeq.limits import check_number
 from hogeq.rules.turn import Memory
 from hogeq.workspace import WinRate, Workspace
 
@@ -99,8 +100,7 @@ class Tablebase:
             If a score is out of range.
         """
         for name, points in (("score", score), ("opponent", opponent)):
-            if not 0 <= points < self.game.goal:
-                raise ValueError(f"{name}: {points}, allowed are 0 to {self.game.goal - 1}")
+            check_number(name, points, least=0, most=self.game.goal - 1)
         return self._work.hidden_values(score, opponent)[self.game.memory_slot]
 
     def against(self, strategy: ArrayLike) -> WinRate:

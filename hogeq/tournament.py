@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.evaluate import policy_of, shared_duels, shared_workspace
 from hogeq.executor import compute, width
 from hogeq.game import Game
+from hogeq.limits import check_number
 
 Floats = NDArray[np.float64]
 
@@ -63,8 +64,7 @@ def play(
     ValueError
         If a strategy is malformed, or `jobs` is below 1.
     """
-    if jobs < 1:
-        raise ValueError(f"jobs: {jobs}, allowed are whole numbers from 1")
+    check_number("jobs", jobs, whole=True, least=1)
     tables = [np.asarray(strategy) for strategy in strategies]
     for table in tables:
         policy_of(game, table)  # refuses what is malformed

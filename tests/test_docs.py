@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import hogeq
 from hogeq.cli import app
 from hogeq.rules import EDITIONS
+from hogeq.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -156,3 +157,16 @@ def test_readme_quotes_the_tables_of_the_experiments() -> None:
     for manifest in (ROOT / "results" / "champions").glob("*/manifest.json"):
         for figures in json.loads(manifest.read_text("utf-8"))["figures"].values():
             assert f"| {figures['attack']:.6f} | {figures['bound']:.6f} |" in readme
+
+
+def test_without_memory_solvers_come_as_close_to_the_tablebase_as_is_said() -> None:
+    lines = (ROOT / "results" / "no_memory.md").read_text("utf-8").splitlines()[2:]
+    off = {}
+    for line in lines:
+        edition, solver, _, policy, matrix = line.strip("| ").split(" | ")
+        if policy != "refused":
+            off[edition, solver] = min(float(policy), float(matrix))
+    assert {edition for edition, _ in off} == {"hw13", "fa22", "fa15", "sp21"}
+    assert len(off) == 4 * len(SOLVERS.keys() - {"openspiel"})
+    assert off.pop(("fa15", "cfr_br")) < 1e-3
+    assert max(off.values()) < 4e-5

@@ -55,7 +55,8 @@ def test_convergence(table: Run) -> None:
 
 
 def test_averaging(table: Run) -> None:
-    rows = table("averaging", f"{GAME} --iterations 2 --starts 1 --anneal-steps 3")
+    options = "--iterations 2 --starts 1 --anneal-steps 3"
+    rows = table("averaging", f"{GAME} {options}", "averaging_su20")
     assert len(rows) == 27
     assert all(float(row["attack"]) <= float(row["bound"]) + 1e-5 for row in rows)
 

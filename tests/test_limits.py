@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hogeq.limits import check
+from hogeq.limits import check, check_number
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,23 @@ def test_numbers(limits: dict[str, Any], inside: Any, outside: Any, said: str) -
     for value in (*outside, float("nan"), float("inf"), float("-inf")):
         with pytest.raises(ValueError, match=rf"^rate: {value!r}, allowed are numbers {said}$"):
             check(SimpleNamespace(rate=value), "rate", **limits)
+
+
+def test_ranges_are_said_as_ranges() -> None:
+    for value in (0, 0.5, 1):
+        check_number("share", value, least=0, most=1)
+    for value in (-1e-9, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=rf"^share: {value!r}, allowed are 0 to 1$"):
+            check_number("share", value, least=0, most=1)
+
+
+def test_whole_numbers() -> None:
+    for whole in (1, 10**400):
+        check_number("jobs", whole, whole=True, least=1)
+    for value in (0, 2.0, True, float("inf")):
+        said = rf"^jobs: {value!r}, allowed are whole numbers from 1$"
+        with pytest.raises(ValueError, match=said):
+            check_number("jobs", value, whole=True, least=1)
 
 
 def test_the_first_name_outside_is_told() -> None:

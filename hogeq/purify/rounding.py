@@ -129,9 +129,9 @@ class Round:
                     trial[cell] = np.eye(rows.shape[2])[moves.rolls[move]]
                     left[cell] = False
             before = max(slopes.rates.max(), pool.rates(trial).max())
-            pool.climb(trial, self.warm)
-            pool.attack(trial, 1, self.anneal_steps, [self.seed, stage, attempt])
-            rate = float(pool.rates(trial).max())
+            climbed = pool.climb(trial, self.warm)
+            found = pool.attack(trial, 1, self.anneal_steps, [self.seed, stage, attempt])
+            rate = max(climbed, found)
             if rate < least:
                 least, kept = rate, (trial, left)
             if rate <= before + self.slack:

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from hogeq.evaluate import policy_of
 from hogeq.game import Game
-from hogeq.limits import check
+from hogeq.limits import check, check_number
 from hogeq.respond import Effort, attack
 
 Floats = NDArray[np.float64]
@@ -52,8 +52,7 @@ def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
     ValueError
         If the policy is malformed or the threshold out of range.
     """
-    if not 0.0 <= threshold <= 1.0:
-        raise ValueError(f"threshold: {threshold!r}, allowed are numbers from 0 up to 1")
+    check_number("threshold", threshold, least=0, most=1)
     rows = policy_of(game, policy)
     kept = np.where(rows >= threshold, rows, 0.0)
     none = kept.sum(axis=2) == 0.0

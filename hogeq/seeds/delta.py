@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.limits import check_number
 from hogeq.rules import Rules
 from hogeq.rules.turn import (
     Memory,
@@ -356,14 +357,8 @@ def trembling(game: "Game", strategy: ArrayLike, epsilon: float) -> Policy:
     ValueError
         If the strategy is malformed or `epsilon` out of range.
     """
-    check_share("epsilon", epsilon)
+    check_number("epsilon", epsilon, least=0, most=1)
     return (1.0 - epsilon) * policy(game, strategy) + epsilon / game.rolls
-
-
-def check_share(name: str, value: float) -> None:
-    """Refuse what is not in 0..1."""
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name}: {value}, allowed are 0 to 1")
 
 
 def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
@@ -403,7 +398,7 @@ def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     from hogeq.tablebase import TIE
 
     board = _board(game)
-    check_share("epsilon", epsilon)
+    check_number("epsilon", epsilon, least=0, most=1)
     shares = np.asarray(beliefs, np.float64)
     shape = (board.goal, board.goal, board.records**2)
     if shares.shape != shape:

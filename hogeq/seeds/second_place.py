@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hogeq.limits import check_number
 from hogeq.seeds import delta
 from hogeq.strategy import Matrix, StrategyError, register
 
@@ -114,7 +115,7 @@ def huan2020(
         _check("weight", weight, np.inf)
         _check("draft_weight", draft_weight, np.inf)
         _check("rounds", rounds, _MOST_ROUNDS)
-        delta.check_share("epsilon", epsilon)
+        check_number("epsilon", epsilon, least=0, most=1)
         guess = first_guess(game)
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
