@@ -16,12 +16,13 @@ from hogeq.evaluate import (
 )
 from hogeq.game import Game
 from hogeq.limits import check
-from hogeq.respond import anneal, ascend, beginning, harden
+from hogeq.respond import anneal, ascend, beginning, harden, kick
 from hogeq.solvers.matching import match_regrets, normalised, row_sums
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
 
+ANNEAL_EVERY = 4  # iterations
 LEAST_PROBABILITY = 1e-3  # of a roll, for the price of entropy
 LEAST_SPREAD = 1e-6  # in win probability; responders closer than that count alike
 
@@ -62,13 +63,14 @@ class Response(NamedTuple):
 class CFRBR:
     """Regret matching+ against annealed best responders.
 
-    In every iteration the weakest responder is replaced by a new one, a softmax response that
-    cools and is hardened, as in :func:`hogeq.respond.attack`; all responders improve by coordinate
-    ascent; and regrets are updated against their mixture.  With one responder this is CFR-BR with a
-    response found anew each time.  With several, each follows a local maximum of the win rate as
-    the policy moves, and their mixture holds down all of them at once: a policy is not bent towards
-    one counter only to open itself to another.  Responders weigh ``exp(-d/m)``, where d is how far
-    they are behind the strongest, and m is what the median one is.
+    In every iteration the weakest responder is replaced by a new one, all responders improve by
+    coordinate ascent, and regrets are updated against their mixture.  A new one is found as in
+    :func:`hogeq.respond.attack`: every fourth is a softmax response that cools and is hardened, the
+    others are the strongest responder, kicked, after an ascent.  With one responder this is CFR-BR
+    with a response annealed anew each time.  With many, each follows a local maximum of the win
+    rate as the policy moves, and their mixture holds down all of them at once.  Responders weigh
+    ``exp(-d / 2m)``, where d is how far they are behind the strongest, and m is the median of how
+    far they are from the median one: one that stands out counts for more than all others.
 
     Where the best response is exact and recall perfect, the current strategy converges with high
     probability (Johanson et al. 2012, theorem 4); here neither holds, so all three readings of the
@@ -83,9 +85,9 @@ class CFRBR:
     responders : int
         Responders kept.
     responder_steps : int
-        Steps of cooling.
+        Steps in which a new responder cools, or most sweeps in which it ascends after a kick.
     responder_sweeps : int
-        Sweeps of coordinate ascent at most.
+        Most sweeps in which the others ascend.
     damping : float
         Share of the way to the softmax that a step goes.
     averaging : {"last", "window", "linear"}
@@ -140,9 +142,13 @@ class CFRBR:
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         kept = np.delete(state.counters, state.win_rates.argmin(), axis=0)
-        tasks = [(self._new, iteration - 1), *((self._improved, counter) for counter in kept)]
+        strongest = state.counters[state.win_rates.argmax()]
+        if self.responders == 1 or iteration % ANNEAL_EVERY == 1:
+            new = delayed(self._annealed)(game, policy, iteration)
+        else:
+            new = delayed(self._kicked)(game, policy, iteration, strongest)
         responses = Parallel(n_jobs=self.jobs, prefer="threads")(
-            delayed(task)(game, policy, start) for task, start in tasks
+            [new, *(delayed(self._improved)(game, policy, counter) for counter in kept)]
         )
         win_rates = np.array([response.win_rate for response in responses])
         values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
@@ -183,22 +189,31 @@ class CFRBR:
             "responder_win": float(state.win_rates.max()),
         }
 
-    def _new(self, game: Game, policy: Floats, start: int) -> Response:
-        """Response of a new responder."""
-        random = np.random.default_rng([self.seed, start])
-        begun, cooling = beginning(policy, start, random)
+    def _annealed(self, game: Game, policy: Floats, iteration: int) -> Response:
+        """Response of a new responder, found by cooling."""
+        begun, cooling = beginning(policy, iteration - 1, self._random(iteration))
         policies = np.stack([begun, policy])
         anneal(game, policies, self.responder_steps, self.damping, cooling)
         harden(policies[0])
-        return self._respond(game, policies)
+        return self._respond(game, policies, self.responder_sweeps)
+
+    def _kicked(self, game: Game, policy: Floats, iteration: int, counter: Matrix) -> Response:
+        """Response of a new responder, found from another by a kick."""
+        policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
+        kick(policies[0], self._random(iteration))
+        return self._respond(game, policies, self.responder_steps)
 
     def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Response:
         """Response of a responder from its last counter-matrix."""
-        return self._respond(game, np.stack([np.eye(policy.shape[-1])[counter], policy]))
+        policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
+        return self._respond(game, policies, self.responder_sweeps)
 
-    def _respond(self, game: Game, policies: Floats) -> Response:
+    def _random(self, iteration: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, iteration])
+
+    def _respond(self, game: Game, policies: Floats, sweeps: int) -> Response:
         """Ascend with player 0, and value the rolls of player 1 against the counter found."""
-        win_rate, _ = ascend(quick_workspace(game, 2), policies, self.responder_sweeps)
+        win_rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
         counter = policies[0].argmax(axis=-1).astype(np.int8)
         work = shared_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
@@ -207,6 +222,6 @@ class CFRBR:
 
 def _weights(win_rates: Floats) -> Floats:
     """Weights of the responders in their mixture."""
-    behind = win_rates.max() - win_rates
-    weights = np.exp(-behind / max(float(np.median(behind)), LEAST_SPREAD))
+    spread = 2.0 * float(np.median(np.abs(win_rates - np.median(win_rates))))
+    weights = np.exp((win_rates - win_rates.max()) / max(spread, LEAST_SPREAD))
     return weights / weights.sum()
