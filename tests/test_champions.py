@@ -43,6 +43,8 @@ def test_the_interval_is_what_the_manifest_says(
     assert full_memory_bound(game, strategy) == pytest.approx(figures["bound"], abs=1e-10)
     assert max(figures["found"]) == figures["attack"]
     assert len(figures["found"]) == figures["effort"]["starts"] >= 16
+    assert figures["effort"]["kicks"] >= 40
+    assert figures["attack_without_kicks"] <= figures["attack"]
     assert config_from(figures["config"]).rules == game.rules
 
 

@@ -1,0 +1,67 @@
+"""What the search for a best response finds with more starts, longer cooling, and kicks.
+
+    python experiments/responder.py --jobs 2
+
+Every effort attacks the champions of an edition, policy and matrix.
+Prints a Markdown table and writes results/responder_EDITION.md.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from report import arguments, publish, small_game
+
+from hogeq.formats import read_strategy
+from hogeq.respond import Effort, attack
+
+EFFORTS = [
+    Effort(starts=4),
+    Effort(starts=16),
+    Effort(starts=64),
+    Effort(starts=16, anneal_steps=240),
+    Effort(starts=4, kicks=10),
+    Effort(starts=4, kicks=40),
+    Effort(starts=4, kicks=160),
+]
+
+
+def main() -> None:
+    """Print and write the table."""
+    given = arguments(__doc__, edition="su20", champions="results/champions", seed=5, jobs=1)
+    game = small_game(given.edition, 0, 0)
+
+    def rows() -> Iterator[list[object]]:
+        for file in ("policy.npz", "matrix.csv"):
+            strategy = read_strategy(Path(given.champions) / given.edition / file)
+            for effort in EFFORTS:
+                begun = time.process_time()
+                found = attack(game, strategy, replace(effort, seed=given.seed, jobs=given.jobs))
+                seconds = time.process_time() - begun
+                figures = [effort.starts, effort.anneal_steps, effort.kicks]
+                lowest, highest = min(found.found), max(found.found)
+                yield [
+                    Path(file).stem,
+                    *figures,
+                    f"{lowest:.6f}",
+                    f"{highest:.6f}",
+                    found.sweeps,
+                    f"{seconds:.0f}",
+                ]
+
+    header = [
+        "champion",
+        "starts",
+        "steps",
+        "kicks",
+        "worst start",
+        "attack",
+        "sweeps",
+        "processor seconds",
+    ]
+    publish(given.out, f"responder_{given.edition}", header, rows())
+
+
+if __name__ == "__main__":
+    main()
