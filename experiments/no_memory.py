@@ -25,7 +25,7 @@ RUNS: dict[str, tuple[int, dict[str, Any]]] = {
     "dcfr": (1000, {"regret_weight": "belief"}),
     "pcfr_plus": (1000, {"regret_weight": "belief"}),
     "fsicfr": (1000, {"regret_weight": "belief"}),
-    "cfr_br": (500, {"regret_weight": "belief", "averaging": "last", "responder_steps": 3}),
+    "cfr_br": (500, {"regret_weight": "belief", "averaging": "last", "responders": 4}),
     "fictitious": (50, {"step_size": "square_root"}),
     "double_oracle": (40, {}),
     "mirror": (1000, {"cold": 1e-6, "cooling": 0.98}),
