@@ -26,7 +26,7 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "dcfr, tuned": ("dcfr", {"alpha": 1.0, "gamma": 1.0, "average_weight": "reach"}),
     "pcfr_plus": ("pcfr_plus", {"average_weight": "reach"}),
     "fsicfr": ("fsicfr", {}),
-    "cfr_br": ("cfr_br", {"averaging": "last", "responder_sweeps": 2}),
+    "cfr_br": ("cfr_br", {"averaging": "last"}),
     "fictitious": ("fictitious", {"step_size": "square_root"}),
     "double_oracle": ("double_oracle", {"responder_steps": 20}),
     "mirror": ("mirror", {}),
