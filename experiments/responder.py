@@ -19,11 +19,11 @@ from hogeq.respond import Effort, attack
 EFFORTS = [
     Effort(starts=4),
     Effort(starts=16),
-    Effort(starts=64),
-    Effort(starts=16, anneal_steps=240),
+    Effort(starts=32),
+    Effort(starts=8, anneal_steps=240),
     Effort(starts=4, kicks=10),
     Effort(starts=4, kicks=40),
-    Effort(starts=4, kicks=160),
+    Effort(starts=4, kicks=100),
 ]
 
 
