@@ -50,7 +50,7 @@ def averages(game: Game, iterations: int) -> Iterator[tuple[str, str, str, str, 
         policy = solved(game, "dcfr", iterations, alpha=1.0, **parameters)
         yield "dcfr", regret, average, f"t^{gamma:.0f}", policy
     for regret in WEIGHTS:
-        solver = CFRBR(regret_weight=regret, responder_sweeps=2)
+        solver = CFRBR(regret_weight=regret, responders=1, responder_sweeps=2)
         state = solver.init(game)
         for _ in range(iterations):
             state = solver.step(game, state)
