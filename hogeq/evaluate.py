@@ -28,14 +28,14 @@ def shared_workspace(game: Game, players: int, dtype: DTypeLike = np.float64) ->
 
 
 def quick_workspace(game: Game, players: int) -> Workspace:
-    """Shared workspace for what need not be exact: where a search begins, weights of an average.
+    """Shared workspace for what need not be exact: most of a search, weights of an average.
 
-    In single precision in games that have a plan, where that takes two thirds of the time.
+    In single precision in games that have a plan, where that takes half to two thirds of the time.
     """
     return shared_workspace(game, players, np.float64 if game.plan is None else np.float32)
 
 
-@lru_cache(maxsize=6)
+@lru_cache(maxsize=12)
 def _kept_workspace(
     game: Game,
     players: int,

@@ -199,8 +199,8 @@ def test_sharpening_turns_the_policy_into_a_matrix(feral: Game) -> None:
 
 
 def test_responders_are_the_same_in_any_number_of_threads(feral: Game) -> None:
-    _, alone = run(feral, "cfr_br", 12, responders=5, seed=3)
-    _, shared = run(feral, "cfr_br", 12, responders=5, seed=3, jobs=3)
+    _, alone = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
+    _, shared = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3, jobs=3)
     for one, two in zip(alone, shared, strict=True):
         np.testing.assert_array_equal(one, two)
 
@@ -277,6 +277,7 @@ def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
     ("name", "options", "field"),
     [
         ("cfr_br", {"responders": 0}, "responders"),
+        ("cfr_br", {"responders": 4, "newcomers": 5}, "newcomers"),
         ("dynamic", {"tremble": 0.0}, "tremble"),
         ("dynamic", {"epsilon": 2.0}, "epsilon"),
         ("cfr_br", {"window": 0}, "window"),

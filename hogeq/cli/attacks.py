@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hogeq.respond import Effort, Gains
 
 LISTED = 10  # cells that gain most
+KICKS = 20  # by default, against one strategy; a field costs as much as its rivals together
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)  # of a trade-off curve
 
 
@@ -92,7 +93,10 @@ def attack(
         int, typer.Option(help="Steps of the softmax responder from each start.")
     ] = 60,
     damping: Annotated[float, typer.Option(help="Share of the way that each step goes.")] = 0.5,
-    kicks: Annotated[int, typer.Option(help="Rounds of iterated local search.")] = 0,
+    kicks: Annotated[
+        int | None,
+        typer.Option(help="Rounds of iterated local search from each start. [20; --field: 0]"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
     jobs: JobsOption = None,
     on: OnOption = None,
@@ -128,7 +132,8 @@ def attack(
     from hogeq import respond
 
     with refusing():
-        effort = respond.Effort(starts, anneal_steps, damping, kicks, seed, jobs or cores())
+        rounds = kicks if kicks is not None else 0 if field else KICKS
+        effort = respond.Effort(starts, anneal_steps, damping, rounds, seed, jobs or cores())
     with computing(on, jobs) if on else nullcontext():
         if field:
             request = _Request(

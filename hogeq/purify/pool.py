@@ -6,17 +6,16 @@ exactly: what is chosen by their sums must be evaluated before it is believed.
 """
 
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from hogeq.evaluate import shared_workspace
 from hogeq.game import Game
 from hogeq.kernels import passes
-from hogeq.respond import anneal, ascend, harden
-from hogeq.workspace import Workspace
+from hogeq.respond import anneal, climb, harden
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,14 +64,12 @@ class Pool:
         empty = np.zeros((0, *game.shape[:2]), np.int8)
         self.matrices: Matrix = empty if matrices is None else np.array(matrices, np.int8)
         self._jobs = jobs
-        self._spare: SimpleQueue[Workspace] = SimpleQueue()
-        for _ in range(jobs):
-            self._spare.put(game.workspace(2))
 
     def rates(self, policy: Floats) -> Floats:
         """Exact win rate of every counter against a policy (G, G, K), float64 (n,)."""
 
-        def rate(work: Workspace, matrix: Matrix) -> float:
+        def rate(matrix: Matrix) -> float:
+            work = shared_workspace(self.game, 2)
             return work.win_rate(np.stack([self._one_hot(matrix), policy])).win_rate
 
         return np.array(self._each(rate, self.matrices))
@@ -87,7 +84,8 @@ class Pool:
             order = np.argsort(-self.rates(policy), kind="stable")
             chosen = chosen[np.sort(order[:most])]
 
-        def slope(work: Workspace, matrix: Matrix) -> tuple[float, Floats, Floats]:
+        def slope(matrix: Matrix) -> tuple[float, Floats, Floats]:
+            work = shared_workspace(self.game, 2)
             policies = np.stack([policy, self._one_hot(matrix)])
             work.forward(policies)
             first, other, _ = work.backward(policies, passes.MEASURE)
@@ -101,21 +99,21 @@ class Pool:
         """Let the `warm` counters that win most climb further; keep them, return the best rate."""
         order = np.argsort(-self.rates(policy), kind="stable")[:warm]
 
-        def further(work: Workspace, start: int) -> tuple[float, Matrix]:
-            return self._ascended(work, self._one_hot(self.matrices[start]), policy)
+        def further(start: int) -> tuple[float, Matrix]:
+            return self._climbed(self._one_hot(self.matrices[start]), policy)
 
         return self._keep(self._each(further, order))
 
     def attack(self, policy: Floats, starts: int, anneal_steps: int, seed: list[int]) -> float:
         """Search for new counters as :func:`hogeq.respond.attack` does; the best rate."""
 
-        def search(work: Workspace, start: int) -> tuple[float, Matrix]:
+        def search(start: int) -> tuple[float, Matrix]:
             random = np.random.default_rng([*seed, start])
             first = random.dirichlet(np.ones(self.game.rolls), policy.shape[:2])
             policies = np.stack([first, policy])
             anneal(self.game, policies, anneal_steps, DAMPING)
             harden(policies[0])
-            return self._ascended(work, policies[0], policy)
+            return self._climbed(policies[0], policy)
 
         return self._keep(self._each(search, range(starts)))
 
@@ -125,9 +123,9 @@ class Pool:
             kept = np.argsort(-self.rates(policy), kind="stable")[:most]
             self.matrices = self.matrices[np.sort(kept)]
 
-    def _ascended(self, work: Workspace, start: Floats, policy: Floats) -> tuple[float, Matrix]:
+    def _climbed(self, start: Floats, policy: Floats) -> tuple[float, Matrix]:
         policies = np.stack([start, policy])
-        rate, _ = ascend(work, policies)
+        rate, _ = climb(self.game, policies)
         return rate, policies[0].argmax(axis=2).astype(np.int8)
 
     def _keep(self, found: list[tuple[float, Matrix]]) -> float:
@@ -136,16 +134,9 @@ class Pool:
                 self.matrices = np.concatenate([self.matrices, matrix[None]])
         return max(rate for rate, _ in found)
 
-    def _each(self, work_on: Callable[[Workspace, Any], _Result], items: Any) -> list[_Result]:
-        def borrowed(item: Any) -> _Result:
-            work = self._spare.get()
-            try:
-                return work_on(work, item)
-            finally:
-                self._spare.put(work)
-
+    def _each(self, task: Callable[[Any], _Result], items: Any) -> list[_Result]:
         return list(
-            Parallel(n_jobs=self._jobs, prefer="threads")(delayed(borrowed)(x) for x in items)
+            Parallel(n_jobs=self._jobs, prefer="threads")(delayed(task)(item) for item in items)
         )
 
     def _one_hot(self, matrix: Matrix) -> Floats:

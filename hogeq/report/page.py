@@ -106,8 +106,7 @@ def entries(
     matrices : bool
         Whether the runs' matrices can be explored, or are only compared with.
     effort : Effort, optional
-        Of the search for counter-matrices; by default that of each run's own curve, which finds
-        the attack in the last line of its metrics again.
+        Of the search for counter-matrices; by default that behind each run's final figures.
 
     Returns
     -------
@@ -115,7 +114,7 @@ def entries(
     """
     found = []
     for run in runs:
-        spent = effort or run.config.measure.attack
+        spent = effort or run.config.measure.final_attack or run.config.measure.attack
         found.append(Entry(f"{run.name}: average policy", run.policy, spent))
         found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     found += [Entry(name, strategy, None) for name, strategy in against]

@@ -9,10 +9,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from hogeq.evaluate import counterfactual_values, policy_of, shared_workspace
+from hogeq.evaluate import counterfactual_values, policy_of, quick_workspace, shared_workspace
 from hogeq.game import Game
 from hogeq.limits import check
-from hogeq.respond import anneal, ascend, harden
+from hogeq.respond import anneal, ascend, climb, harden
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
 
@@ -357,11 +357,13 @@ def _selected(state: BundleState, chosen: NDArray[np.int64]) -> BundleState:
 def _response(game: Game, policy: Floats, start: Start, sweeps: int | None) -> NDArray[np.int8]:
     """Counter-matrix (G, G) to a policy, by annealing and ascent."""
     policies = np.stack([start.policy, policy])
-    work = shared_workspace(game, 2)
     if start.steps:
         anneal(game, policies, start.steps, DAMPING, (start.heat, COLD))
     harden(policies[0])
-    ascend(work, policies, *(() if sweeps is None else (sweeps,)))
+    if sweeps is None:
+        climb(game, policies)
+    else:
+        ascend(quick_workspace(game, 2), policies, sweeps)
     return policies[0].argmax(axis=-1).astype(np.int8)
 
 

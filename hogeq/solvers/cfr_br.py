@@ -12,7 +12,6 @@ from hogeq.evaluate import (
     RegretWeight,
     counterfactual_values,
     quick_workspace,
-    shared_workspace,
 )
 from hogeq.game import Game
 from hogeq.limits import check
@@ -63,14 +62,15 @@ class Response(NamedTuple):
 class CFRBR:
     """Regret matching+ against annealed best responders.
 
-    In every iteration the weakest responder is replaced by a new one, all responders improve by
-    coordinate ascent, and regrets are updated against their mixture.  A new one is found as in
-    :func:`hogeq.respond.attack`: every fourth is a softmax response that cools and is hardened, the
-    others are the strongest responder, kicked, after an ascent.  With one responder this is CFR-BR
-    with a response annealed anew each time.  With many, each follows a local maximum of the win
-    rate as the policy moves, and their mixture holds down all of them at once.  Responders weigh
-    ``exp(-d / 2m)``, where d is how far they are behind the strongest, and m is the median of how
-    far they are from the median one: one that stands out counts for more than all others.
+    In every iteration the weakest responders are replaced by new ones, all responders improve by
+    coordinate ascent, and regrets are updated against their mixture.  New ones are found as in
+    :func:`hogeq.respond.attack`: each of the strongest responders is kicked and ascends; in every
+    fourth iteration the first is a softmax response instead, which cools and is hardened.  With one
+    responder this is CFR-BR with a response annealed anew each time.  With many, each follows a
+    local maximum of the win rate as the policy moves, and their mixture holds down all of them at
+    once.  Responders weigh ``exp(-d / 2m)``, where d is how far they are behind the strongest, and
+    m is the median of how far they are from the median one: one that stands out counts for more
+    than all others.
 
     Where the best response is exact and recall perfect, the current strategy converges with high
     probability (Johanson et al. 2012, theorem 4); here neither holds, so all three readings of the
@@ -83,7 +83,9 @@ class CFRBR:
     Attributes
     ----------
     responders : int
-        Responders kept.
+        Responders in the population.
+    newcomers : int
+        Of these, how many are new in every iteration; the weakest make room.
     responder_steps : int
         Steps in which a new responder cools, or most sweeps in which it ascends after a kick.
     responder_sweeps : int
@@ -106,6 +108,7 @@ class CFRBR:
     """
 
     responders: int = 16
+    newcomers: int = 1
     responder_steps: int = 20
     responder_sweeps: int = 1
     damping: float = 0.6
@@ -119,6 +122,7 @@ class CFRBR:
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing."""
         check(self, "responders", "responder_steps", "responder_sweeps", "jobs", least=1)
+        check(self, "newcomers", least=1, most=self.responders)
         check(self, "window", least=1)
         check(self, "damping", above=0, most=1)
         check(self, "sharpen", least=0)
@@ -141,14 +145,14 @@ class CFRBR:
         """Improve the responders, and update every information set against them."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        kept = np.delete(state.counters, state.win_rates.argmin(), axis=0)
-        strongest = state.counters[state.win_rates.argmax()]
-        if self.responders == 1 or iteration % ANNEAL_EVERY == 1:
-            new = delayed(self._annealed)(game, policy, iteration)
-        else:
-            new = delayed(self._kicked)(game, policy, iteration, strongest)
+        order = np.argsort(-state.win_rates, kind="stable")
+        kept = state.counters[order[: self.responders - self.newcomers]]
+        found = [
+            delayed(self._newcomer)(game, policy, iteration, place, state.counters[parent])
+            for place, parent in enumerate(order[: self.newcomers])
+        ]
         responses = Parallel(n_jobs=self.jobs, prefer="threads")(
-            [new, *(delayed(self._improved)(game, policy, counter) for counter in kept)]
+            [*found, *(delayed(self._improved)(game, policy, counter) for counter in kept)]
         )
         win_rates = np.array([response.win_rate for response in responses])
         values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
@@ -189,18 +193,19 @@ class CFRBR:
             "responder_win": float(state.win_rates.max()),
         }
 
-    def _annealed(self, game: Game, policy: Floats, iteration: int) -> Response:
-        """Response of a new responder, found by cooling."""
-        begun, cooling = beginning(policy, iteration - 1, self._random(iteration))
-        policies = np.stack([begun, policy])
-        anneal(game, policies, self.responder_steps, self.damping, cooling)
-        harden(policies[0])
-        return self._respond(game, policies, self.responder_sweeps)
-
-    def _kicked(self, game: Game, policy: Floats, iteration: int, counter: Matrix) -> Response:
-        """Response of a new responder, found from another by a kick."""
-        policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
-        kick(policies[0], self._random(iteration))
+    def _newcomer(
+        self, game: Game, policy: Floats, iteration: int, place: int, parent: Matrix
+    ) -> Response:
+        """Response of a new responder, found by cooling or from another by a kick."""
+        random = np.random.default_rng([self.seed, iteration, place])
+        if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
+            begun, cooling = beginning(policy, iteration - 1, random)
+            policies = np.stack([begun, policy])
+            anneal(game, policies, self.responder_steps, self.damping, cooling)
+            harden(policies[0])
+            return self._respond(game, policies, self.responder_sweeps)
+        policies = np.stack([np.eye(policy.shape[-1])[parent], policy])
+        kick(policies[0], random)
         return self._respond(game, policies, self.responder_steps)
 
     def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Response:
@@ -208,14 +213,11 @@ class CFRBR:
         policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
         return self._respond(game, policies, self.responder_sweeps)
 
-    def _random(self, iteration: int) -> np.random.Generator:
-        return np.random.default_rng([self.seed, iteration])
-
     def _respond(self, game: Game, policies: Floats, sweeps: int) -> Response:
         """Ascend with player 0, and value the rolls of player 1 against the counter found."""
         win_rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
         counter = policies[0].argmax(axis=-1).astype(np.int8)
-        work = shared_workspace(game, 2)
+        work = quick_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
         return Response(counter, win_rate, found.values.copy(), found.mass.copy())
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import shared_workspace
+from hogeq.evaluate import quick_workspace, shared_workspace
 from hogeq.game import Game
 from hogeq.limits import check
-from hogeq.respond import anneal, ascend, harden
+from hogeq.respond import anneal, ascend, climb, harden
 from hogeq.solvers.matching import normalised
 
 Floats = NDArray[np.float64]
@@ -95,7 +95,10 @@ class FictitiousPlay:
         anneal(game, policies, self.responder_steps, self.damping, (self.hot, self.cold))
         if self.responder != "stochastic":
             harden(policies[0])
-            ascend(work, policies, *((1,) if self.responder == "annealed" else ()))
+            if self.responder == "annealed":
+                ascend(quick_workspace(game, 2), policies, 1)
+            else:
+                climb(game, policies)
         rate = work.win_rate(policies).win_rate
         weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
         response = policies[0].copy()
