@@ -27,6 +27,8 @@ test: .venv/.stamp
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2 --benchmark-disable
 
+# One thread means one, in linear algebra too.
+bench: export OPENBLAS_NUM_THREADS = 1
 bench: .venv/.stamp
 	$(BIN)/python benchmarks
 

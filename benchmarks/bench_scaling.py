@@ -105,12 +105,14 @@ def threads() -> Iterator[Timing]:
         pool = Pool(game, field[:8].astype(np.int8), jobs)
         return pool.climb(target, 8), pool.matrices
 
-    bundle = SOLVERS["bundle"]
-    begun = bundle().step(game, bundle().init(game))
+    def iterated(name: str) -> Callable[[int], Any]:
+        begun = SOLVERS[name]().step(game, SOLVERS[name]().init(game))
 
-    def stepped(jobs: int) -> Any:
-        solver = bundle(jobs=jobs)
-        return solver.step(game, solver.step(game, begun))
+        def iterate(jobs: int) -> Any:
+            solver = SOLVERS[name](jobs=jobs)
+            return solver.step(game, solver.step(game, solver.restore(begun._asdict())))
+
+        return iterate
 
     works: dict[str, Callable[[int], Any]] = {
         "attack, 4 starts": lambda jobs: attack(
@@ -119,7 +121,8 @@ def threads() -> Iterator[Timing]:
         "tournament of 24 matrices": lambda jobs: play(game, list(field), jobs),
         "tournament of 7 policies": lambda jobs: play(game, others, jobs),
         "pool, 8 counters climb": climbed,
-        "bundle, 2 iterations": stepped,
+        "cfr_br, 2 iterations": iterated("cfr_br"),
+        "bundle, 2 iterations": iterated("bundle"),
     }
     jobs = [count for count in THREADS if count <= cores()]
     for what, work in works.items():

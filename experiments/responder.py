@@ -21,9 +21,9 @@ EFFORTS = [
     Effort(starts=16),
     Effort(starts=32),
     Effort(starts=8, anneal_steps=240),
-    Effort(starts=4, kicks=10),
-    Effort(starts=4, kicks=40),
+    Effort(starts=4, kicks=20),
     Effort(starts=4, kicks=100),
+    Effort(starts=4, kicks=400),
 ]
 
 

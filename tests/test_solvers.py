@@ -4,6 +4,7 @@ What they cannot do is kept here as well: under imperfect recall some of them st
 equilibrium that exists.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,16 @@ def test_sharpening_turns_the_policy_into_a_matrix(feral: Game) -> None:
         return float(((1.0 - policy.max(axis=-1)) * mass).sum() / mass.sum())
 
     assert mixed(1e-3) < mixed(0.0) / 20.0
+
+
+def test_cfr_br_goes_on_from_a_file(feral: Game, tmp_path: Path) -> None:
+    policy = np.random.default_rng(0).dirichlet(np.ones(feral.rolls), feral.shape[:2])
+    np.savez(tmp_path / "start.npz", policy=policy)
+    solver = SOLVERS["cfr_br"](start=str(tmp_path / "start.npz"), averaging="last")
+    found = solver.average(feral, solver.init(feral))
+    reached = feral.workspace(2).cell_reach(np.stack([policy, policy])) > 0.0
+    assert reached.sum() > 200
+    np.testing.assert_allclose(found[reached], policy[reached], atol=1e-9)
 
 
 def test_responders_are_the_same_in_any_number_of_threads(feral: Game) -> None:

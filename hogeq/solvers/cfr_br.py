@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from hogeq.evaluate import (
     RegretWeight,
     counterfactual_values,
+    policy_of,
     quick_workspace,
 )
 from hogeq.game import Game
@@ -22,6 +24,7 @@ Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
 
 ANNEAL_EVERY = 4  # iterations
+INERTIA = 0.1  # regret that a row of a start from a file begins with, per reach: as after 500
 LEAST_PROBABILITY = 1e-3  # of a roll, for the price of entropy
 LEAST_SPREAD = 1e-6  # in win probability; responders closer than that count alike
 
@@ -101,6 +104,8 @@ class CFRBR:
         See :mod:`hogeq.solvers.regret`.
     sharpen : float
         Rise of the price of entropy in an iteration, in win probability per nat.
+    start : str
+        Strategy file to begin with; by default the uniform policy.
     seed : int
         Of the responders' starts.
     jobs : int
@@ -116,6 +121,7 @@ class CFRBR:
     window: int = 50
     regret_weight: RegretWeight = "reach"
     sharpen: float = 0.0
+    start: str = ""
     seed: int = 0
     jobs: int = 1
 
@@ -128,8 +134,15 @@ class CFRBR:
         check(self, "sharpen", least=0)
 
     def init(self, game: Game) -> CFRBRState:
-        """State before the first iteration, whose strategy is uniform."""
+        """State before the first iteration."""
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
+        if self.start:
+            from hogeq.formats import read_strategy
+
+            table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
+            policy = policy_of(game, table)
+            mass = game.workspace(2).cell_reach(np.stack([policy, policy]))
+            regrets = INERTIA * mass[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
