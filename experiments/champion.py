@@ -40,7 +40,7 @@ def main() -> None:
         matrix_note="",
         starts=16,
         anneal_steps=60,
-        kicks=40,
+        kicks=100,
         jobs=2,
     )
     game = compile_game(rules_from({"edition": given.edition}))
