@@ -98,30 +98,28 @@ def iterations() -> Iterator[Timing]:
 def threads() -> Iterator[Timing]:
     """Time what is computed in parallel on one thread and on two."""
     game = compile_game(EDITIONS["su20"])
-    target, *others = mixed(game, 8)
+    target, *others = mixed(game, 13)
     field = matrices(game, 24)
 
     def climbed(jobs: int) -> Any:
-        pool = Pool(game, field[:8].astype(np.int8), jobs)
-        return pool.climb(target, 8), pool.matrices
+        pool = Pool(game, field.astype(np.int8), jobs)
+        return pool.climb(target, len(field)), pool.matrices
 
-    def iterated(name: str) -> Callable[[int], Any]:
-        begun = SOLVERS[name]().step(game, SOLVERS[name]().init(game))
+    def iterated(name: str, **options: int) -> Callable[[int], Any]:
+        begun = SOLVERS[name](**options).step(game, SOLVERS[name](**options).init(game))
 
         def iterate(jobs: int) -> Any:
-            solver = SOLVERS[name](jobs=jobs)
+            solver = SOLVERS[name](**options, jobs=jobs)
             return solver.step(game, solver.step(game, solver.restore(begun._asdict())))
 
         return iterate
 
     works: dict[str, Callable[[int], Any]] = {
-        "attack, 4 starts": lambda jobs: attack(
-            game, target, Effort(starts=4, anneal_steps=10, jobs=jobs)
-        ),
+        "attack, 8 starts": lambda jobs: attack(game, target, Effort(starts=8, jobs=jobs)),
         "tournament of 24 matrices": lambda jobs: play(game, list(field), jobs),
-        "tournament of 7 policies": lambda jobs: play(game, others, jobs),
-        "pool, 8 counters climb": climbed,
-        "cfr_br, 2 iterations": iterated("cfr_br"),
+        "tournament of 12 policies": lambda jobs: play(game, others, jobs),
+        "pool, 24 counters climb": climbed,
+        "cfr_br, 64 responders, 2 iterations": iterated("cfr_br", responders=64, newcomers=16),
         "bundle, 2 iterations": iterated("bundle"),
     }
     jobs = [count for count in THREADS if count <= cores()]
