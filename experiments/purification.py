@@ -53,6 +53,7 @@ def main() -> None:
         sharpened=120,
         starts=16,
         anneal_steps=60,
+        kicks=20,
         jobs=1,
     )
     game = small_game(given.edition, given.goal, given.dice)
@@ -60,7 +61,9 @@ def main() -> None:
         policy = policy_of(game, read_strategy(given.strategy, game.goal, game.rules.max_dice))
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
-    strong = Effort(given.starts, given.anneal_steps, seed=1_000_003, jobs=given.jobs)
+    strong = Effort(
+        given.starts, given.anneal_steps, kicks=given.kicks, seed=1_000_003, jobs=given.jobs
+    )
     jobs: dict[str, Any] = {"jobs": given.jobs}
     rounds: dict[str, Any] = {"rounds": given.rounds, **jobs}
     runs: list[Run] = [

@@ -1,7 +1,8 @@
 """Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
 
-Threads and processes are joblib's, the cluster is Dask distributed; processes and cluster are both
-used as executors of `concurrent.futures`. What is computed does not depend on who computes it.
+Processes are joblib's, the cluster is Dask distributed; both are used as executors of
+`concurrent.futures`. Threads are kept, and so is what each has ready (`hogeq.evaluate`). What is
+computed does not depend on who computes it.
 """
 
 import math
@@ -19,10 +20,10 @@ from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from functools import partial
 from multiprocessing import active_children
+from multiprocessing.pool import ThreadPool
 from queue import SimpleQueue
+from threading import local
 from typing import Any, Final, Generic, TypeVar
-
-from joblib import Parallel, delayed
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -203,6 +204,17 @@ class _Flight(Generic[Result]):
 _chosen: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
+class _Here(local):
+    """What a thread knows of threads."""
+
+    def __init__(self) -> None:
+        self.pools: dict[int, ThreadPool] = {}  # that it asked for, by their number
+        self.working = False  # for one that did
+
+
+_here = _Here()
+
+
 @contextmanager
 def workers(on: str, jobs: int) -> Iterator[Workers]:
     """Have workers for the time of a block; `compute` in the block uses them too.
@@ -261,13 +273,35 @@ def compute(
     chosen = _chosen.get()
     if chosen is not None:
         return chosen.map(function, tasks, progress)
-    ended = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-        delayed(function)(task) for task in tasks
-    )
+    return in_threads(function, tasks, jobs, progress)
+
+
+def in_threads(
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    jobs: int,
+    progress: Callable[[int], object] = int,
+) -> list[Result]:
+    """Compute tasks in threads of this process: as `compute`, whatever workers were chosen.
+
+    A task that itself asks for threads gets none besides its own.
+    """
     results: list[Result] = []
-    for result in ended:
-        progress(len(results))
-        results.append(result)
+    if jobs == 1 or _here.working:
+        for task in tasks:
+            results.append(function(task))
+            progress(len(results) - 1)
+        return results
+    pool = _here.pools.get(jobs) or ThreadPool(jobs, lambda: setattr(_here, "working", True))
+    _here.pools[jobs] = pool
+    try:
+        for result in pool.imap(function, tasks):
+            progress(len(results))
+            results.append(result)
+    except BaseException:
+        pool.terminate()  # what has not begun must not
+        del _here.pools[jobs]
+        raise
     return results
 
 

@@ -25,7 +25,7 @@ Matrix = NDArray[np.int8]
 
 COOLING = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 LUKEWARM = 5e-3  # first temperature of a start from the strategy itself
-KICK = (0.01, 0.1)  # shares of the cells
+KICK = (0.01, 0.3)  # shares of the cells: few pay in large games, many in small ones
 SWEEP_LIMIT = 1000  # coordinate ascent has always ended in fewer than 60
 ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
 
@@ -43,7 +43,7 @@ class Effort:
     damping : float
         Share of the way to the softmax that a step goes, above 0 to 1.
     kicks : int
-        Rounds of iterated local search after the ascent: 1 to 10 % of the cells are changed at
+        Rounds of iterated local search after the ascent: 1 to 30 % of the cells are changed at
         random, the ascent is repeated, and the better matrix is kept.  Close to equilibrium they
         find what no number of starts does.
     seed : int

@@ -5,14 +5,13 @@ of every change of a single cell on what a counter wins.  Effects of several cel
 exactly: what is chosen by their sums must be evaluated before it is believed.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from hogeq.evaluate import shared_workspace
+from hogeq.executor import in_threads
 from hogeq.game import Game
 from hogeq.kernels import passes
 from hogeq.respond import anneal, climb, harden
@@ -24,8 +23,6 @@ Matrix = NDArray[np.int8]
 DAMPING = 0.5
 GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 WORTH = 1e-10  # win rate below which a further column is rounding
-
-_Result = TypeVar("_Result")
 
 
 class Slopes(NamedTuple):
@@ -72,7 +69,7 @@ class Pool:
             work = shared_workspace(self.game, 2)
             return work.win_rate(np.stack([self._one_hot(matrix), policy])).win_rate
 
-        return np.array(self._each(rate, self.matrices))
+        return np.array(in_threads(rate, self.matrices, self._jobs))
 
     def slopes(self, policy: Floats, most: int | None = None) -> Slopes:
         """Effects of all changes of single cells of a policy (G, G, K).
@@ -92,7 +89,7 @@ class Pool:
             kept = (work.row_values * policy).sum(axis=2, keepdims=True)
             return (1.0 - first + other) / 2.0, kept - work.row_values, work.mass.copy()
 
-        rates, changes, reach = zip(*self._each(slope, chosen), strict=True)
+        rates, changes, reach = zip(*in_threads(slope, chosen, self._jobs), strict=True)
         return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
 
     def climb(self, policy: Floats, warm: int) -> float:
@@ -102,7 +99,7 @@ class Pool:
         def further(start: int) -> tuple[float, Matrix]:
             return self._climbed(self._one_hot(self.matrices[start]), policy)
 
-        return self._keep(self._each(further, order))
+        return self._keep(in_threads(further, order, self._jobs))
 
     def attack(self, policy: Floats, starts: int, anneal_steps: int, seed: list[int]) -> float:
         """Search for new counters as :func:`hogeq.respond.attack` does; the best rate."""
@@ -115,7 +112,7 @@ class Pool:
             harden(policies[0])
             return self._climbed(policies[0], policy)
 
-        return self._keep(self._each(search, range(starts)))
+        return self._keep(in_threads(search, range(starts), self._jobs))
 
     def shrink(self, policy: Floats, most: int) -> None:
         """Keep only the `most` counters that win most against a policy, the oldest on ties."""
@@ -133,11 +130,6 @@ class Pool:
             if not (self.matrices == matrix).all(axis=(1, 2)).any():
                 self.matrices = np.concatenate([self.matrices, matrix[None]])
         return max(rate for rate, _ in found)
-
-    def _each(self, task: Callable[[Any], _Result], items: Any) -> list[_Result]:
-        return list(
-            Parallel(n_jobs=self._jobs, prefer="threads")(delayed(task)(item) for item in items)
-        )
 
     def _one_hot(self, matrix: Matrix) -> Floats:
         return np.eye(self.game.rolls)[matrix]

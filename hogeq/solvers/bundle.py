@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from hogeq.evaluate import counterfactual_values, policy_of, quick_workspace, shared_workspace
+from hogeq.executor import in_threads
 from hogeq.game import Game
 from hogeq.limits import check
 from hogeq.respond import anneal, ascend, climb, harden
@@ -248,9 +249,7 @@ class ProximalBundle:
 
     def _each(self, task: Any, game: Game, policy: Floats, given: Any) -> list[Any]:
         """Results of a task for each of some things given, by threads that share nothing."""
-        return Parallel(n_jobs=self.jobs, prefer="threads")(
-            delayed(task)(game, policy, one) for one in given
-        )
+        return in_threads(partial(task, game, policy), given, self.jobs)
 
     def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
         """Policy to which one proximal step leads, weights of the counters in it, and of rows."""
@@ -304,9 +303,7 @@ class ProximalBundle:
         heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
         starts += [Start(one_hot[state.pool[counter]]) for counter in heaviest]
         sweeps = None if deep else self.responder_sweeps
-        responses = Parallel(n_jobs=self.jobs, prefer="threads")(
-            delayed(_response)(game, policy, start, sweeps) for start in starts
-        )
+        responses = in_threads(partial(_response, game, policy, sweeps), starts, self.jobs)
         known = {matrix.tobytes() for matrix in state.pool}
         found = {matrix.tobytes(): matrix for matrix in responses}
         return [matrix for key, matrix in found.items() if key not in known]
@@ -354,7 +351,7 @@ def _selected(state: BundleState, chosen: NDArray[np.int64]) -> BundleState:
     )
 
 
-def _response(game: Game, policy: Floats, start: Start, sweeps: int | None) -> NDArray[np.int8]:
+def _response(game: Game, policy: Floats, sweeps: int | None, start: Start) -> NDArray[np.int8]:
     """Counter-matrix (G, G) to a policy, by annealing and ascent."""
     policies = np.stack([start.policy, policy])
     if start.steps:

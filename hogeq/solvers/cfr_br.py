@@ -1,12 +1,12 @@
 """CFR-BR: a regret minimiser against best responders (Johanson et al. 2012)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from hogeq.evaluate import (
@@ -15,6 +15,7 @@ from hogeq.evaluate import (
     policy_of,
     quick_workspace,
 )
+from hogeq.executor import in_threads
 from hogeq.game import Game
 from hogeq.limits import check
 from hogeq.respond import anneal, ascend, beginning, harden, kick
@@ -160,13 +161,14 @@ class CFRBR:
         policy = match_regrets(state.regrets)
         order = np.argsort(-state.win_rates, kind="stable")
         kept = state.counters[order[: self.responders - self.newcomers]]
-        found = [
-            delayed(self._newcomer)(game, policy, iteration, place, state.counters[parent])
-            for place, parent in enumerate(order[: self.newcomers])
+        found: list[Callable[[], Response]] = [
+            *(
+                partial(self._newcomer, game, policy, iteration, place, state.counters[parent])
+                for place, parent in enumerate(order[: self.newcomers])
+            ),
+            *(partial(self._improved, game, policy, counter) for counter in kept),
         ]
-        responses = Parallel(n_jobs=self.jobs, prefer="threads")(
-            [*found, *(delayed(self._improved)(game, policy, counter) for counter in kept)]
-        )
+        responses = in_threads(lambda respond: respond(), found, self.jobs)
         win_rates = np.array([response.win_rate for response in responses])
         values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
         for weight, response in zip(_weights(win_rates), responses, strict=True):
