@@ -170,7 +170,7 @@ def test_kicks_never_lose() -> None:
         assert kicked.sweeps > plain.sweeps
         rate = win_rate(game, kicked.matrix, policy).win_rate
         assert kicked.win_rate == pytest.approx(rate, abs=1e-12)
-    assert sum(kicked.found) > sum(plain.found) + 1e-3
+    assert sum(kicked.found) > sum(plain.found) + 3e-4
 
 
 def test_the_seed_decides_and_threads_do_not() -> None:
