@@ -3,8 +3,8 @@
     python experiments/convergence.py --edition su20
     python experiments/convergence.py --edition su21
 
-Each solver gets its iterations and a limit of seconds spent solving, whichever ends first; after
-1, 2, 3, 5, 8, ... iterations its policy is attacked.  Prints a Markdown table of where each solver
+Each solver gets its iterations and a limit of processor seconds spent solving, whichever ends first;
+after 1, 2, 3, 5, 8, ... iterations its policy is attacked.  Prints a Markdown table of where each solver
 stood at its best and at its end, and writes results/convergence_EDITION.md and .png.
 """
 
@@ -46,10 +46,11 @@ def main() -> None:
         seconds=120.0,
         starts=1,
         anneal_steps=40,
+        kicks=10,
         solvers=tuple(PARAMETERS),
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = Effort(given.starts, given.anneal_steps)
+    effort = Effort(given.starts, given.anneal_steps, kicks=given.kicks)
     by_iteration: dict[str, Points] = {}
     by_second: dict[str, Points] = {}
     rows = []
@@ -82,14 +83,14 @@ def trace(
     """Run a solver and give iterations, seconds, attack and bound on the way."""
     solver = SOLVERS[name](**parameters)
     solver.step(game, solver.init(game))  # what is compiled first does not count
-    began = time.perf_counter()
+    began = time.process_time()
     state, done, curve = solver.init(game), 0, []
-    seconds = time.perf_counter() - began  # self-play, where a solver begins with it
+    seconds = time.process_time() - began  # self-play, where a solver begins with it
     for moment in schedule(iterations, "log"):
         while done < moment and (seconds < limit or done == 0):
-            began = time.perf_counter()
+            began = time.process_time()
             state = solver.step(game, state)
-            seconds += time.perf_counter() - began
+            seconds += time.process_time() - began
             done += 1
         policy = solver.average(game, state)
         found = attack(game, policy, effort).win_rate
