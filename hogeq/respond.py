@@ -130,7 +130,7 @@ def attack(game: Game, strategy: ArrayLike, effort: Effort | None = None) -> Att
     effort = effort or Effort()
     target = policy_of(game, strategy)
     found = compute(
-        partial(search, game, target, effort),
+        partial(_search, game, target, effort),
         range(effort.starts),
         min(effort.jobs, effort.starts),
     )
@@ -272,8 +272,7 @@ def anneal(
         work.backward(policies, passes.SOFTEN, temperature=temperature, damping=damping)
 
 
-def search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Matrix, float, int]:
-    """One start of :func:`attack`, by its number: matrix, win rate, sweeps."""
+def _search(game: Game, target: Floats, effort: Effort, start: int) -> tuple[Matrix, float, int]:
     random = np.random.default_rng([effort.seed, start])
     begun, cooling = beginning(target, start, random)
     policies = np.stack([begun, target])

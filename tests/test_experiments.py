@@ -90,17 +90,6 @@ def test_a_local_search_goes_on(table: Run, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, search.matrix(game, policy))
 
 
-def test_first_order(table: Run, tmp_path: Path) -> None:
-    policy = np.random.default_rng(0).dirichlet(np.ones(4), (12, 12))
-    write_strategy(tmp_path / "policy.npz", policy)
-    options = f"--goal 12 --dice 3 --strategy {tmp_path / 'policy.npz'} --kicks 1 --counters 2 8"
-    few, many = table("first_order", options, "first_order_su20")
-    for row in (few, many):
-        assert float(row["to first order"]) < float(row["strongest"]) - 0.01
-        assert float(row["weakest"]) <= float(row["strongest"])
-    assert float(few["to first order"]) <= float(many["to first order"]) + 1e-6
-
-
 def test_epsilon(table: Run) -> None:
     rows = table("epsilon", f"{GAME} --iterations 2 --epsilons 0.0 0.1 --starts 1")
     assert {row["epsilon"] for row in rows} == {"0.0", "0.1"}
