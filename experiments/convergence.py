@@ -3,9 +3,9 @@
     python experiments/convergence.py --edition su20
     python experiments/convergence.py --edition su21
 
-Each solver gets its iterations and a limit of processor seconds spent solving, whichever ends first;
-after 1, 2, 3, 5, 8, ... iterations its policy is attacked.  Prints a Markdown table of where each solver
-stood at its best and at its end, and writes results/convergence_EDITION.md and .png.
+Each solver gets its iterations and a limit of processor seconds spent solving, whichever ends
+first; after 1, 2, 3, 5, 8, ... iterations its policy is attacked.  Prints a Markdown table of where
+each solver stood at its best and at its end, and writes results/convergence_EDITION.md and .png.
 """
 
 import time
