@@ -5,6 +5,7 @@ Processes are joblib's, the cluster is Dask distributed; both are used as execut
 computed does not depend on who computes it.
 """
 
+import atexit
 import math
 import signal
 from collections import Counter, deque
@@ -292,8 +293,10 @@ def in_threads(
             results.append(function(task))
             progress(len(results) - 1)
         return results
-    pool = _here.pools.get(jobs) or ThreadPool(jobs, lambda: setattr(_here, "working", True))
-    _here.pools[jobs] = pool
+    if jobs not in _here.pools:
+        _here.pools[jobs] = ThreadPool(jobs, lambda: setattr(_here, "working", True))
+        atexit.register(_here.pools[jobs].terminate)
+    pool = _here.pools[jobs]
     try:
         for result in pool.imap(function, tasks):
             progress(len(results))
