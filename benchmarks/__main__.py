@@ -1,4 +1,4 @@
-"""Everything worth timing, in one table: ``make bench``, some seven minutes.
+"""Everything worth timing, in one table: ``make bench``, some four minutes.
 
     python benchmarks
 

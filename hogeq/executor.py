@@ -303,6 +303,7 @@ def in_threads(
             results.append(result)
     except BaseException:
         pool.terminate()  # what has not begun must not
+        atexit.unregister(pool.terminate)
         del _here.pools[jobs]
         raise
     return results

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import call
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -168,7 +169,7 @@ class CFRBR:
             ),
             *(partial(self._improved, game, policy, counter) for counter in kept),
         ]
-        responses = in_threads(lambda respond: respond(), found, self.jobs)
+        responses = in_threads(call, found, self.jobs)
         win_rates = np.array([response.win_rate for response in responses])
         values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
         for weight, response in zip(_weights(win_rates), responses, strict=True):
