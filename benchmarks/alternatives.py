@@ -19,7 +19,6 @@ import pyspiel
 from numba import njit
 from numpy.typing import NDArray
 
-from hogeq.gambit import lines
 from hogeq.rules import Rules
 from hogeq.rules.turn import (
     Memory,
@@ -30,7 +29,8 @@ from hogeq.rules.turn import (
     record,
     zero_points,
 )
-from hogeq.tree import HogTree
+from hogeq.trees.gambit import lines
+from hogeq.trees.tree import HogTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

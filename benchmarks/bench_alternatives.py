@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from timing import OURS, Timing, least, report
 
-from hogeq.evaluate import policy_of, values, win_rate
-from hogeq.game import compile_game
+from hogeq.evaluation.hidden import values
+from hogeq.evaluation.win_rates import policy_of, win_rate
+from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
 
 Floats = NDArray[np.float64]

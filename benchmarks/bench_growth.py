@@ -24,13 +24,15 @@ import pyspiel
 import pytest
 from timing import context
 
-from hogeq import openspiel
-from hogeq.gambit import lines
-from hogeq.game import Game, compile_game
-from hogeq.results import replacing
+from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules
+from hogeq.runs.errors import replacing
 from hogeq.solvers import SOLVERS
-from hogeq.tree import HogTree, count
+from hogeq.trees.gambit import lines
+from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
+from hogeq.trees.openspiel.game import game_of
+from hogeq.trees.sizes import count
+from hogeq.trees.tree import HogTree
 
 LIMIT = 30.0
 """Seconds of an iteration at which OpenSpiel is not asked further."""
@@ -67,7 +69,7 @@ class Point(NamedTuple):
     """Median iteration of ours."""
 
 
-def game_of(goal: int, max_dice: int) -> Rules:
+def rules_to(goal: int, max_dice: int) -> Rules:
     return replace(EDITIONS["su20"], goal=goal, max_dice=max_dice)
 
 
@@ -92,25 +94,25 @@ def timed(run: Callable[[], Any]) -> float:
 
 def registered(rules: Rules) -> Any:
     """OpenSpiel's solver on the registered game."""
-    return openspiel.ALGORITHMS["cfr"](openspiel.game_of(rules))
+    return ALGORITHMS["cfr"](game_of(rules))
 
 
 def native(rules: Rules) -> Any:
     """OpenSpiel's solver on the same tree, held by OpenSpiel itself."""
     text = "".join(lines(HogTree(rules), "Hog"))
-    return openspiel.ALGORITHMS["cfr"](pyspiel.load_efg_game(text))
+    return ALGORITHMS["cfr"](pyspiel.load_efg_game(text))
 
 
 def check(rules: Rules, solver: Any, state: Any) -> None:
     """Compare regrets after the first iteration; OpenSpiel's utilities span 2, ours 1."""
-    theirs = openspiel.tables_of(rules, solver.__getstate__())[0] / 2.0
+    theirs = tables_of(rules, solver.__getstate__())[0] / 2.0
     np.testing.assert_allclose(state.regrets, theirs, rtol=0.0, atol=1e-12)
     assert np.abs(theirs).max() > 1e-6
 
 
 def measure(goal: int, max_dice: int, walk: bool, hold: bool) -> Point:
     """Time one goal: ours, and OpenSpiel's if it is to walk or to hold the tree."""
-    rules = game_of(goal, max_dice)
+    rules = rules_to(goal, max_dice)
     game = compile_game(rules)
     iterate = ours(game)
     first = iterate()
@@ -133,7 +135,7 @@ def grow(max_dice: int, limit: float, say: Callable[[str], None]) -> list[Point]
     points: list[Point] = []
     goal, seconds_a_node = 3, 0.0
     while True:
-        sizes = count(HogTree(game_of(goal, max_dice)), most=NODES_COUNTED)
+        sizes = count(HogTree(rules_to(goal, max_dice)), most=NODES_COUNTED)
         # Seconds grow with the nodes: do not begin what would take far longer than the limit.
         done = any((point.registered or 0.0) > limit for point in points)
         walk = sizes.exact and not done and sizes.nodes * seconds_a_node < 4 * limit
@@ -199,7 +201,7 @@ GROUP = "CFR, su20 with 2 dice, goal {}, first iteration"
 @pytest.mark.parametrize("goal", [3, 4])
 def bench_openspiel_registered(benchmark: Benchmark, goal: int) -> None:
     benchmark.group = GROUP.format(goal)
-    rules = game_of(goal, 2)
+    rules = rules_to(goal, 2)
     solvers: list[Any] = []
 
     def fresh() -> tuple[tuple[Any], dict[str, Any]]:
@@ -213,7 +215,7 @@ def bench_openspiel_registered(benchmark: Benchmark, goal: int) -> None:
 @pytest.mark.parametrize("goal", [3, 4])
 def bench_openspiel_native(benchmark: Benchmark, goal: int) -> None:
     benchmark.group = GROUP.format(goal)
-    rules = game_of(goal, 2)
+    rules = rules_to(goal, 2)
     solvers: list[Any] = []
 
     def fresh() -> tuple[tuple[Any], dict[str, Any]]:
@@ -237,7 +239,7 @@ def regrets_by_name(solver: Any) -> list[float]:
 @pytest.mark.parametrize("goal", [3, 4, 100])
 def bench_ours(benchmark: Benchmark, goal: int) -> None:
     benchmark.group = GROUP.format(goal)
-    iterate = ours(compile_game(game_of(goal, 2)))
+    iterate = ours(compile_game(rules_to(goal, 2)))
     state = benchmark.pedantic(iterate, rounds=5, warmup_rounds=1)
     assert int(state.iteration) == 6
 

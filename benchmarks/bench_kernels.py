@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.evaluate import mover_value, pair, policy_of, win_rate
-from hogeq.game import Game, compile_game
-from hogeq.kernels import passes
-from hogeq.respond import Effort, attack
+from hogeq.contest.tournament import play
+from hogeq.evaluation.win_rates import mover_value, pair, policy_of, win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
-from hogeq.tournament import play
-from hogeq.workspace import Duels, Workspace
 from tests import naive
 
 Benchmark = Any  # pytest-benchmark ships no types
@@ -31,7 +30,7 @@ def full_game(edition: str = "su20") -> Game:
 
 
 def mixed(game: Game, seed: int) -> NDArray[np.float64]:
-    return np.random.default_rng(seed).dirichlet(np.ones(game.rolls), game.shape[:2])
+    return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 
 def timed(benchmark: Benchmark, run: Callable[[], Any]) -> Any:
@@ -65,9 +64,9 @@ def bench_reach_of_both_players(benchmark: Benchmark, how: str) -> None:
     policies = np.stack([mixed(game, 0), mixed(game, 1)])
     work = workspace(game, 2, how)
     timed(benchmark, lambda: work.forward(policies))
-    rate = work.win_rate(policies, passes.MEASURE).win_rate
+    rate = work.win_rate(policies, Role.COUNTERFACTUAL).win_rate
     # The start holds half of player 0's reach; the other half moves second.
-    start = work.row_values[0, 0] @ policies[0, 0, 0]
+    start = work.counterfactual_values[0, 0] @ policies[0, 0, 0]
     assert start == pytest.approx(0.5 * work.backward(policies)[0], abs=1e-12)
     assert 0.0 < rate < 1.0
 
@@ -82,7 +81,7 @@ def bench_sweep_of_coordinate_ascent(benchmark: Benchmark, how: str) -> None:
 
     def sweep() -> float:
         work.forward(policies)
-        first, other, _ = work.backward(policies, passes.GREEDY)
+        first, other, _ = work.backward(policies, Role.ASCEND)
         return (first + 1.0 - other) / 2.0
 
     rate = timed(benchmark, sweep)
@@ -94,7 +93,7 @@ def bench_responder_with_full_memory(benchmark: Benchmark) -> None:
     game = full_game()
     policy = mixed(game, 0)[None]
     work = game.workspace(1)
-    value = timed(benchmark, lambda: work.backward(policy, passes.REMEMBER))[0]
+    value = timed(benchmark, lambda: work.backward(policy, Role.FULL_MEMORY))[0]
     assert value == pytest.approx(0.5005159690, abs=1e-10)  # RULES: su20, full memory
 
 
@@ -150,7 +149,7 @@ def bench_dice_sums(benchmark: Benchmark, how: str) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def bench_tournament(benchmark: Benchmark, jobs: int) -> None:
     game = full_game()
-    field = list(np.random.default_rng(0).integers(game.rolls, size=(12, *game.shape[:2])))
+    field = list(np.random.default_rng(0).integers(game.num_actions, size=(12, *game.shape[:2])))
     rates = benchmark.pedantic(lambda: play(game, field, jobs), rounds=3, warmup_rounds=1)
     assert rates[0, 1] == pytest.approx(win_rate(game, field[0], field[1]).win_rate, abs=1e-12)
 
@@ -179,7 +178,7 @@ def bench_attack(benchmark: Benchmark) -> None:
     game = full_game()
     target = np.full((100, 100), 5)
     found = benchmark.pedantic(
-        lambda: attack(game, target, Effort(starts=1)), rounds=3, warmup_rounds=1
+        lambda: attack(game, target, SearchBudget(starts=1)), rounds=3, warmup_rounds=1
     )
     assert found.win_rate == pytest.approx(win_rate(game, found.matrix, target).win_rate, abs=1e-12)
 
@@ -191,7 +190,7 @@ def bench_tablebase_by_goal(benchmark: Benchmark, goal: int) -> None:
     policy = mixed(game, 0)[None]
     work = game.workspace(1)
     value = benchmark.pedantic(
-        lambda: work.backward(policy, passes.REMEMBER), rounds=5, warmup_rounds=1
+        lambda: work.backward(policy, Role.FULL_MEMORY), rounds=5, warmup_rounds=1
     )[0]
     assert 0.5 < value < 0.52 if goal > 100 else value == pytest.approx(0.51736, abs=5e-6)
 
@@ -203,5 +202,5 @@ def bench_tablebase_by_dice(benchmark: Benchmark, dice: int) -> None:
     policy = mixed(game, 0)[None]
     work = game.workspace(1)
     rolls = np.zeros((100, 100, work.slots), np.int8)
-    value = timed(benchmark, lambda: work.backward(policy, passes.REMEMBER, choice=rolls))[0]
+    value = timed(benchmark, lambda: work.backward(policy, Role.FULL_MEMORY, choice=rolls))[0]
     assert value == pytest.approx(mover_value(game, rolls[:, :, 0]), abs=1e-12)

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from timing import Timing, in_turn, least, report
 
-from hogeq.evaluate import mover_value, pair, win_rate
-from hogeq.game import Game, compile_game
-from hogeq.purify.pool import Pool
-from hogeq.respond import Effort, attack
-from hogeq.results import cores
+from hogeq.contest.tournament import play
+from hogeq.evaluation.win_rates import mover_value, pair, win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.response.population import Population
+from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules
+from hogeq.runs.environment import cores
 from hogeq.solvers import SOLVERS
-from hogeq.tournament import play
 
 Floats = NDArray[np.float64]
 
@@ -35,12 +35,12 @@ THREADS = (1, 2)
 
 def mixed(game: Game, count: int) -> Floats:
     """Random policies (count, G, G, K)."""
-    return np.random.default_rng(0).dirichlet(np.ones(game.rolls), (count, *game.shape[:2]))
+    return np.random.default_rng(0).dirichlet(np.ones(game.num_actions), (count, *game.shape[:2]))
 
 
 def matrices(game: Game, count: int) -> NDArray[np.int64]:
     """Random matrices (count, G, G)."""
-    return np.random.default_rng(1).integers(game.rolls, size=(count, *game.shape[:2]))
+    return np.random.default_rng(1).integers(game.num_actions, size=(count, *game.shape[:2]))
 
 
 def all_actions(rules: Rules) -> float:
@@ -102,7 +102,7 @@ def threads() -> Iterator[Timing]:
     field = matrices(game, 24)
 
     def climbed(jobs: int) -> Any:
-        pool = Pool(game, field.astype(np.int8), jobs)
+        pool = Population(game, field.astype(np.int8), jobs)
         return pool.climb(target, len(field)), pool.matrices
 
     def iterated(name: str, **options: int) -> Callable[[int], Any]:
@@ -115,7 +115,7 @@ def threads() -> Iterator[Timing]:
         return iterate
 
     works: dict[str, Callable[[int], Any]] = {
-        "attack, 8 starts": lambda jobs: attack(game, target, Effort(starts=8, jobs=jobs)),
+        "attack, 8 starts": lambda jobs: attack(game, target, SearchBudget(starts=8, jobs=jobs)),
         "tournament of 24 matrices": lambda jobs: play(game, list(field), jobs),
         "tournament of 12 policies": lambda jobs: play(game, others, jobs),
         "pool, 24 counters climb": climbed,

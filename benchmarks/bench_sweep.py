@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 import psutil
 import yaml
 
-from hogeq import runs
-from hogeq.executor import Workers, workers
-from hogeq.sweep import Sweep, load_sweep, run_sweep
+from hogeq.runs import index as runs
+from hogeq.runs.sweep import run_sweep
+from hogeq.runs.sweep_file import Sweep, load_sweep
+from hogeq.support.workers import Workers, workers
 
 WORKERS = 1000  # of the model
 

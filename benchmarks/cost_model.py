@@ -21,12 +21,12 @@ from numba import njit
 from numpy.typing import NDArray
 from timing import context
 
-from hogeq.game import Game, compile_game
-from hogeq.kernels import lanes, passes
+from hogeq.kernels import lanes
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.tables import Tables
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
-from hogeq.workspace import Workspace
 
 NUMBER = 8  # bytes
 TRIAD = 1 << 23  # doubles of each of four arrays, 64 MiB
@@ -186,7 +186,7 @@ def ceilings() -> tuple[float, float]:
 def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
     """Count and time the passes of a game, mixed policies throughout: its own and generic ones."""
     random = np.random.default_rng(0)
-    played: NDArray[np.float64] = random.dirichlet(np.ones(game.rolls), (2, *game.shape[:2]))
+    played: NDArray[np.float64] = random.dirichlet(np.ones(game.num_actions), (2, *game.shape[:2]))
     values, reach, average = (f(game.tables) for f in (value_work, reach_work, average_work))
     works = {
         "values of all actions": values,
@@ -201,14 +201,14 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
 
         def sweep() -> None:
             both.forward(played)
-            both.backward(played, passes.SOFTEN, temperature=0.01, damping=0.0)
+            both.backward(played, Role.SOFTMAX, temperature=0.01, damping=0.0)
 
         alone.forward(played[:1])
         return [
             lambda: alone.backward(played[:1]),
             lambda: alone.forward(played[:1]),
             lambda: both.forward(played),
-            lambda: alone.backward(played[:1], passes.MEASURE),
+            lambda: alone.backward(played[:1], Role.COUNTERFACTUAL),
             sweep,
         ]
 

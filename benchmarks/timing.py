@@ -10,7 +10,8 @@ from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from typing import Any, NamedTuple, TypeVar
 
-from hogeq.results import environment, now, replacing
+from hogeq.runs.environment import environment, now
+from hogeq.runs.errors import replacing
 
 Result = TypeVar("Result")
 

@@ -14,10 +14,11 @@ from typing import get_args
 
 from report import Floats, arguments, publish, small_game, solved
 
-from hogeq.evaluate import RegretWeight
-from hogeq.game import Game
-from hogeq.purify import argmax
-from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.evaluation.counterfactual import RegretWeight
+from hogeq.model.game import Game
+from hogeq.purification import argmax
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
 from hogeq.solvers.cfr_br import CFRBR
 
 WEIGHTS: tuple[RegretWeight, ...] = get_args(RegretWeight)
@@ -29,13 +30,13 @@ def main() -> None:
         __doc__, edition="su20", goal=0, dice=0, iterations=100, starts=2, anneal_steps=40
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = Effort(given.starts, given.anneal_steps)
+    effort = SearchBudget(given.starts, given.anneal_steps)
     header = ["solver", "regrets by", "average by", "average", "attack", "argmax, attack", "bound"]
     rows = lines(game, given.iterations, effort)
     publish(given.out, f"averaging_{given.edition}", header, rows)
 
 
-def lines(game: Game, iterations: int, effort: Effort) -> Iterator[list[object]]:
+def lines(game: Game, iterations: int, effort: SearchBudget) -> Iterator[list[object]]:
     """Measure every average."""
     for *told, policy in averages(game, iterations):
         found = [attack(game, each, effort).win_rate for each in (policy, argmax(game, policy))]

@@ -15,13 +15,17 @@ from typing import Any
 
 from report import arguments
 
-from hogeq.config import load_config
-from hogeq.files import write_whole
-from hogeq.formats import read_strategy, write_strategy
-from hogeq.game import compile_game
-from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.results import MANIFEST, SCHEMA, environment, now
+from hogeq.model.game import compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.runs.checkpoint import SCHEMA
+from hogeq.runs.config import load_config
+from hogeq.runs.environment import environment, now
+from hogeq.runs.names import MANIFEST
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.write import write_strategy
+from hogeq.support.files import write_whole
 
 UNUSED_SEED = 777_000_001
 FILES = {"average_policy": "policy.npz", "matrix": "matrix.csv"}
@@ -45,7 +49,7 @@ def main() -> None:
     )
     game = compile_game(rules_from({"edition": given.edition}))
     folder = given.out / "champions" / given.edition
-    effort = Effort(
+    effort = SearchBudget(
         given.starts, given.anneal_steps, kicks=given.kicks, seed=UNUSED_SEED, jobs=given.jobs
     )
     try:

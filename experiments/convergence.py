@@ -13,9 +13,10 @@ from typing import Any
 
 from report import Points, arguments, draw, publish, small_game
 
-from hogeq.game import Game
-from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.run import schedule
+from hogeq.model.game import Game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.runs.runner import schedule
 from hogeq.solvers import SOLVERS
 
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -50,7 +51,7 @@ def main() -> None:
         solvers=tuple(PARAMETERS),
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = Effort(given.starts, given.anneal_steps, kicks=given.kicks)
+    effort = SearchBudget(given.starts, given.anneal_steps, kicks=given.kicks)
     by_iteration: dict[str, Points] = {}
     by_second: dict[str, Points] = {}
     rows = []
@@ -78,7 +79,12 @@ def main() -> None:
 
 
 def trace(
-    game: Game, name: str, parameters: dict[str, Any], iterations: int, limit: float, effort: Effort
+    game: Game,
+    name: str,
+    parameters: dict[str, Any],
+    iterations: int,
+    limit: float,
+    effort: SearchBudget,
 ) -> list[tuple[int, float, float, float]]:
     """Run a solver and give iterations, seconds, attack and bound on the way."""
     solver = SOLVERS[name](**parameters)

@@ -10,12 +10,12 @@ Prints a Markdown table and writes results/delta_distribution.md and .png.
 import numpy as np
 from report import arguments, publish, small_game, solved
 
-from hogeq import plots
-from hogeq.evaluate import reach
-from hogeq.purify import argmax
-from hogeq.seeds.delta import exact, total_variation
-from hogeq.seeds.second_place import guess_by_counting
-from hogeq.strategy import builtin
+from hogeq import figures
+from hogeq.baselines.delta import exact, total_variation
+from hogeq.baselines.registry import builtin
+from hogeq.baselines.second_place import guess_by_counting
+from hogeq.evaluation.hidden import reach
+from hogeq.purification import argmax
 
 
 def main() -> None:
@@ -38,13 +38,13 @@ def main() -> None:
             mean = (apart * met).sum() / met.sum()
             cells = apart[met > 0.0]
             quantiles = np.quantile(cells, (0.5, 0.9))
-            figures = [mean, *quantiles, cells.max()]
-            rows.append([name, kind, *(f"{figure:.4f}" for figure in figures), len(cells)])
+            shares = [mean, *quantiles, cells.max()]
+            rows.append([name, kind, *(f"{share:.4f}" for share in shares), len(cells)])
             if (name, kind) == ("huan2020", "counted"):
                 given.out.mkdir(parents=True, exist_ok=True)
                 apart[met == 0.0] = np.nan
                 place = given.out / "delta_distribution.png"
-                plots.values(apart, place, "huan2020, memory counted and met", "total variation")
+                figures.values(apart, place, "huan2020, memory counted and met", "total variation")
     header = [
         "strategy",
         "guess",

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from report import arguments, publish
 
-import hogeq.seeds  # noqa: F401  (makes ignore_memory known)
-from hogeq.game import Game, compile_game
-from hogeq.respond import Effort, exploitability
+from hogeq.baselines.registry import builtin
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import exploitability
+from hogeq.response.search import SearchBudget
 from hogeq.rules import EDITIONS, Rules
-from hogeq.strategy import builtin
-from hogeq.tablebase import solve
 
-EFFORT = Effort(starts=4, jobs=2)
+EFFORT = SearchBudget(starts=4, jobs=2)
 VARIANTS = {
     "fa15 without Piggy Back": replace(EDITIONS["fa15"], piggy_back=False),
     "su21 without Time Trot, six-sided extra turns": replace(

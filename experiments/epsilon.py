@@ -12,11 +12,12 @@ from typing import Any
 
 from report import Points, arguments, draw, publish, small_game, solved
 
-from hogeq.evaluate import win_rate
-from hogeq.purify import argmax
-from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.seeds.delta import countable, trembling
-from hogeq.strategy import builtin
+from hogeq.baselines.delta import countable, trembling
+from hogeq.baselines.registry import builtin
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.purification import argmax
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
 
 
 def main() -> None:
@@ -32,7 +33,7 @@ def main() -> None:
         epsilons=(0.0, 1e-5, 1e-4, 1e-3, 1e-2),
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = Effort(given.starts, given.anneal_steps)
+    effort = SearchBudget(given.starts, given.anneal_steps)
     erring = trembling(game, builtin("ignore_memory", game), 0.01)
     runs: dict[str, tuple[str, int, dict[str, Any]]] = {
         "cfr_plus": ("cfr_plus", given.iterations, {"average_weight": "reach"}),

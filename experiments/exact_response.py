@@ -15,17 +15,19 @@ from collections.abc import Iterator
 import numpy as np
 from report import arguments, publish, small_game, solved
 
-from hogeq.exact_response import best_response, decision_process
-from hogeq.game import Game
-from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.tighter_bound import tighter_bound
+from hogeq.model.game import Game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.branch_and_bound import best_response
+from hogeq.response.priced_bound import tighter_bound
+from hogeq.response.process import decision_process
+from hogeq.response.search import SearchBudget, attack
 
 SHORT = 1e-9  # win rate by which a search must miss to have missed
 EFFORTS = {
-    "ascent, 1 start": Effort(starts=1, anneal_steps=0),
-    "1 start": Effort(starts=1),
-    "4 starts": Effort(starts=4),
-    "4 starts, 20 kicks": Effort(starts=4, kicks=20),
+    "ascent, 1 start": SearchBudget(starts=1, anneal_steps=0),
+    "1 start": SearchBudget(starts=1),
+    "4 starts": SearchBudget(starts=4),
+    "4 starts, 20 kicks": SearchBudget(starts=4, kicks=20),
 }
 
 
@@ -33,8 +35,11 @@ def opponents(game: Game, number: int) -> Iterator[tuple[str, list[np.ndarray]]]
     """Strategies to respond to, by kind."""
     random = np.random.default_rng(0)
     cells = game.shape[:2]
-    yield "random policies", [random.dirichlet(np.ones(game.rolls), cells) for _ in range(number)]
-    yield "random matrices", [random.integers(game.rolls, size=cells) for _ in range(number)]
+    yield (
+        "random policies",
+        [random.dirichlet(np.ones(game.num_actions), cells) for _ in range(number)],
+    )
+    yield "random matrices", [random.integers(game.num_actions, size=cells) for _ in range(number)]
     yield (
         "CFR-BR",
         [solved(game, "cfr_br", 10 * step, averaging="last") for step in range(1, number + 1)],

@@ -12,11 +12,12 @@ import numpy as np
 from report import arguments, small_game
 from tqdm import tqdm
 
-from hogeq.formats import read_strategy, write_strategy
-from hogeq.game import Game
-from hogeq.purify import SearchState
-from hogeq.purify.local_search import LocalSearch
-from hogeq.results import replacing
+from hogeq.model.game import Game
+from hogeq.purification import SearchState
+from hogeq.purification.local_search import LocalSearch
+from hogeq.runs.errors import replacing
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.write import write_strategy
 
 
 def main() -> None:

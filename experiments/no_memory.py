@@ -13,9 +13,9 @@ from typing import Any
 
 from report import arguments, publish, solved
 
-from hogeq.game import compile_game
-from hogeq.purify import argmax
-from hogeq.respond import full_memory_bound
+from hogeq.model.game import compile_game
+from hogeq.purification import argmax
+from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules
 
 RUNS: dict[str, tuple[int, dict[str, Any]]] = {

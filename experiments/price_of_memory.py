@@ -12,8 +12,10 @@ with --most 0 results/price_of_memory_full.md.
 
 from report import arguments, publish, small_game, solved
 
-from hogeq.exact_response import branch_and_bound, decision_process
-from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.branch_and_bound import branch_and_bound
+from hogeq.response.process import decision_process
+from hogeq.response.search import SearchBudget, attack
 
 
 def main() -> None:
@@ -27,7 +29,7 @@ def main() -> None:
             for dice in given.dice:
                 game = small_game(edition, goal, dice)
                 policy = solved(game, "dcfr", given.iterations)
-                won = [f"{attack(game, policy, Effort()).win_rate:.6f}"]
+                won = [f"{attack(game, policy, SearchBudget()).win_rate:.6f}"]
                 for kept in ("nothing", "own", "opponent") if given.most else ():
                     process = decision_process(game, policy, kept)
                     found = branch_and_bound(process, None, given.most)

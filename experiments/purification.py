@@ -18,12 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from report import Floats, arguments, draw, publish, small_game, solved
 
-from hogeq.evaluate import policy_of
-from hogeq.formats import read_strategy, write_strategy
-from hogeq.game import Game
-from hogeq.purify import METHODS, argmax, thresholded
-from hogeq.purify.sampling import Sample
-from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.purification import METHODS, argmax, thresholded
+from hogeq.purification.sampling import Sample
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.write import write_strategy
 
 LAST_PRICE = 0.014  # of entropy when the bundle method ends, in win rate per nat
 
@@ -61,7 +63,7 @@ def main() -> None:
         policy = policy_of(game, read_strategy(given.strategy, game.goal, game.rules.max_dice))
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
-    strong = Effort(
+    strong = SearchBudget(
         given.starts, given.anneal_steps, kicks=given.kicks, seed=1_000_003, jobs=given.jobs
     )
     jobs: dict[str, Any] = {"jobs": given.jobs}
@@ -86,7 +88,9 @@ def main() -> None:
     figure(given.out, game, policy, given.samples, jobs)
 
 
-def lines(game: Game, policy: Floats, runs: list[Run], strong: Effort) -> Iterator[list[object]]:
+def lines(
+    game: Game, policy: Floats, runs: list[Run], strong: SearchBudget
+) -> Iterator[list[object]]:
     """Measure the policy, the policy without unlikely rolls, and every method."""
     yield ["the policy itself", "", *measured(game, policy, strong), ""]
     for level in (0.05, 0.1, 0.2, 0.3):
@@ -102,14 +106,14 @@ def lines(game: Game, policy: Floats, runs: list[Run], strong: Effort) -> Iterat
         yield [method, ", ".join(told), *measured(game, made[method], strong), f"{seconds:.1f}"]
 
 
-def measured(game: Any, strategy: Any, effort: Effort) -> list[str]:
+def measured(game: Any, strategy: Any, effort: SearchBudget) -> list[str]:
     """Attack found and full-memory bound, formatted."""
     found = attack(game, strategy, effort).win_rate
     return [f"{found:.6f}", f"{full_memory_bound(game, strategy):.6f}"]
 
 
 def sharpened(
-    game: Game, policy: Floats, iterations: int, jobs: int, strong: Effort
+    game: Game, policy: Floats, iterations: int, jobs: int, strong: SearchBudget
 ) -> Iterator[list[object]]:
     """Measure the matrix that the bundle method ends with when entropy has a rising price."""
     sharpen = LAST_PRICE / iterations

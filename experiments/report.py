@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.game import Game, compile_game
-from hogeq.results import replacing
+from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
+from hogeq.runs.errors import replacing
 from hogeq.solvers import SOLVERS
 
 Floats = NDArray[np.float64]

@@ -13,17 +13,17 @@ from pathlib import Path
 
 from report import arguments, publish, small_game
 
-from hogeq.formats import read_strategy
-from hogeq.respond import Effort, attack
+from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.read import read_strategy
 
 EFFORTS = [
-    Effort(starts=4),
-    Effort(starts=16),
-    Effort(starts=32),
-    Effort(starts=8, anneal_steps=240),
-    Effort(starts=4, kicks=20),
-    Effort(starts=4, kicks=100),
-    Effort(starts=4, kicks=400),
+    SearchBudget(starts=4),
+    SearchBudget(starts=16),
+    SearchBudget(starts=32),
+    SearchBudget(starts=8, anneal_steps=240),
+    SearchBudget(starts=4, kicks=20),
+    SearchBudget(starts=4, kicks=100),
+    SearchBudget(starts=4, kicks=400),
 ]
 
 

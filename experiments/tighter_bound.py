@@ -12,10 +12,11 @@ import time
 
 from report import arguments, publish, small_game, solved
 
-from hogeq.exact_response import decision_process
-from hogeq.game import Game
-from hogeq.respond import Effort, attack, full_memory_bound
-from hogeq.tighter_bound import tighter_bound
+from hogeq.model.game import Game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.priced_bound import tighter_bound
+from hogeq.response.process import decision_process
+from hogeq.response.search import SearchBudget, attack
 
 
 def main() -> None:
@@ -42,7 +43,7 @@ def main() -> None:
 def lines(game: Game, iterations: int, horizons: list[int | None]) -> list[list[object]]:
     """Measure one game, a line for each horizon."""
     policy = solved(game, "dcfr", iterations, alpha=1.0, gamma=1.0, average_weight="reach")
-    found = attack(game, policy, Effort()).win_rate
+    found = attack(game, policy, SearchBudget()).win_rate
     full = full_memory_bound(game, policy)
     rows: list[list[object]] = []
     for horizon in horizons:

@@ -203,13 +203,13 @@ def counterfactual(
     ones = np.ones((goal, goal, len(play.rolls())))
     weights = (match if own_reach else Match(play, ones, b)).reach()
     values = np.zeros_like(ones)
-    mass = np.zeros((goal, goal))
+    infoset_reach = np.zeros((goal, goal))
     for (player, state), weight in weights.items():
         if player == 0:
-            mass[state[:2]] += float(weight)
+            infoset_reach[state[:2]] += float(weight)
             for dice in play.rolls():
                 values[(*state[:2], dice)] += float(weight) * match.action_value(0, state, dice)
-    return values, mass
+    return values, infoset_reach
 
 
 def reachable_cells(play: Play, b: Any) -> list[tuple[int, int]]:

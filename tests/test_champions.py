@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hogeq.config import config_from
-from hogeq.evaluate import win_rate
-from hogeq.formats import read_strategy
-from hogeq.game import Game, compile_game
-from hogeq.respond import Effort, attack, full_memory_bound
+from hogeq.baselines.registry import builtin
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
-from hogeq.strategy import builtin
+from hogeq.runs.config import config_from
+from hogeq.strategies.read import read_strategy
 
 CHAMPIONS = Path(__file__).parent.parent / "results" / "champions"
 FOLDERS = sorted(CHAMPIONS.glob("*/manifest.json"))
@@ -50,7 +51,9 @@ def test_the_interval_is_what_the_manifest_says(
 
 def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: Game) -> None:
     figures = json.loads(manifest.read_text(encoding="utf-8"))["figures"]["matrix"]
-    found = attack(game, read_strategy(manifest.parent / "matrix.csv"), Effort(starts=2, seed=31))
+    found = attack(
+        game, read_strategy(manifest.parent / "matrix.csv"), SearchBudget(starts=2, seed=31)
+    )
     assert found.win_rate <= figures["attack"] + 2e-3
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hogeq.formats import read_strategy, write_strategy
-from hogeq.game import compile_game
-from hogeq.purify.local_search import LocalSearch
+from hogeq.model.game import compile_game
+from hogeq.purification.local_search import LocalSearch
 from hogeq.rules import rules_from
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.write import write_strategy
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 

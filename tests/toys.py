@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.passes import FOLLOW, GREEDY, REMEMBER, SOFTEN, TIE
-from hogeq.workspace import WinRate
+from hogeq.model.workspace import TIE, Role, WinRate
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +76,7 @@ class Toy:
         self.shape = (len(self.nodes), len(next(choices(root)).children))
         if sorted(self.nodes) != list(range(len(self.nodes))):
             raise ValueError("toy: information sets are not numbered from 0 without gaps")
-        if any(len(node.children) != self.rolls for node in choices(root)):
+        if any(len(node.children) != self.num_actions for node in choices(root)):
             raise ValueError("toy: information sets differ in their number of actions")
         if any(len({node.seat for node in nodes}) > 1 for nodes in self.nodes.values()):
             raise ValueError("toy: an information set belongs to both seats")
@@ -93,7 +92,7 @@ class Toy:
         self.last_first = list(TopologicalSorter(later).static_order())
 
     @property
-    def rolls(self) -> int:
+    def num_actions(self) -> int:
         """Number of actions, K."""
         return self.shape[1]
 
@@ -109,13 +108,13 @@ class Toy:
 
 
 class ToyWorkspace:
-    """The passes of `hogeq.workspace.Workspace`, by plain recursion."""
+    """The passes of `hogeq.model.workspace.Workspace`, by plain recursion."""
 
     def __init__(self, toy: Toy, players: int) -> None:
         self.toy = toy
         self.players = players
-        self.row_values = np.zeros(toy.shape)
-        self.mass = np.zeros(toy.shape[0])
+        self.counterfactual_values = np.zeros(toy.shape)
+        self.infoset_reach = np.zeros(toy.shape[0])
         self._reach: dict[tuple[int, int, Choice], float] = {}
 
     def _seated(self, policies: Any) -> Iterator[tuple[tuple[int, int], Tables]]:
@@ -143,39 +142,44 @@ class ToyWorkspace:
     def backward(
         self,
         policies: Floats,
-        role: int = FOLLOW,
+        role: int = Role.EVALUATE,
         *,
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> tuple[float, float, int]:
         """Play out player 0's role; see `hogeq.kernels.passes.backward`."""
         changes = 0
-        if role not in (FOLLOW, REMEMBER):
+        if role not in (Role.EVALUATE, Role.FULL_MEMORY):
             for infoset in self.toy.last_first:
                 self._measure(infoset, policies)
-                values, mass = self.row_values[infoset], float(self.mass[infoset])
+                values, infoset_reach = (
+                    self.counterfactual_values[infoset],
+                    float(self.infoset_reach[infoset]),
+                )
                 row = policies[0, infoset]
-                if mass > 0.0 and role == GREEDY:
-                    changes += take_best(row, values, mass)
-                elif mass > 0.0 and role == SOFTEN:
-                    soften(row, values / mass / temperature, damping)
+                if infoset_reach > 0.0 and role == Role.ASCEND:
+                    changes += take_best(row, values, infoset_reach)
+                elif infoset_reach > 0.0 and role == Role.SOFTMAX:
+                    soften(row, values / infoset_reach / temperature, damping)
         seated = list(self._seated(policies.tolist()))
-        if role == REMEMBER:
+        if role == Role.FULL_MEMORY:
             first, *others = (self._remembered(*of, self.toy.root) for of in seated)
             return first, 1.0 - others[0] if others else first, 0
         wins = [first_wins(self.toy.root, tables) for _, tables in seated]
         return wins[0], wins[-1], changes
 
     def _measure(self, infoset: int, policies: Floats) -> None:
-        self.row_values[infoset] = 0.0
-        self.mass[infoset] = 0.0
+        self.counterfactual_values[infoset] = 0.0
+        self.infoset_reach[infoset] = 0.0
         for seats, tables in self._seated(policies.tolist()):
             for node in self.toy.nodes[infoset]:
                 if seats[node.seat] == 0:
                     reach = self._reach[(*seats, node)]
                     wins = np.array([first_wins(child, tables) for child in node.children])
-                    self.row_values[infoset] += reach * (wins if node.seat == 0 else 1.0 - wins)
-                    self.mass[infoset] += reach
+                    self.counterfactual_values[infoset] += reach * (
+                        wins if node.seat == 0 else 1.0 - wins
+                    )
+                    self.infoset_reach[infoset] += reach
 
     def _remembered(self, seats: tuple[int, int], tables: Tables, node: Node) -> float:
         # Player 0's probability of winning, knowing everything at every move.
@@ -189,7 +193,7 @@ class ToyWorkspace:
             return float(sum(p * value for p, value in zip(row, values, strict=True)))
         return node if seats[0] == 0 else 1.0 - node
 
-    def win_rate(self, policies: Floats, role: int = FOLLOW, **options: float) -> WinRate:
+    def win_rate(self, policies: Floats, role: int = Role.EVALUATE, **options: float) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""
         first, other, _ = self.backward(policies, role, **options)
         return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
@@ -204,9 +208,9 @@ class ToyWorkspace:
         return found
 
 
-def take_best(row: Floats, values: Floats, mass: float) -> int:
+def take_best(row: Floats, values: Floats, infoset_reach: float) -> int:
     """Put all on the best action, the present one on a tie; 1 if that is a change."""
-    best = [k for k, value in enumerate(values) if value >= values.max() - TIE * mass]
+    best = [k for k, value in enumerate(values) if value >= values.max() - TIE * infoset_reach]
     present = [k for k in best if row[k] == 1.0]
     chosen = (present or best)[0]
     row[:] = np.arange(len(row)) == chosen
@@ -224,10 +228,10 @@ def soften(row: Floats, scaled: Floats, damping: float) -> None:
 
 def pure_tables(toy: Toy, infosets: list[int]) -> Iterator[Floats]:
     """Every pure table at these information sets; the first action elsewhere."""
-    for actions in product(range(toy.rolls), repeat=len(infosets)):
+    for actions in product(range(toy.num_actions), repeat=len(infosets)):
         table = np.zeros(toy.shape)
         table[:, 0] = 1.0
-        table[infosets] = np.eye(toy.rolls)[list(actions)]
+        table[infosets] = np.eye(toy.num_actions)[list(actions)]
         yield table
 
 

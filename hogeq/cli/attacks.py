@@ -27,9 +27,12 @@ from hogeq.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from hogeq.field import Answer, Objective, Point, Progress
-    from hogeq.game import Game
-    from hogeq.respond import Effort, Gains
+    from hogeq.contest.field import Answer, Progress
+    from hogeq.contest.objectives import Objective
+    from hogeq.contest.safety import Point
+    from hogeq.model.game import Game
+    from hogeq.response.gains import Gains
+    from hogeq.response.search import SearchBudget
 
 LISTED = 10  # cells that gain most
 KICKS = 20  # by default, against one strategy; a field costs as much as its rivals together
@@ -129,11 +132,11 @@ def attack(
     check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
     game = load_game(rules)
     rivals = [load_strategy(name, game, trust) for name in strategies]
-    from hogeq import respond
+    from hogeq.response.search import SearchBudget
 
     with refusing():
         rounds = kicks if kicks is not None else 0 if field else KICKS
-        effort = respond.Effort(starts, anneal_steps, damping, rounds, seed, jobs or cores())
+        effort = SearchBudget(starts, anneal_steps, damping, rounds, seed, jobs or cores())
     with computing(on, jobs) if on else nullcontext():
         if field:
             request = _Request(
@@ -145,7 +148,7 @@ def attack(
     found = data.pop("strategy_found")
     data["out"] = None if out is None else str(out)
     if out is not None:
-        from hogeq.formats import write_strategy
+        from hogeq.strategies.write import write_strategy
 
         with refusing():
             write_strategy(out, found, game.goal, game.rules.max_dice)
@@ -153,7 +156,7 @@ def attack(
     emit(data, text, as_json)
 
 
-def _effort(effort: "Effort") -> dict[str, Any]:
+def _effort(effort: "SearchBudget") -> dict[str, Any]:
     return {
         "starts": effort.starts,
         "anneal_steps": effort.anneal_steps,
@@ -163,7 +166,7 @@ def _effort(effort: "Effort") -> dict[str, Any]:
     }
 
 
-def _effort_text(effort: "Effort") -> str:
+def _effort_text(effort: "SearchBudget") -> str:
     return (
         f"effort: {effort.starts} starts, {effort.anneal_steps} anneal steps, "
         f"damping {effort.damping}, {effort.kicks} kicks, seed {effort.seed}"
@@ -174,21 +177,23 @@ def _effort_text(effort: "Effort") -> str:
 
 
 def _one(
-    game: "Game", name: str, target: Any, effort: "Effort", plot: Path | None
+    game: "Game", name: str, target: Any, effort: "SearchBudget", plot: Path | None
 ) -> tuple[dict[str, Any], str]:
-    from hogeq import respond
+    from hogeq.response.bounds import full_memory_bound
+    from hogeq.response.gains import gains
+    from hogeq.response.search import attack
 
-    found = respond.attack(game, target, effort)
-    bound = respond.full_memory_bound(game, target)
-    gains = respond.gains(game, found.matrix, target)
-    gap = found.matrix.astype(int) - gains.usual
+    found = attack(game, target, effort)
+    bound = full_memory_bound(game, target)
+    worth = gains(game, found.matrix, target)
+    gap = found.matrix.astype(int) - worth.usual
     if plot is not None:
-        from hogeq import plots
+        from hogeq import figures
 
         title = f"counter to {name}, {game.rules.name}".replace("$", r"\$")
         with refusing():
-            plots.counter(gap, gains.gains, gains.reach, plot, title)
-    met = gains.reach > 0.0
+            figures.counter(gap, worth.gains, worth.reach, plot, title)
+    met = worth.reach > 0.0
     data = {
         "rules": game.rules.name,
         "strategy": name,
@@ -200,7 +205,7 @@ def _one(
         "found": list(found.found),
         "reached": int(met.sum()),
         "deviates": int((met & (gap != 0)).sum()),
-        "gains": _most(gains, found.matrix),
+        "gains": _most(worth, found.matrix),
         "plot": None if plot is None else str(plot),
         "strategy_found": found.matrix,
     }
@@ -258,7 +263,7 @@ class _Request:
         objective: "Objective",
         cap: float | None,
         mixed: bool,
-        effort: "Effort",
+        effort: "SearchBudget",
         steps: int,
     ) -> None:
         self.game, self.names, self.rivals = game, names, rivals
@@ -267,7 +272,8 @@ class _Request:
 
     def answer(self, tradeoff: Path | None) -> tuple[dict[str, Any], str]:
         """Search, and say what was found; the curve is written on the way."""
-        from hogeq import field
+        from hogeq.contest import safety
+        from hogeq.contest.field import answer_field
 
         points: list[Point] = []
         chosen: Point | None = None
@@ -276,7 +282,7 @@ class _Request:
                 chosen, points = self._capped(self.cap, progress)
             if tradeoff is not None:
                 known = {point.share for point in points}
-                points += field.tradeoff(
+                points += safety.tradeoff(
                     self.game,
                     self.rivals,
                     [share for share in SHARES if share not in known],
@@ -292,18 +298,16 @@ class _Request:
             elif points:
                 found = points[0].answer  # nobody free: the field alone
             else:
-                found = field.answer_field(
-                    self.game, self.rivals, self.objective, self.effort, progress
-                )
+                found = answer_field(self.game, self.rivals, self.objective, self.effort, progress)
         if tradeoff is not None:
             self._write_curve(tradeoff, points)
         return self._data(found, chosen, points, tradeoff), self._text(found, chosen, tradeoff)
 
     def _capped(self, cap: float, progress: "Progress") -> "tuple[Point, list[Point]]":
-        from hogeq import field
+        from hogeq.contest.safety import CapError, answer_below
 
         try:
-            return field.answer_below(
+            return answer_below(
                 self.game,
                 self.rivals,
                 cap,
@@ -313,7 +317,7 @@ class _Request:
                 steps=self.steps,
                 progress=progress,
             )
-        except field.CapError as error:
+        except CapError as error:
             more = "" if self.mixed else ", or --mixed"
             raise BadInputError(f"{error}; allowed are higher caps, more --steps{more}") from error
 
@@ -344,7 +348,7 @@ class _Request:
         }
 
     def _text(self, found: "Answer", chosen: "Point | None", tradeoff: Path | None) -> str:
-        from hogeq.tournament import WIN
+        from hogeq.contest.tournament import WIN
 
         what = "mean win rate" if self.objective == "mean" else "rivals beaten"
         rows = [
@@ -374,8 +378,8 @@ class _Request:
         return "\n".join(lines)
 
     def _write_curve(self, path: Path, points: "Sequence[Point]") -> None:
-        from hogeq import plots
-        from hogeq.files import write_whole
+        from hogeq import figures
+        from hogeq.support.files import write_whole
 
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
@@ -385,7 +389,7 @@ class _Request:
         beaten = self.objective == "beaten"
         with refusing():
             write_whole(path.with_suffix(".csv"), file.getvalue().encode())
-            plots.tradeoff(
+            figures.tradeoff(
                 [point.share for point in points],
                 [point.attack for point in points],
                 [point.answer.beaten if beaten else point.answer.mean for point in points],

@@ -20,7 +20,7 @@ from hogeq.cli.shell import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.game import Game
+    from hogeq.model.game import Game
 
 EXPORT_SUFFIXES = (".py", ".csv", ".txt", ".json", ".npy", ".npz")
 ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one letter a roll
@@ -56,7 +56,7 @@ def run(
         raise BadInputError(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
-    from hogeq.run import command
+    from hogeq.runs.command import command
 
     raise typer.Exit(
         command(
@@ -101,8 +101,8 @@ def export(
         raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
     game = load_game(rules)
     table_ = load_strategy(strategy, game, trust)
-    from hogeq.formats import write_strategy
-    from hogeq.purify import purify as made_pure
+    from hogeq.purification import purify as made_pure
+    from hogeq.strategies.write import write_strategy
 
     with refusing():
         if purify is not None:
@@ -153,7 +153,7 @@ def show(
     if out is not None:
         _draw(game, one, two, values, out, (strategy, minus or ""))
     likely = one if one.ndim == 2 else one.argmax(axis=2)
-    counts = {roll: int((likely == roll).sum()) for roll in range(game.rolls)}
+    counts = {roll: int((likely == roll).sum()) for roll in range(game.num_actions)}
     data = {
         "rules": game.rules.name,
         "strategy": strategy,
@@ -187,7 +187,7 @@ def _draw(
     out: Path,
     names: tuple[str, str],
 ) -> None:
-    from hogeq import plots
+    from hogeq import figures
 
     # Dollar signs would be taken for formulas.
     names = names[0].replace("$", r"\$"), names[1].replace("$", r"\$")
@@ -195,21 +195,21 @@ def _draw(
     title = f"{names[0]}, {about}"
     with refusing():
         if two is not None:
-            plots.difference(one, two, out, about, names)
+            figures.difference(one, two, out, about, names)
         elif values:
-            plots.values(_values(game, one), out, title)
+            figures.values(_values(game, one), out, title)
         elif one.ndim == 3:
-            plots.policy(one, out, title)
+            figures.policy(one, out, title)
         else:
-            plots.matrix(one, out, title, game.rolls)
+            figures.matrix(one, out, title, game.num_actions)
 
 
 def _values(game: "Game", strategy: "NDArray[Any]") -> "NDArray[Any]":
     """Win probability by position, averaged over the memory as play makes it; NaN if unreached."""
     import numpy as np
 
-    from hogeq.evaluate import reach
-    from hogeq.evaluate import values as by_memory
+    from hogeq.evaluation.hidden import reach
+    from hogeq.evaluation.hidden import values as by_memory
 
     found = by_memory(game, strategy)
     if not game.has_memory:

@@ -12,7 +12,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.game import Game
+    from hogeq.model.game import Game
 
 BLAS = "scipy.linalg.cython_blas"
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
@@ -28,7 +28,7 @@ def load_rules(spec: str) -> Rules:
                 return rules_from(spec)
             except ValueError as error:
                 raise BadInputError(f"{error}; or a YAML file of rule parts") from error
-        from hogeq.config import load_rules as read
+        from hogeq.runs.config import load_rules as read
 
         return read(path)
 
@@ -36,7 +36,7 @@ def load_rules(spec: str) -> Rules:
 def load_game(spec: str) -> "Game":
     """Compile the rules that a user names."""
     _load_numba_alone()
-    from hogeq.game import compile_game
+    from hogeq.model.game import compile_game
 
     rules = load_rules(spec)
     with refusing():
@@ -60,8 +60,7 @@ def _load_numba_alone() -> None:
 
 def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":
     """Matrix or policy from a built-in's name or a file."""
-    import hogeq.seeds  # noqa: F401 - makes its names known
-    from hogeq.formats import find_strategy
+    from hogeq.baselines.registry import find_strategy
 
     with refusing():
         return find_strategy(spec, game, trust)

@@ -90,8 +90,7 @@ def _switches() -> str:
 
 def strategies(as_json: JsonOption = False) -> None:
     """List the strategies that have a name."""
-    import hogeq.seeds  # noqa: F401 - makes its names known
-    from hogeq.strategy import names
+    from hogeq.baselines.registry import names
 
     known = names()
     emit({"strategies": known}, table(list(known.items()), left=2), as_json)
@@ -110,7 +109,7 @@ def dice(
     """Distribution of the points of every roll, and their means."""
     check_output(plot, (".png",))
     chosen = load_rules(rules)
-    from hogeq.dice import kinds_of_dice, score_distribution
+    from hogeq.rules.distributions import kinds_of_dice, score_distribution
 
     kinds = kinds_of_dice(chosen) if sides is None else {sides: "asked for"}
     counts = range(1, chosen.max_dice + 1)
@@ -119,9 +118,9 @@ def dice(
             kind: [score_distribution(chosen, count, kind) for count in counts] for kind in kinds
         }
         if plot is not None:
-            from hogeq import plots
+            from hogeq import figures
 
-            plots.distributions(
+            figures.distributions(
                 {
                     f"{kind}-sided": [
                         {points: float(share) for points, share in roll.probability.items()}

@@ -26,9 +26,9 @@ from hogeq.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from hogeq.game import Game
-    from hogeq.tournament import Standing
-    from hogeq.workspace import WinRate
+    from hogeq.contest.tournament import Standing
+    from hogeq.model.game import Game
+    from hogeq.model.workspace import WinRate
 
 FULL_MEMORY = "full_memory"
 
@@ -56,7 +56,7 @@ def compare(
         found = _of_full_memory(a, b, game, trust)
     else:
         one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
-        from hogeq.evaluate import win_rate
+        from hogeq.evaluation.win_rates import win_rate
 
         found = win_rate(game, one, two)
     data = {"rules": game.rules.name, "a": a, "b": b, **found._asdict()}
@@ -74,8 +74,8 @@ def compare(
 def _of_full_memory(a: str, b: str, game: "Game", trust: bool) -> "WinRate":
     """Win rate of A against B, one of whom remembers everything, or both."""
     others = [load_strategy(name, game, trust) for name in (a, b) if name != FULL_MEMORY]
-    from hogeq.tablebase import solve
-    from hogeq.workspace import WinRate
+    from hogeq.evaluation.tablebase import solve
+    from hogeq.model.workspace import WinRate
 
     with refusing():
         solved = solve(game)
@@ -113,7 +113,7 @@ def tournament(
     strategies = [load_strategy(entry, game, trust) for entry in entries]
     from tqdm import tqdm
 
-    from hogeq.tournament import play, rank
+    from hogeq.contest.tournament import play, rank
 
     with (
         computing(on, jobs) if on else nullcontext(),
@@ -146,10 +146,10 @@ def tournament(
     if out is not None:
         _write_rates(out, data, entries)
     if plot is not None:
-        from hogeq import plots
+        from hogeq import figures
 
         with refusing():
-            plots.win_rates(rates, entries, plot, game.rules.name.replace("$", r"\$"))
+            figures.win_rates(rates, entries, plot, game.rules.name.replace("$", r"\$"))
     emit(data, _ranking(data, standings), as_json)
 
 
@@ -181,7 +181,7 @@ def _ranking(data: dict[str, Any], standings: "list[Standing]") -> str:
 
 
 def _write_rates(path: Path, data: dict[str, Any], entries: list[str]) -> None:
-    from hogeq.files import write_whole
+    from hogeq.support.files import write_whole
 
     if path.suffix.lower() == ".json":
         text = json.dumps(data, indent=1, allow_nan=False) + "\n"

@@ -11,19 +11,11 @@ import typer
 
 from hogeq.cli.inputs import check_output, load_game, load_strategy
 from hogeq.cli.memory import memory_line
-from hogeq.cli.shell import (
-    JsonOption,
-    RulesOption,
-    TrustOption,
-    emit,
-    encodable,
-    refusing,
-    table,
-)
+from hogeq.cli.shell import JsonOption, RulesOption, TrustOption, emit, encodable, refusing, table
 from hogeq.rules import Rules, describe
 
 if TYPE_CHECKING:
-    from hogeq.play import Move, Position, Session
+    from hogeq.contest.session import Move, Position, Session
 
 OPTIMAL = ("optimal", "memory")
 HELP = (
@@ -78,7 +70,7 @@ def play(
     check_output(transcript, (".txt", ".json"))
     game = load_game(rules)
     strategy = None if engine in OPTIMAL else load_strategy(engine, game, trust)
-    from hogeq.play import Engine, Session
+    from hogeq.contest.session import Engine, Session
 
     with refusing():
         opponent = Engine(game, strategy)
@@ -221,7 +213,7 @@ class _Table:
         return f"you {you}, engine {engine}"
 
     def _tell(self, move: "Move") -> None:
-        from hogeq.play import YOU, effects
+        from hogeq.contest.session import YOU, effects
 
         what, *others = effects(self.rules, move)
         self._say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
@@ -258,7 +250,7 @@ class _Table:
 
 
 def _player(player: int) -> str:
-    from hogeq.play import PLAYERS
+    from hogeq.contest.session import PLAYERS
 
     return PLAYERS[player]
 
@@ -282,7 +274,7 @@ def _read() -> str | None:
 def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
     import json
 
-    from hogeq.files import write_whole
+    from hogeq.support.files import write_whole
 
     if path.suffix.lower() == ".json":
         text = json.dumps(data, indent=1, allow_nan=False) + "\n"
@@ -293,7 +285,7 @@ def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
 
 
 def _transcript(data: dict[str, Any], table_: _Table) -> list[str]:
-    from hogeq.play import effects
+    from hogeq.contest.session import effects
 
     session = table_.session
     lines = [

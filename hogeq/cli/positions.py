@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import (
-    MATRIX_SUFFIXES,
-    check_output,
-    load_game,
-    load_strategy,
-    position,
-)
+from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy, position
 from hogeq.cli.memory import Seen, memory_columns, memory_fields, memory_line, memory_texts
 from hogeq.cli.shell import (
     BadInputError,
@@ -25,7 +19,7 @@ from hogeq.cli.shell import (
 from hogeq.rules.turn import Memory
 
 if TYPE_CHECKING:
-    from hogeq.game import Game
+    from hogeq.model.game import Game
 
 ScoreOption = Annotated[int, typer.Option("--score", help="Points of the player to move.")]
 OpponentOption = Annotated[int, typer.Option("--opponent", help="Points of the other player.")]
@@ -57,7 +51,7 @@ def tablebase(
     check_output(out, MATRIX_SUFFIXES)
     game = load_game(rules)
     target = None if against is None else load_strategy(against, game, trust)
-    from hogeq.tablebase import longest_game, solve
+    from hogeq.evaluation.tablebase import longest_game, solve
 
     if out is not None and game.has_memory:
         raise BadInputError(
@@ -87,7 +81,7 @@ def tablebase(
         data["longest_game"] = turns
         rows.append(("longest game", turns or "no limit", "turns of both players" if turns else ""))
     if out is not None:
-        from hogeq.formats import write_strategy
+        from hogeq.strategies.write import write_strategy
 
         with refusing():
             write_strategy(out, solved.matrix)
@@ -134,7 +128,7 @@ def analyze(
     position(game, score, opponent)
     memory = Seen(own_last, opponent_last, turn, extra).memory(game.rules)
     source = "given" if memory is not None else "start" if strategy is None else "belief"
-    from hogeq.tablebase import best_first, solve
+    from hogeq.evaluation.tablebase import best_first, solve
 
     shares = None
     if strategy is None:
@@ -142,7 +136,8 @@ def analyze(
             solved = solve(game)
         by_memory = solved.roll_values(score, opponent)
     else:
-        from hogeq.evaluate import action_values, policy_of
+        from hogeq.evaluation.hidden import action_values
+        from hogeq.evaluation.win_rates import policy_of
 
         policy = policy_of(game, load_strategy(strategy, game, trust))
         by_memory = action_values(game, policy, None, [(score, opponent)])[0]
@@ -202,7 +197,7 @@ def _analysis(game: "Game", data: dict[str, Any], memory: Memory, source: str) -
 
 
 def _belief(game: "Game", policy: Any, score: int, opponent: int, name: str) -> Any:
-    from hogeq.evaluate import belief
+    from hogeq.evaluation.hidden import belief
 
     found = belief(game, policy, None, score, opponent)
     if found is None:
@@ -243,7 +238,7 @@ def beliefs(
         raise BadInputError(f"beliefs: rules {game.rules.name} have no hidden memory")
     one = load_strategy(strategy, game, trust)
     two = one if against is None else load_strategy(against, game, trust)
-    from hogeq.evaluate import reach
+    from hogeq.evaluation.hidden import reach
 
     masses = reach(game, one, two)[score, opponent]
     visits = float(masses.sum())
@@ -253,7 +248,7 @@ def beliefs(
         )
     shares = {"probability": masses / visits}
     shares |= _guesses(game, one, None if against is None else two, score, opponent)
-    from hogeq.seeds.delta import total_variation
+    from hogeq.baselines.delta import total_variation
 
     distances = {
         name: float(total_variation(shares["probability"], guess))
@@ -301,8 +296,8 @@ def beliefs(
 
 def _guesses(game: "Game", one: Any, two: Any, score: int, opponent: int) -> dict[str, Any]:
     """Guesses of the memory by counting, (H,) each; none where turns do not alternate."""
-    from hogeq.seeds.delta import countable
-    from hogeq.seeds.second_place import guess_by_counting
+    from hogeq.baselines.delta import countable
+    from hogeq.baselines.second_place import guess_by_counting
 
     if not countable(game):
         return {}
@@ -321,8 +316,8 @@ def _plot_beliefs(
     path: Path,
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
-    from hogeq import plots
-    from hogeq.memory import axes, fold
+    from hogeq import figures
+    from hogeq.rules.memory import axes, fold
 
     rows, columns = axes(game.rules)
     titles = {"probability": "exact"} | {
@@ -330,7 +325,7 @@ def _plot_beliefs(
     }
     title = f"{data['rules']}, {data['score']} points against {data['opponent']}"
     with refusing():
-        plots.beliefs(
+        figures.beliefs(
             {titles[name]: fold(game.rules, of) for name, of in shares.items()},
             path,
             rows,

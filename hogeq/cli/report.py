@@ -62,7 +62,7 @@ def report(
 
     from tqdm import tqdm
 
-    from hogeq.game import compile_game
+    from hogeq.model.game import compile_game
     from hogeq.report import page
     from hogeq.report.finished import load
 
@@ -88,7 +88,7 @@ def report(
         except page.ReportError as error:
             raise BadInputError(f"report: {error}") from error
     content = made.html.encode()
-    from hogeq.files import write_whole
+    from hogeq.support.files import write_whole
 
     with refusing():
         write_whole(out, content)

@@ -11,7 +11,7 @@ from hogeq.cli.shell import BadInputError, JsonOption, RulesOption, emit, refusi
 from hogeq.rules import Rules
 
 if TYPE_CHECKING:
-    from hogeq.audit import Audit, Finding, Loss, Witness
+    from hogeq.trees.recall import Audit, Finding, Loss, Witness
 
 LETTERS = {
     "own action": "a",
@@ -46,7 +46,7 @@ def audit_(
     they show is one of the full game too: both histories of its witness lead to the same scores
     there. That a property holds is shown for the game walked only.
     """
-    from hogeq.audit import audit, small
+    from hogeq.trees.audit import audit, small
 
     full = load_rules(rules)
     walked = small(full, goal, max_dice)
@@ -87,7 +87,7 @@ def _audit_data(full: Rules, walked: Rules, found: "Audit") -> dict[str, Any]:
 def _witness_data(full: Rules, walked: Rules, witness: "Witness | None") -> dict[str, Any] | None:
     if witness is None:
         return None
-    from hogeq.audit import shows, tell
+    from hogeq.trees.witness import shows, tell
 
     return {
         "at": _at(witness.infoset),
@@ -135,7 +135,7 @@ def _audit_text(full: Rules, walked: Rules, found: "Audit", memory: bool) -> str
         if loss.witness is not None:
             name = f"forgotten {what}" if what in found.forgets else f"not {what}"
             witnesses.setdefault(tuple(loss.witness), []).append(name.replace("not no ", ""))
-    from hogeq.audit import Witness
+    from hogeq.trees.recall import Witness
 
     for key, names in witnesses.items():
         parts.append(_witness_text(full, walked, Witness(*key), names))
@@ -198,7 +198,7 @@ def export_game(
     """
     check_output(out, (".efg",))
     chosen = load_rules(rules)
-    from hogeq import gambit
+    from hogeq.trees import gambit
 
     with refusing():
         chosen = replace(chosen, goal=goal or chosen.goal, max_dice=max_dice or chosen.max_dice)

@@ -8,7 +8,7 @@ import typer
 from hogeq.cli.shell import BadInputError, JsonOption, emit, refusing, table
 
 if TYPE_CHECKING:
-    from hogeq.runs import Run
+    from hogeq.runs.index import Run
 
 _COLUMNS = {
     "path": "run",
@@ -59,7 +59,7 @@ def runs(
     Attack and bound are win rates against the average policy. A run directory that cannot be read
     is named below the table, with the reason.
     """
-    from hogeq import runs as index
+    from hogeq.runs import index
 
     if sort not in index.KEYS:
         raise BadInputError(f"--sort: got {sort!r}; allowed: {', '.join(index.KEYS)}")
@@ -89,7 +89,7 @@ def runs(
 
 
 def _pair(item: str) -> tuple[str, Any]:
-    from hogeq.config import parse_override
+    from hogeq.runs.overrides import parse_override
 
     with refusing():
         return parse_override(item, "--where")

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
-    from hogeq.executor import Workers
+    from hogeq.support.workers import Workers
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
@@ -133,7 +133,7 @@ OnOption = Annotated[
 @contextmanager
 def computing(on: str, jobs: int | None) -> Iterator["Workers"]:
     """Have workers for a block: `jobs` of them, or as many as there are cores."""
-    from hogeq.executor import ExecutorError, WorkersLostError, workers
+    from hogeq.support.workers import ExecutorError, WorkersLostError, workers
 
     try:
         with workers(on, jobs or cores()) as found:

@@ -12,7 +12,7 @@ from hogeq.cli.shell import BadInputError, JsonOption, computing, emit, refusing
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from hogeq.sweep import Summary
+    from hogeq.runs.sweep import Summary
 
 _SHOWN = ("attack", "bound", "matrix_attack", "seconds")
 
@@ -51,10 +51,11 @@ def sweep(
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
     """
-    from hogeq.config import ConfigError
-    from hogeq.results import ResultsError
-    from hogeq.run import Interrupted
-    from hogeq.sweep import load_sweep, run_sweep
+    from hogeq.runs.errors import ResultsError
+    from hogeq.runs.signals import Interrupted
+    from hogeq.runs.sweep import run_sweep
+    from hogeq.runs.sweep_file import load_sweep
+    from hogeq.support.yaml import ConfigError
 
     with refusing():
         plan = load_sweep(config, overrides or ())

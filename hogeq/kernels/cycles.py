@@ -14,191 +14,22 @@ share their arrays.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.kernels.dice import base_of, core, kernel, part, place_of, spread_rolls, value_rolls
-from hogeq.kernels.memory import (
-    average_rolls,
-    collect,
-    depart,
-    mix,
-    modes_of,
-    publish,
-    roll_at,
-)
+from hogeq.kernels.memory import average_rolls, collect, depart, mix, modes_of, publish, roll_at
 from hogeq.kernels.passes import (
-    FOLLOW,
-    GREEDY,
-    MEASURE,
-    REMEMBER,
-    SOFTEN,
+    ASCEND,
+    COUNTERFACTUAL,
+    EVALUATE,
+    FULL_MEMORY,
+    SOFTMAX,
     fill_ends,
     maximise,
     soften,
     take_best,
 )
-from hogeq.kernels.tables import Ints, Tables
 
-MOST_UNKNOWNS = 256  # U of the largest block that is solved
 STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
-
-
-# --- finding the blocks ---------------------------------------------------------------------------
-
-
-def find_blocks(tables: Tables, lanes: int) -> Tables:
-    """Find the blocks of a game and put them into its tables.
-
-    Parameters
-    ----------
-    tables : Tables
-        With `cycles.stay`, `leave` and `stay_offset`, but no blocks yet.
-    lanes : int
-        Lanes in use, without the padding.
-
-    Returns
-    -------
-    Tables
-        With `has_cycles` and the blocks set.
-
-    Raises
-    ------
-    ValueError
-        If a game could go on for ever, since rolls exist that together keep it within a block for
-        certain, or if a block's chain has too many states.
-    """
-    goal, rolls, _, _, _, _ = tables.sizes
-    strides = tables.strides
-    ends = 1 + int(tables.plane_again.max())
-    cells = goal * goal
-    lands = np.full((ends, goal, goal), -1)  # cell on which an afterstate (e, t, u) lands
-    again = np.zeros((ends, goal, goal), np.int64)
-    end, rest = np.divmod(tables.arrival_base - strides.origin, strides.ends)
-    opponent, rest = np.divmod(rest, strides.columns)
-    own = rest // strides.scores
-    counts = np.diff(tables.arrival_start)
-    lands[end, own, opponent] = np.repeat(np.arange(cells), counts)
-    again[end, own, opponent] = tables.arrival_again
-
-    # Edges: where a roll that stays leads, and whether it does so for certain.
-    total = np.add.outer(np.arange(goal), np.arange(goal))
-    landed = np.add(*np.divmod(lands, goal))
-    inside = (lands >= 0) & (landed == total)
-    usable = _plain_rolls(tables)
-    idle = (tables.zero_points == 0) & (tables.zero_gift == 0)
-    can = np.zeros((ends, goal, goal), bool)
-    must = np.full((ends, goal, goal), -1)  # a roll that leads there for certain, or -1
-    kept = set()
-    for plane, (dice, last) in enumerate(zip(tables.plane_dice, tables.plane_again, strict=True)):
-        for roll in range(rolls):
-            if roll == 0:
-                stays, sure = idle, idle
-            else:
-                stays = np.full(goal, tables.cycles.stay[dice, roll] > 0.0)
-                sure = np.full(goal, tables.cycles.leave[dice, roll] == 0.0)
-            here = usable[tables.situation, roll, plane] & inside[last]
-            can[last] |= here & stays
-            must[last][here & sure] = roll
-            if (here & stays).any():
-                offsets = (
-                    tables.zero_offset[idle] if roll == 0 else [tables.cycles.stay_offset[roll]]
-                )
-                kept |= {int(offset) // strides.records for offset in offsets}
-    if not can.any():
-        return tables
-
-    end, own, opponent = np.nonzero(can)
-    source, target = own * goal + opponent, lands[can]
-    certain = must[can] >= 0
-    trapped = _components(cells, source[certain], target[certain])
-    stuck = certain & (trapped[source] == trapped[target])
-    if stuck.any():
-        x = int(np.argmax(stuck))
-        raise ValueError(
-            f"a game could go on for ever: at scores {own[x]} and {opponent[x]}, rolling "
-            f"{must[can][x]} dice leaves both as they were for certain, and so it can go on"
-        )
-
-    block_of = _components(cells, source, target)
-    looped = block_of[source] == block_of[target]
-    depth = np.zeros(cells, np.int64)
-    between = ~looped
-    while True:
-        deeper = depth.copy()
-        np.maximum.at(deeper, block_of[source[between]], depth[block_of[target[between]]] + 1)
-        if (deeper == depth).all():
-            break
-        depth = deeper
-    order = np.lexsort((np.arange(cells), block_of, depth[block_of], -total.ravel()))
-    starts = np.flatnonzero(np.diff(block_of[order], prepend=-1))
-    place = np.zeros(cells, np.int64)  # of a block in the order, by its label
-    place[block_of[order[starts]]] = np.arange(len(starts))
-
-    recorded = np.array(sorted(kept))[:, None]
-    lane = np.arange(lanes)
-    end, own, opponent = (axis[looped][:, None, None] for axis in (end, own, opponent))
-    position = strides.origin + end * strides.ends + opponent * strides.columns
-    position = position + own * strides.scores + recorded * strides.records + lane
-    shape = position.shape
-    repeat = np.broadcast_to(again[can][looped][:, None, None], shape)
-    arrives = np.broadcast_to(target[looped][:, None, None], shape)
-    slot = tables.next_memory[repeat, recorded, lane].astype(np.int64)
-    home = np.broadcast_to(place[block_of[source[looped]]][:, None, None], shape)
-    by_block = np.argsort(home.ravel(), kind="stable")
-    entry_start = np.searchsorted(home.ravel()[by_block], np.arange(len(starts) + 1))
-    unknowns = 2 * int(np.diff(entry_start).max())
-    if unknowns > MOST_UNKNOWNS:
-        raise ValueError(
-            f"{unknowns} unknowns where positions can recur, allowed are {MOST_UNKNOWNS}: too much "
-            "is remembered of a turn that leaves both scores as they were"
-        )
-    entry_position = position.ravel()[by_block]
-    left = [np.broadcast_to(x, shape).ravel() for x in (end, opponent, recorded, own)]
-    entry_at = np.full(ends * strides.ends, -1, np.int64)
-    entry_at[entry_position] = np.arange(len(entry_position))
-    return tables._replace(
-        has_cycles=True,
-        cycles=tables.cycles._replace(
-            block_start=np.append(starts, cells).astype(np.int64),
-            block_cells=order.astype(np.int64),
-            entry_start=entry_start.astype(np.int64),
-            entry_position=entry_position,
-            entry_from=np.stack(left, axis=1)[by_block].astype(np.int64),
-            entry_cell=arrives.ravel()[by_block].astype(np.int64),
-            entry_slot=slot.ravel()[by_block],
-            entry_again=repeat.ravel()[by_block].astype(np.int64),
-            entry_at=entry_at,
-        ),
-    )
-
-
-def _plain_rolls(tables: Tables) -> NDArray[np.bool_]:
-    """Whether a roll can be played on a plane without a bonus, by (situation, roll, plane)."""
-    situations, rolls = tables.default_mode.shape
-    usable = np.zeros((situations, rolls, len(tables.plane_dice)), bool)
-    for place in range(situations):
-        first, last = tables.exception_start[place, [0, -1]]
-        roll = np.append(np.arange(rolls), tables.exception_roll[first:last])
-        mode = np.append(tables.default_mode[place], tables.exception_mode[first:last])
-        plain = tables.mode_bonus[mode] == 0
-        usable[place, roll[plain], tables.mode_plane[mode[plain]]] = True
-    return usable
-
-
-def _components(cells: int, source: Ints, target: Ints) -> Ints:
-    """Label the cells by strongly connected component; one without a loop has a label of its own.
-
-    An edge from a cell to itself does not join it to anything, but the labels of its ends agree.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    edges = coo_array((np.ones(len(source), bool), (source, target)), shape=(cells, cells))
-    _, labels = connected_components(edges, connection="strong")
-    return np.asarray(labels, np.int64)
-
-
-# --- chains ---------------------------------------------------------------------------------------
 
 
 @part
@@ -361,9 +192,6 @@ def _improve(tables, block, mover, picks, stay, target, rest, wins):
     return moved
 
 
-# --- the passes -----------------------------------------------------------------------------------
-
-
 @core
 def _backward(
     tables,
@@ -372,8 +200,8 @@ def _backward(
     reach,
     values,
     buffer,
-    row_values,
-    mass,
+    counterfactual_values,
+    infoset_reach,
     choice,
     temperature,
     damping,
@@ -415,7 +243,7 @@ def _backward(
                 own, opponent = divmod(cycles.block_cells[first + member], goal)
                 for player in range(players):
                     place = place_of(tables, player, own, opponent)
-                    everything = player == 0 and role != FOLLOW
+                    everything = player == 0 and role != EVALUATE
                     policy, known = policies[player], values[player]
                     value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
             _moves(tables, block, 2, players, places, modes, stay, leave, target, position)
@@ -423,13 +251,13 @@ def _backward(
                 for who in range(2):
                     state = (entry - low) * 2 + who
                     mover = _mover(tables, entry, who, 2)
-                    picks[state] = 0 if role == REMEMBER and (mover == 0 or players == 1) else -1
+                    picks[state] = 0 if role == FULL_MEMORY and (mover == 0 or players == 1) else -1
                     for roll in range(rolls):
                         win = buffer[position[state, roll]]
                         rest[state, roll] = win if mover == 0 else leave[state, roll] - win
 
         # Each member makes two turns to change its row and to check that, then one to publish.
-        adapts = loops and role in (GREEDY, SOFTEN)
+        adapts = loops and role in (ASCEND, SOFTMAX)
         moved = False
         checks = False
         repeats = False
@@ -466,7 +294,7 @@ def _backward(
                     _censor(chain, exits, count)
                     _absorb(chain, wins, count)
                     # The reply to player 0's picks is found first, and whole (Hoffman, Karp 1966).
-                    if role != REMEMBER:
+                    if role != FULL_MEMORY:
                         break
                     if _improve(tables, block, 1, picks, stay, target, rest, wins):
                         continue
@@ -479,9 +307,9 @@ def _backward(
                         values[1, at] = 1.0 - wins[2 * (entry - low) + 1]
 
             for player in range(players if publishes else 1):
-                acting = role if player == 0 else FOLLOW
+                acting = role if player == 0 else EVALUATE
                 if adapts and player == 0 and not proposes:
-                    acting = MEASURE
+                    acting = COUNTERFACTUAL
                 cell = own * goal + opponent
                 situation = tables.situation[own, opponent]
                 policy = policies[player]
@@ -491,20 +319,20 @@ def _backward(
                 value_rolls(
                     tables,
                     policy,
-                    acting != FOLLOW,
+                    acting != EVALUATE,
                     values[player],
                     buffer,
                     places[0],
                     own,
                     opponent,
                 )
-                if acting == REMEMBER:
+                if acting == FULL_MEMORY:
                     maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
                 else:
-                    if acting != FOLLOW:
+                    if acting != EVALUATE:
                         here = collect(tables, reach, player, cell, masses, turned, common)
-                        mass[own, opponent] = here
-                        found = row_values[own, opponent]
+                        infoset_reach[own, opponent] = here
+                        found = counterfactual_values[own, opponent]
                         average_rolls(tables, masses, buffer, places, situation, common, found)
                         if checks:
                             gain = 0.0
@@ -516,7 +344,7 @@ def _backward(
                                 changes -= 1
                                 moved = False
                             checks = False
-                        elif here > 0.0 and acting == GREEDY:
+                        elif here > 0.0 and acting == ASCEND:
                             for roll in range(rolls):
                                 before[roll] = row[roll]
                             moved = take_best(row, found, here) > 0
@@ -524,7 +352,7 @@ def _backward(
                             checks = moved and loops and len(slots) > 1
                             if moved and not checks:
                                 repeats = True
-                        elif here > 0.0 and acting == SOFTEN:
+                        elif here > 0.0 and acting == SOFTMAX:
                             soften(row, found, here, temperature, damping)
                     mix(tables, row, buffer, places, situation, gains, slots)
                 publish(tables, slots, turned, values, player, cell)
@@ -542,16 +370,16 @@ def backward(
     values,
     buffer,
     sums,
-    row_values,
-    mass,
+    counterfactual_values,
+    infoset_reach,
     choice,
     temperature,
     damping,
 ):
     """Backward induction over all blocks: :func:`hogeq.kernels.passes.backward` with cycles.
 
-    GREEDY and SOFTEN take the cells of a block one after the other and solve the block anew after
-    each.  Without memory GREEDY is policy iteration, and every change of a row counts.  With memory
+    ASCEND and SOFTMAX take the cells of a block one after the other and solve the block anew after
+    each.  Without memory ASCEND is policy iteration, and every change of a row counts.  With memory
     a row can act more than once in a game, in hidden states whose shares it changes, and the roll
     that the slope favours can lose: so a change is kept only if it wins, and in one pass a block
     changes one row only, since the reach of its other rows then is out of date.
@@ -579,8 +407,8 @@ def backward(
         reach,
         values,
         buffer,
-        row_values,
-        mass,
+        counterfactual_values,
+        infoset_reach,
         choice,
         temperature,
         damping,
@@ -611,7 +439,7 @@ def _forward(
     policies,
     reach,
     buffer,
-    mass,
+    infoset_reach,
     masses,
     turned,
     common,
@@ -692,13 +520,13 @@ def _forward(
                                 flow = visits[(entry - low) * players + who]
                                 masses[cycles.entry_slot[entry]] += flow
                                 if player == 0:
-                                    mass[own, opponent] += flow
+                                    infoset_reach[own, opponent] += flow
                                 common[cycles.entry_slot[entry] % size] += flow
                         here = 1.0
                     else:
                         here = collect(tables, reach, player, cell, masses, turned, common)
                         if player == 0:
-                            mass[own, opponent] = here
+                            infoset_reach[own, opponent] = here
                     if here > 0.0:
                         depart(tables, row, masses, common, buffer, places, own, situation)
         for x in range(first, last):
@@ -709,7 +537,7 @@ def _forward(
 
 
 @kernel
-def forward(tables, policies, reach, buffer, sums, mass):
+def forward(tables, policies, reach, buffer, sums, infoset_reach):
     """Count expected visits to hidden states: :func:`hogeq.kernels.passes.forward` with cycles.
 
     A hidden state can be met more than once, so its reach is an expected number of visits.  The
@@ -733,7 +561,7 @@ def forward(tables, policies, reach, buffer, sums, mass):
         policies,
         reach,
         buffer,
-        mass,
+        infoset_reach,
         masses,
         turned,
         common,

@@ -124,7 +124,7 @@ def depart(tables, row, masses, common, buffer, places, own, situation):
 
 
 @part
-def average_rolls(tables, masses, buffer, places, situation, common, row_values):
+def average_rolls(tables, masses, buffer, places, situation, common, counterfactual_values):
     """Counterfactual value of every roll: its values weighted by the reach of each memory slot."""
     rolls = tables.sizes[1]
     everyone = load(common, 0, tables.lane)
@@ -135,7 +135,7 @@ def average_rolls(tables, masses, buffer, places, situation, common, row_values)
         for alternative in range(first, tables.alternative_start[situation, roll + 1]):
             other = load(buffer, _other_at(tables, places, alternative), tables.lane)
             total += _members(tables, masses, alternative) * (other - usual)
-        row_values[roll] = lane_sum(total)
+        counterfactual_values[roll] = lane_sum(total)
 
 
 @part

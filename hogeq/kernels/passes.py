@@ -41,11 +41,11 @@ from hogeq.kernels.memory import (
     sure_roll,
 )
 
-FOLLOW = 0  # keep to the policy
-MEASURE = 1  # keep to the policy, and report counterfactual values
-GREEDY = 2  # move to the roll with the largest counterfactual value
-SOFTEN = 3  # move part of the way to the softmax of the counterfactual values
-REMEMBER = 4  # maximise in every hidden state on its own: a player with full memory
+EVALUATE = 0  # keep to the policy
+COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values
+ASCEND = 2  # move to the roll with the largest counterfactual value
+SOFTMAX = 3  # move part of the way to the softmax of the counterfactual values
+FULL_MEMORY = 4  # maximise in every hidden state on its own: a player with full memory
 
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 AHEAD = 2  # cells along the diagonal
@@ -101,15 +101,15 @@ def maximise(tables, buffer, places, situation, modes, slots, choice):
 
 
 @part
-def take_best(row, row_values, mass):
+def take_best(row, counterfactual_values, infoset_reach):
     """Put all probability on the best roll; keep the present one on a tie. 1 if it changed."""
     best = -1.0
     for roll in range(len(row)):
-        best = max(best, row_values[roll])
-    enough = best - TIE * mass
+        best = max(best, counterfactual_values[roll])
+    enough = best - TIE * infoset_reach
     chosen = -1
     for roll in range(len(row)):
-        if row_values[roll] >= enough and (chosen < 0 or row[roll] == 1.0):
+        if counterfactual_values[roll] >= enough and (chosen < 0 or row[roll] == 1.0):
             chosen = roll
     changed = 1 if row[chosen] != 1.0 else 0
     row[:] = 0.0
@@ -118,17 +118,19 @@ def take_best(row, row_values, mass):
 
 
 @part
-def soften(row, row_values, mass, temperature, damping):
+def soften(row, counterfactual_values, infoset_reach, temperature, damping):
     """Move a row part of the way to the softmax of its values, given arrival at the cell."""
     best = -1.0
     for roll in range(len(row)):
-        best = max(best, row_values[roll])
+        best = max(best, counterfactual_values[roll])
     total = 0.0
     for roll in range(len(row)):
-        row_values[roll] = math.exp((row_values[roll] - best) / (mass * temperature))
-        total += row_values[roll]
+        counterfactual_values[roll] = math.exp(
+            (counterfactual_values[roll] - best) / (infoset_reach * temperature)
+        )
+        total += counterfactual_values[roll]
     for roll in range(len(row)):
-        row[roll] += damping * (row_values[roll] / total - row[roll])
+        row[roll] += damping * (counterfactual_values[roll] / total - row[roll])
 
 
 @part
@@ -159,8 +161,8 @@ def _backward(
     values,
     buffer,
     sums,
-    row_values,
-    mass,
+    counterfactual_values,
+    infoset_reach,
     choice,
     temperature,
     damping,
@@ -180,7 +182,7 @@ def _backward(
     changes = 0
     if len(sums) > 0:
         for player in range(players):
-            follows = player > 0 or role == FOLLOW
+            follows = player > 0 or role == EVALUATE
             direct[player] = follows and is_lean(tables, policies[player])
     fill_ends(tables, values, buffer)
     order = tables.cell_order
@@ -191,12 +193,12 @@ def _backward(
         if size > 1 and turn >= AHEAD:
             expect_rolls(tables, policies, values, order[turn - AHEAD])
             expect(tables, values, order[turn - AHEAD])
-            if role in (MEASURE, GREEDY, SOFTEN):
+            if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
                 expect(tables, reach, order[turn - AHEAD])
         for player in range(players):
             policy, known = policies[player], values[player]
-            acting = role if player == 0 else FOLLOW
-            everything = acting != FOLLOW
+            acting = role if player == 0 else EVALUATE
+            everything = acting != EVALUATE
             place = place_of(tables, player, own, opponent)
             places[0] = place
             places[1] = place_of(tables, player, own + ring - 1, opponent)
@@ -215,18 +217,18 @@ def _backward(
                     own,
                     opponent,
                 )
-            if acting == REMEMBER:
+            if acting == FULL_MEMORY:
                 maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
             else:
                 row = policy[own, opponent]
-                if acting != FOLLOW:
+                if acting != EVALUATE:
                     here = collect(tables, reach, player, cell, masses, turned, common)
-                    mass[own, opponent] = here
-                    found = row_values[own, opponent]
+                    infoset_reach[own, opponent] = here
+                    found = counterfactual_values[own, opponent]
                     average_rolls(tables, masses, buffer, places, situation, common, found)
-                    if here > 0.0 and acting == GREEDY:
+                    if here > 0.0 and acting == ASCEND:
                         changes += take_best(row, found, here)
-                    elif here > 0.0 and acting == SOFTEN:
+                    elif here > 0.0 and acting == SOFTMAX:
                         soften(row, found, here, temperature, damping)
                 if tables.only_swaps and cell != 0:
                     sure = sure_roll(row)
@@ -249,8 +251,8 @@ def backward(
     values,
     buffer,
     sums,
-    row_values,
-    mass,
+    counterfactual_values,
+    infoset_reach,
     choice,
     temperature,
     damping,
@@ -261,11 +263,11 @@ def backward(
     ----------
     tables : Tables
     role : int
-        FOLLOW, MEASURE, GREEDY, SOFTEN or REMEMBER, for player 0; player 1 follows.
+        EVALUATE, COUNTERFACTUAL, ASCEND, SOFTMAX or FULL_MEMORY, for player 0; player 1 follows.
     policies : float64 (Q, G, G, K)
-        Rows summing to 1.  GREEDY and SOFTEN rewrite those of player 0.
+        Rows summing to 1.  ASCEND and SOFTMAX rewrite those of player 0.
     reach : float64 (Q, N)
-        From :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
+        From :func:`forward`; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
     values : float64 (Q, N)
         Filled with the win probability of whoever just moved, by afterstate.
     buffer : float64 (Q * G * ring * P * K * L,)
@@ -273,21 +275,21 @@ def backward(
         of each column (all of them if its ring is as long as the game).
     sums : float64 (Q * G * P * R * K * L,)
         Scratch, R the length of a ring of sums.
-    row_values : float64 (G, G, K)
-        Counterfactual value of every roll: sum over hidden states of reach times value (MEASURE).
-        SOFTEN leaves scratch here.
-    mass : float64 (G, G)
-        Reach probability of every cell for player 0 (MEASURE, GREEDY, SOFTEN).
+    counterfactual_values : float64 (G, G, K)
+        Counterfactual value of every roll: sum over hidden states of reach times value (COUNTERFACTUAL).
+        SOFTMAX leaves scratch here.
+    infoset_reach : float64 (G, G)
+        Reach probability of every cell for player 0 (COUNTERFACTUAL, ASCEND, SOFTMAX).
     choice : int8 (G, G, J * L) or (G, G, 0)
-        Best roll of every memory slot (REMEMBER).
+        Best roll of every memory slot (FULL_MEMORY).
     temperature, damping : float
-        Of SOFTEN; win probability, and share of the way to the softmax.
+        Of SOFTMAX; win probability, and share of the way to the softmax.
 
     Returns
     -------
     tuple of float, float, int
         Win probability of player 0 and of the last player when each moves first, and the number
-        of cells that GREEDY changed.
+        of cells that ASCEND changed.
     """
     _, rolls, _, active, _, _ = tables.sizes
     size = len(tables.lane)
@@ -308,8 +310,8 @@ def backward(
         values,
         buffer,
         sums,
-        row_values,
-        mass,
+        counterfactual_values,
+        infoset_reach,
         choice,
         temperature,
         damping,
@@ -332,7 +334,7 @@ def _forward(
     reach,
     buffer,
     sums,
-    mass,
+    infoset_reach,
     masses,
     turned,
     common,
@@ -367,7 +369,7 @@ def _forward(
                 places[1] = place_of(tables, player, own + ring - 1, opponent)
                 here = collect(tables, reach, player, cell, masses, turned, common)
                 if player == 0:
-                    mass[own, opponent] = here
+                    infoset_reach[own, opponent] = here
                 if here > 0.0:
                     row = policy[own, opponent]
                     depart(tables, row, masses, common, buffer, places, own, situation)
@@ -380,7 +382,7 @@ def _forward(
 
 
 @kernel
-def forward(tables, policies, reach, buffer, sums, mass):
+def forward(tables, policies, reach, buffer, sums, infoset_reach):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
@@ -396,7 +398,7 @@ def forward(tables, policies, reach, buffer, sums, mass):
         Scratch, all zero before and after.
     sums : float64 (Q * G * P * R * K * L,)
         Scratch, R the length of a ring of sums.
-    mass : float64 (G, G)
+    infoset_reach : float64 (G, G)
         Filled with the reach probability of every cell, player 0 to move.
     """
     active = tables.sizes[3]
@@ -412,7 +414,7 @@ def forward(tables, policies, reach, buffer, sums, mass):
         reach,
         buffer,
         sums,
-        mass,
+        infoset_reach,
         masses,
         turned,
         common,

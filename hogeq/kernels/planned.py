@@ -6,7 +6,7 @@ values, and what of player 0's reach these are weighted by.
 
 from hogeq.kernels.dice import borrower, expect_wins, part
 from hogeq.kernels.lanes import item, prefetch
-from hogeq.kernels.passes import FOLLOW, GREEDY, SOFTEN, fill_ends, soften, take_best
+from hogeq.kernels.passes import ASCEND, EVALUATE, SOFTMAX, fill_ends, soften, take_best
 from hogeq.kernels.unrolled import (
     average_rolls,
     clear_block,
@@ -60,22 +60,22 @@ def backward(
     values,
     buffer,
     sums,
-    row_values,
-    mass,
+    counterfactual_values,
+    infoset_reach,
     temperature,
     damping,
 ):
-    """Backward induction over all cells; any role but REMEMBER, for player 0.
+    """Backward induction over all cells; any role but FULL_MEMORY, for player 0.
 
     Parameters
     ----------
     plan : Plan
     blocks : Blocks
     tables : Tables
-    role, policies, row_values, temperature, damping
+    role, policies, counterfactual_values, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
-    masses, mass
-        From :func:`forward`; read by MEASURE, GREEDY and SOFTEN only.
+    masses, infoset_reach
+        From :func:`forward`; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
     values : float64 (Q, n)
         Scratch: the blocks.
     buffer, sums : float64
@@ -85,7 +85,7 @@ def backward(
     -------
     tuple of float, float, int
         Win probability of player 0 and of the last player when each moves first, and the number
-        of cells that GREEDY changed.
+        of cells that ASCEND changed.
     """
     goal = tables.sizes[0]
     size = len(tables.lane)
@@ -101,10 +101,10 @@ def backward(
         ahead = max(turn - AHEAD, 0)
         _expect(tables, blocks, policies, ahead)
         _expect_landings(tables, blocks, values, max(turn - 1, 0))
-        if role != FOLLOW:
+        if role != EVALUATE:
             there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
             _expect_weights(tables, masses, ahead)
-            prefetch(row_values, there * tables.sizes[1], tables.lane)
+            prefetch(counterfactual_values, there * tables.sizes[1], tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
         none = blocks.at[opponent, own + tables.zero_points[opponent]]
@@ -116,13 +116,13 @@ def backward(
             row = policies[player, own, opponent]
             known, told = values[player], values[players - 1 - player]
             value_rolls(plan, known, blocks.at, home, none, wins, buffer, sums, line, own)
-            if player == 0 and role != FOLLOW:
-                found = row_values[own, opponent]
+            if player == 0 and role != EVALUATE:
+                found = counterfactual_values[own, opponent]
                 average_rolls(plan, masses, turn, buffer, line, own, found)
-                here = mass[own, opponent]
-                if here > 0.0 and role == GREEDY:
+                here = infoset_reach[own, opponent]
+                if here > 0.0 and role == ASCEND:
                     changes += take_best(row, found, here)
-                elif here > 0.0 and role == SOFTEN:
+                elif here > 0.0 and role == SOFTMAX:
                     soften(row, found, here, temperature, damping)
             root = mix_and_publish(plan, row, buffer, line, own, told, blocks.landed, first, last)
             if player == 0:
@@ -131,7 +131,7 @@ def backward(
 
 
 @borrower
-def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
+def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset_reach):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
@@ -148,7 +148,7 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
     masses : float64 (G * G, D)
         Filled with the reach of player 0 at every cell, in the order of visits: of all memories,
         and of the members of every alternative, by lane without the padding (`Constants.dense`).
-    mass : float64 (G, G)
+    infoset_reach : float64 (G, G)
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
     """
     goal = tables.sizes[0]
@@ -204,5 +204,5 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, mass):
                     own,
                 )
                 if player == 0:
-                    mass[own, opponent] = here
+                    infoset_reach[own, opponent] = here
     buffer[:] = 0.0

@@ -56,7 +56,7 @@ class Cycles(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """One compiled game; made by :func:`hogeq.game.compile_game`, read by every kernel."""
+    """One compiled game; made by :func:`hogeq.model.game.compile_game`, read by every kernel."""
 
     lane: tuple[int, ...]  # L zeros: its length is a constant of the compiled kernel
     sizes: tuple[int, int, int, int, int, int]  # G, K, W, J, ring (largest bonus + 1), D

@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from hogeq import memory
-from hogeq.evaluate import counterfactual_values, policy_of, reach
-from hogeq.game import Game
-from hogeq.respond import Effort, attack, full_memory_bound, gains
-
-Floats = NDArray[np.float64]
-Matrix = NDArray[np.int8]
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.gains import gains
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import memory
+from hogeq.support.aliases import Floats, Matrix
 
 REGIONS = 10
 """Most regions along either score."""
@@ -43,7 +45,7 @@ class Counter:
     usual: Matrix
     win_rate: float
     bound: float
-    effort: Effort
+    effort: SearchBudget
     reach: Floats
     gains: Floats
     regions: Floats
@@ -62,7 +64,7 @@ class Explored:
     reach : float64 (G, G)
         Probability of coming to move there.
     belief : float64 (G, G, rows, columns)
-        Distribution of the memory along `hogeq.memory.axes`; 0 where play never comes.
+        Distribution of the memory along `hogeq.rules.memory.axes`; 0 where play never comes.
     counter : Counter
     """
 
@@ -73,7 +75,7 @@ class Explored:
     counter: Counter
 
 
-def explore(game: Game, strategy: ArrayLike, effort: Effort) -> Explored:
+def explore(game: Game, strategy: ArrayLike, effort: SearchBudget) -> Explored:
     """Compute what the page tells of a strategy.
 
     Parameters
@@ -152,7 +154,7 @@ def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> F
     return lost
 
 
-def _counter(game: Game, policy: Floats, effort: Effort) -> Counter:
+def _counter(game: Game, policy: Floats, effort: SearchBudget) -> Counter:
     found = attack(game, policy, effort)
     cells = gains(game, found.matrix, policy)
     return Counter(

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq import results
-from hogeq.config import Config, config_from, load_config
-from hogeq.formats import read_strategy
-from hogeq.results import Metrics, ResultsError
+from hogeq.runs.config import Config, config_from, load_config
+from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.metrics import Metrics, read_metrics
+from hogeq.runs.names import CONFIG, MANIFEST, MATRIX, METRICS, POLICY
+from hogeq.strategies.read import read_strategy
 
 
 @dataclass(frozen=True)
@@ -77,29 +78,29 @@ def load(paths: Sequence[Path]) -> list[FinishedRun]:
 
 
 def _read(path: Path) -> FinishedRun:
-    with results.reported(path, "read"):
+    with reported(path, "read"):
         there = {entry.name for entry in path.iterdir()}
-    for name in (results.POLICY, results.MATRIX):
+    for name in (POLICY, MATRIX):
         if name not in there:
             raise ResultsError(f"{path}: no {name} in it; allowed are directories of finished runs")
-    manifest = _manifest(path / results.MANIFEST)
+    manifest = _manifest(path / MANIFEST)
     # Champions keep the config that made them in their manifest.
-    if results.CONFIG in there:
-        config = load_config(path / results.CONFIG)
+    if CONFIG in there:
+        config = load_config(path / CONFIG)
     elif "config" in manifest:
-        config = config_from(manifest["config"], f"{path / results.MANIFEST}: config")
+        config = config_from(manifest["config"], f"{path / MANIFEST}: config")
     else:
-        raise ResultsError(f"{path}: no {results.CONFIG} in it, nor a config in its manifest")
+        raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
     goal, dice = config.rules.goal, config.rules.max_dice
-    metrics = path / results.METRICS
+    metrics = path / METRICS
     return FinishedRun(
         name=config.name,
         path=path,
         config=config,
         manifest=manifest,
-        metrics=tuple(results.read_metrics(metrics)) if metrics.exists() else (),
-        policy=read_strategy(path / results.POLICY, goal, dice).astype(np.float64),
-        matrix=read_strategy(path / results.MATRIX, goal, dice).astype(np.int8),
+        metrics=tuple(read_metrics(metrics)) if metrics.exists() else (),
+        policy=read_strategy(path / POLICY, goal, dice).astype(np.float64),
+        matrix=read_strategy(path / MATRIX, goal, dice).astype(np.int8),
     )
 
 

@@ -15,16 +15,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import hogeq.seeds  # noqa: F401 - makes its names known
-from hogeq import memory, results, tournament
-from hogeq.evaluate import policy_of
-from hogeq.game import Game
+from hogeq.baselines.registry import builtin
+from hogeq.contest import tournament
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
 from hogeq.report import pack
 from hogeq.report.explore import Counter, Explored, explore, region_size
 from hogeq.report.finished import FinishedRun
-from hogeq.respond import Effort
-from hogeq.rules import describe
-from hogeq.strategy import StrategyError, builtin
+from hogeq.response.search import SearchBudget
+from hogeq.rules import describe, memory
+from hogeq.runs.directory import finite
+from hogeq.runs.environment import environment
+from hogeq.runs.metrics import COLUMNS
+from hogeq.strategies.arrays import StrategyError
 
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
@@ -62,7 +65,7 @@ class Entry(NamedTuple):
     name: str
     strategy: NDArray[Any]
     """A matrix (G, G) or a policy (G, G, K)."""
-    effort: Effort | None
+    effort: SearchBudget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
 
 
@@ -93,7 +96,7 @@ def entries(
     against: Sequence[tuple[str, NDArray[Any]]] = (),
     *,
     matrices: bool = True,
-    effort: Effort | None = None,
+    effort: SearchBudget | None = None,
 ) -> list[Entry]:
     """List the strategies of a page: those of the runs, those named, and some built-in ones.
 
@@ -170,19 +173,19 @@ def make(
     rates = tournament.play(game, [entry.strategy for entry in strategies], jobs)
     data = {
         "goal": game.goal,
-        "rolls": game.rolls,
+        "rolls": game.num_actions,
         "region": region_size(game.goal),
         "rules": game.rules.name,
         "parts": describe(game.rules),
         "memory": _memory(game),
-        "colours": _colours(game.rolls),
+        "colours": _colours(game.num_actions),
         "runs": [_run(run) for run in runs],
         "strategies": [
             _strategy(game, entry.name, entry.strategy, explored.get(entry.name))
             for entry in strategies
         ],
         "tournament": _tournament(rates),
-        "environment": results.environment() | {"plotly": plotly.version},
+        "environment": environment() | {"plotly": plotly.version},
     }
     title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
     page = _html(title, data, plotly.script)
@@ -214,7 +217,7 @@ def _plotly() -> _Plotly:
 def _html(title: str, data: dict[str, Any], plotly: str) -> str:
     here = files("hogeq.report")
     # "<" would let a name end the element that holds it.
-    packed = json.dumps(results.finite(data), allow_nan=False, separators=(",", ":"))
+    packed = json.dumps(finite(data), allow_nan=False, separators=(",", ":"))
     return Template((here / "page.html").read_text("utf-8")).substitute(
         title=html.escape(title),
         style=(here / "page.css").read_text("utf-8"),
@@ -254,9 +257,9 @@ def _run(run: FinishedRun) -> dict[str, Any]:
         or (last and {"attack": last.attack, "bound": last.bound}),
         "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
         "effort": figures.get("effort") or dataclasses.asdict(run.config.measure.attack),
-        "metrics": dict(zip(results.COLUMNS, columns, strict=False)),
+        "metrics": dict(zip(COLUMNS, columns, strict=False)),
         "config": run.config.to_yaml(),
-        "manifest": json.dumps(results.finite(run.manifest), indent=2),
+        "manifest": json.dumps(finite(run.manifest), indent=2),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.game import Game
+from hogeq.model.game import Game
 from hogeq.solvers.bundle import ProximalBundle
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.solvers.double_oracle import DoubleOracle

@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import counterfactual_values, policy_of, quick_workspace, shared_workspace
-from hogeq.executor import in_threads
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.respond import anneal, ascend, climb, harden
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.response.moves import anneal, ascend, climb, to_pure
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
+from hogeq.support.aliases import Floats, Singles
+from hogeq.support.limits import check
+from hogeq.support.workers import in_threads
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 Matrices = NDArray[np.int8]
 
 UNSEEN = 1e-9  # least weight of a row's divergence: play hardly reaches such rows
@@ -189,10 +190,10 @@ class ProximalBundle:
         """Step from the policy, respond to where it leads, and keep it if it is better."""
         iteration = int(state.iteration) + 1
         price = self.sharpen * iteration
-        trial, weights, mass = self._move(state, price)
+        trial, weights, infoset_reach = self._move(state, price)
         modelled = win_rates(state, trial)
         promised = modelled.max(initial=0.0)
-        saved = price * float(mass @ (entropies(state.policy) - entropies(trial)))
+        saved = price * float(infoset_reach @ (entropies(state.policy) - entropies(trial)))
 
         # Models are taken anew where they shaped the step and failed to tell what it led to.
         shaping = np.flatnonzero(weights > SHAPING)
@@ -237,7 +238,7 @@ class ProximalBundle:
     def _beginning(self, game: Game) -> Floats:
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         if self.start:
-            from hogeq.formats import read_strategy
+            from hogeq.strategies.read import read_strategy
 
             table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
             return (1.0 - SOFTENED) * policy_of(game, table) + SOFTENED * uniform
@@ -263,12 +264,12 @@ class ProximalBundle:
         # Few counters bind: solve for those that may, and add the others that turn out to.
         active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
         for _ in range(ROUNDS):
-            mass = np.maximum(state.reach[active].mean(axis=0, dtype=np.float64), UNSEEN)
+            infoset_reach = np.maximum(state.reach[active].mean(axis=0, dtype=np.float64), UNSEEN)
             found = proximal_step(
                 logits,
                 state.gradients[active],
                 state.constants[active],
-                mass,
+                infoset_reach,
                 float(state.step_size),
                 state.weights[active] + len(active) ** -2.0,
             )
@@ -281,7 +282,7 @@ class ProximalBundle:
             active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
         weights = np.zeros(len(state.pool))
         weights[active[: len(found.weights)]] = found.weights
-        return moved.reshape(state.policy.shape), weights, mass
+        return moved.reshape(state.policy.shape), weights, infoset_reach
 
     def _respond(
         self, game: Game, state: BundleState, policy: Floats, weights: Floats, iteration: int
@@ -356,7 +357,7 @@ def _response(game: Game, policy: Floats, sweeps: int | None, start: Start) -> N
     policies = np.stack([start.policy, policy])
     if start.steps:
         anneal(game, policies, start.steps, DAMPING, (start.heat, COLD))
-    harden(policies[0])
+    to_pure(policies[0])
     if sweeps is None:
         climb(game, policies)
     else:
@@ -377,7 +378,7 @@ def _linearised(game: Game, policy: Floats, counter: NDArray[np.int8]) -> Cut:
     work = shared_workspace(game, 2)
     found = counterfactual_values(work, policies)
     gradient = found.values.reshape(-1, rolls).astype(np.float32)
-    reach = found.mass.reshape(-1).astype(np.float32)
+    reach = found.infoset_reach.reshape(-1).astype(np.float32)
     win_rate = work.win_rate(policies).win_rate
     modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
     return Cut(1.0 - win_rate, gradient, win_rate - modelled, reach)

@@ -10,20 +10,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import (
-    RegretWeight,
-    counterfactual_values,
-    policy_of,
-    quick_workspace,
-)
-from hogeq.executor import in_threads
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.respond import anneal, ascend, beginning, harden, kick
-from hogeq.solvers.matching import match_regrets, normalised, row_sums
-
-Floats = NDArray[np.float64]
-Matrix = NDArray[np.int8]
+from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_workspace
+from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_pure
+from hogeq.strategies.rows import match_regrets, normalised, row_sums
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check
+from hogeq.support.workers import in_threads
 
 ANNEAL_EVERY = 4  # iterations
 INERTIA = 0.1  # regret that a row of a start from a file begins with, per reach: as after 500
@@ -59,7 +54,7 @@ class Response(NamedTuple):
     """Of the counter."""
     values: Floats
     """(G, G, K), counterfactual values of the policy against it, weighted as regrets are."""
-    mass: Floats
+    infoset_reach: Floats
     """(G, G), reach of the policy's cells."""
 
 
@@ -69,7 +64,7 @@ class CFRBR:
 
     In every iteration the weakest responders are replaced by new ones, all responders improve by
     coordinate ascent, and regrets are updated against their mixture.  New ones are found as in
-    :func:`hogeq.respond.attack`: each of the strongest responders is kicked and ascends; in every
+    :func:`hogeq.response.search.attack`: each of the strongest responders is kicked and ascends; in every
     fourth iteration the first is a softmax response instead, which cools and is hardened.  With one
     responder this is CFR-BR with a response annealed anew each time.  With many, each follows a
     local maximum of the win rate as the policy moves, and their mixture holds down all of them at
@@ -139,12 +134,12 @@ class CFRBR:
         """State before the first iteration."""
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
-            from hogeq.formats import read_strategy
+            from hogeq.strategies.read import read_strategy
 
             table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
             policy = policy_of(game, table)
-            mass = game.workspace(2).cell_reach(np.stack([policy, policy]))
-            regrets = INERTIA * mass[..., None] * policy
+            infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
+            regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
@@ -171,17 +166,17 @@ class CFRBR:
         ]
         responses = in_threads(call, found, self.jobs)
         win_rates = np.array([response.win_rate for response in responses])
-        values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
+        values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
         for weight, response in zip(_weights(win_rates), responses, strict=True):
             values += weight * response.values
-            mass += weight * response.mass
+            infoset_reach += weight * response.infoset_reach
         if self.sharpen:
             price = self.sharpen * iteration
-            visited = 1.0 if self.regret_weight == "belief" else mass[..., None]
+            visited = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
             values += price * visited * np.log(np.maximum(policy, LEAST_PROBABILITY))
         state.regrets[...] += values - row_sums(values * policy)[..., None]
         np.maximum(state.regrets, 0.0, out=state.regrets)
-        visits = mass[..., None] * policy
+        visits = infoset_reach[..., None] * policy
         state.linear_sum[...] += iteration * visits
         state.recent[...] += visits
         if iteration % self.window == 0:
@@ -215,13 +210,13 @@ class CFRBR:
         """Response of a new responder, found by cooling or from another by a kick."""
         random = np.random.default_rng([self.seed, iteration, place])
         if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
-            begun, cooling = beginning(policy, iteration - 1, random)
+            begun, cooling = ith_start(policy, iteration - 1, random)
             policies = np.stack([begun, policy])
             anneal(game, policies, self.responder_steps, self.damping, cooling)
-            harden(policies[0])
+            to_pure(policies[0])
             return self._respond(game, policies, self.responder_sweeps)
         policies = np.stack([np.eye(policy.shape[-1])[parent], policy])
-        kick(policies[0], random)
+        perturb(policies[0], random)
         return self._respond(game, policies, self.responder_steps)
 
     def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Response:
@@ -235,7 +230,7 @@ class CFRBR:
         counter = policies[0].argmax(axis=-1).astype(np.int8)
         work = quick_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return Response(counter, win_rate, found.values.copy(), found.mass.copy())
+        return Response(counter, win_rate, found.values.copy(), found.infoset_reach.copy())
 
 
 def _weights(win_rates: Floats) -> Floats:

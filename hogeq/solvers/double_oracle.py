@@ -8,15 +8,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import counterfactual_values, shared_workspace
-from hogeq.executor import compute
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.respond import COOLING, harden
-from hogeq.solvers.matching import given_arrival, normalised, softmax
-from hogeq.workspace import Workspace
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
+from hogeq.model.workspace import Workspace
+from hogeq.response.moves import TEMPERATURES, to_pure
+from hogeq.strategies.rows import given_arrival, normalised, softmax
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check
+from hogeq.support.workers import compute
 
-Floats = NDArray[np.float64]
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding
 
 
@@ -137,19 +138,19 @@ class DoubleOracle:
         policy = 0.5 * one_hot[state.pool[-1]] + 0.5 / game.shape[-1]
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
-            policy = random.dirichlet(np.ones(game.rolls), policy.shape[:-1])
+            policy = random.dirichlet(np.ones(game.num_actions), policy.shape[:-1])
         best, best_rate = policy, -1.0
-        for temperature in np.geomspace(*COOLING, self.responder_steps):
-            values, mass = _against(work, policy, support)
-            wanted = softmax(given_arrival(values, mass) / temperature)
+        for temperature in np.geomspace(*TEMPERATURES, self.responder_steps):
+            values, infoset_reach = _against(work, policy, support)
+            wanted = softmax(given_arrival(values, infoset_reach) / temperature)
             policy += self.damping * (wanted - policy)
-        harden(policy)
+        to_pure(policy)
         while True:
             rate = sum(w * work.win_rate(np.stack([policy, m])).win_rate for w, m in support)
             if rate <= best_rate + 1e-12:
                 return best, best_rate
             best, best_rate = policy, rate
-            values, mass = _against(work, policy, support)
+            values, infoset_reach = _against(work, policy, support)
             now = (values * policy).sum(axis=-1)
             gain = values.max(axis=-1) - now
             # Cells changed together disturb each other: only the half with most to gain moves.
@@ -165,12 +166,12 @@ def _against(
     work: Workspace, policy: Floats, support: list[tuple[float, Floats]]
 ) -> tuple[Floats, Floats]:
     """Counterfactual values and reach of a policy against a mixture."""
-    values, mass = np.zeros_like(policy), np.zeros(policy.shape[:-1])
+    values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
     for weight, matrix in support:
         found = counterfactual_values(work, np.stack([policy, matrix]))
         values += weight * found.values
-        mass += weight * found.mass
-    return values, mass
+        infoset_reach += weight * found.infoset_reach
+    return values, infoset_reach
 
 
 def equilibrium(payoffs: Floats) -> Floats:

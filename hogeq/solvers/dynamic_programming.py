@@ -8,15 +8,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import reach, shared_workspace
-from hogeq.game import Game
-from hogeq.kernels import passes
-from hogeq.limits import check
-from hogeq.seeds import delta, second_place
-from hogeq.seeds.tablebases import ignore_memory
-from hogeq.tablebase import solve
+from hogeq.baselines import delta, second_place
+from hogeq.baselines.tablebases import ignore_memory
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
+from hogeq.model.workspace import Role
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check
 
-Floats = NDArray[np.float64]
 SWEEPS = 50  # of the climb to a response; where nothing is hidden one is enough
 
 
@@ -47,7 +48,7 @@ class DynamicProgramming:
         What is done about the memory.  "ignore": the tablebase of the rules without it.  "full":
         the tablebase of a player who remembers, its rolls as frequent as self-play meets the
         memories that call for them.  "counted": the delta distribution of seed 000, counts of the
-        ways into a memory, :func:`hogeq.seeds.second_place.huan2020` step by step.  "exact": the
+        ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step.  "exact": the
         same from reach probabilities in self-play, averaged over iterations where the seed's
         dynamic program can play the rules, from the last iteration elsewhere.  "response": the
         best response found to the strategy before, errors of both included.
@@ -149,7 +150,7 @@ class DynamicProgramming:
         work = shared_workspace(game, 1)
         work.forward(delta.trembling(game, policy, self.tremble)[None])
         improved = policy[None].copy()
-        work.backward(improved, passes.GREEDY)
+        work.backward(improved, Role.ASCEND)
         return improved[0]
 
     def _response(self, game: Game, policy: Floats) -> Floats:
@@ -158,7 +159,7 @@ class DynamicProgramming:
         policies = np.stack([policy, delta.trembling(game, policy, self.epsilon)])
         for _ in range(SWEEPS):
             work.forward(np.stack([delta.trembling(game, policies[0], self.tremble), policies[1]]))
-            *_, changes = work.backward(policies, passes.GREEDY)
+            *_, changes = work.backward(policies, Role.ASCEND)
             if changes == 0:
                 break
         return policies[0]
@@ -173,7 +174,7 @@ def _remembered(game: Game, beliefs: Floats) -> Floats:
     """Policy that makes each roll as often as a player who remembers would, (G, G, K)."""
     rolls = solve(game).rolls
     policy = np.zeros(game.shape)
-    for roll in range(game.rolls):
+    for roll in range(game.num_actions):
         policy[:, :, roll] = (beliefs * (rolls == roll)).sum(axis=2)
     unmet = policy.sum(axis=2) == 0.0
     policy[unmet, rolls[unmet][:, 0]] = 1.0

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import quick_workspace, shared_workspace
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.respond import anneal, ascend, climb, harden
-from hogeq.solvers.matching import normalised
-
-Floats = NDArray[np.float64]
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.response.moves import anneal, ascend, climb, to_pure
+from hogeq.strategies.rows import normalised
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check
 
 
 class FictitiousState(NamedTuple):
@@ -94,7 +93,7 @@ class FictitiousPlay:
         policies = np.stack([np.full_like(state.average, 1.0 / game.shape[-1]), state.average])
         anneal(game, policies, self.responder_steps, self.damping, (self.hot, self.cold))
         if self.responder != "stochastic":
-            harden(policies[0])
+            to_pure(policies[0])
             if self.responder == "annealed":
                 ascend(quick_workspace(game, 2), policies, 1)
             else:

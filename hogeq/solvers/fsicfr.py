@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import RegretWeight, counterfactual_values, shared_workspace
-from hogeq.game import Game
-from hogeq.solvers.matching import match_regrets, normalised
-
-Floats = NDArray[np.float64]
+from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
+from hogeq.strategies.rows import match_regrets, normalised
+from hogeq.support.aliases import Floats
 
 
 class FSICFRState(NamedTuple):

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import counterfactual_values, shared_workspace
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.solvers.matching import given_arrival, softmax
-
-Floats = NDArray[np.float64]
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
+from hogeq.strategies.rows import given_arrival, softmax
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check
 
 
 class MirrorState(NamedTuple):
@@ -69,7 +69,7 @@ class MirrorDescent:
         temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
         policy = softmax(state.logits)
         found = counterfactual_values(shared_workspace(game, 1), policy[None])
-        values = given_arrival(found.values, found.mass)
+        values = given_arrival(found.values, found.infoset_reach)
         gap = (values.max(axis=-1) - (values * policy).sum(axis=-1)).max()
         logits = (state.logits + self.rate * values) / (1.0 + self.rate * temperature)
         logits -= logits.max(axis=-1, keepdims=True)

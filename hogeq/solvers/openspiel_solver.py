@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.solvers.matching import normalised
-from hogeq.tree import HogTree, count
-
-Floats = NDArray[np.float64]
+from hogeq.model.game import Game
+from hogeq.strategies.rows import normalised
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check
+from hogeq.trees.sizes import count
+from hogeq.trees.tree import HogTree
 
 LARGEST = 2_000_000
 """Most nodes of a tree to walk whole: minutes an iteration."""
@@ -109,7 +109,7 @@ class OpenSpielSolver:
 
 def _openspiel() -> Any:
     try:
-        from hogeq import openspiel
+        from hogeq.trees import openspiel
     except ImportError as error:
         raise ValueError(str(error)) from error
     return openspiel

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-Floats = NDArray[np.float64]
+from hogeq.support.aliases import Floats
 
 NEWTON_STEPS = 30
 DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are found
@@ -26,14 +26,14 @@ def proximal_step(
     logits: Floats,
     gradients: NDArray[np.floating],
     constants: Floats,
-    mass: Floats,
+    infoset_reach: Floats,
     step: float,
     start: Floats,
 ) -> Proximal:
     """Policy with the largest worst model, less a divergence from where it stands.
 
     Maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
-    ``sum(mass * KL(q, exp(logits))) / step``.  For fixed weights of the models the best ``q`` is a
+    ``sum(infoset_reach * KL(q, exp(logits))) / step``.  For fixed weights of the models the best ``q`` is a
     softmax, row by row; the weights minimise what is left, smooth and convex, and are found by
     Newton's method on the simplex.
 
@@ -43,7 +43,7 @@ def proximal_step(
         Logarithms of the current policy.
     gradients : floating (C, R, K)
     constants : float64 (C,)
-    mass : float64 (R,)
+    infoset_reach : float64 (R,)
         Weight of every row, above 0.
     step : float
         Step size, in logits per unit of the models.
@@ -56,7 +56,7 @@ def proximal_step(
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
-    rows = (step / mass)[:, None]
+    rows = (step / infoset_reach)[:, None]
 
     def dual(weights: Floats) -> tuple[float, Floats]:
         scores = logits + rows * (weights.astype(flat.dtype) @ flat).reshape(logits.shape)

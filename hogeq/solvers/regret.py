@@ -33,12 +33,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluate import RegretWeight, counterfactual_values, quick_workspace, shared_workspace
-from hogeq.game import Game
-from hogeq.limits import check
-from hogeq.solvers.matching import match_regrets, normalised
-
-Floats = NDArray[np.float64]
+from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.strategies.rows import match_regrets, normalised
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check
 
 
 class RegretState(NamedTuple):
@@ -135,7 +135,7 @@ class RegretMinimiser:
             instant = found.values
             instant -= np.einsum("...k,...k->...", instant, played)[..., None]
             weight = float(iteration) ** self._exponent
-            visits = weight * self._visits(game, view, found.mass)
+            visits = weight * self._visits(game, view, found.infoset_reach)
             state.strategy_sum[seat] += visits[..., None] * played
             self._accumulate(state, seat, instant, iteration)
             if seats > 1:  # the other one answers what this one plays now
@@ -175,9 +175,9 @@ class RegretMinimiser:
             regrets = regrets + state.prediction[seat]
         return match_regrets(regrets, self.epsilon)
 
-    def _visits(self, game: Game, view: Floats, mass: Floats) -> Floats:
+    def _visits(self, game: Game, view: Floats, infoset_reach: Floats) -> Floats:
         if self.average_weight == "reach" and self.regret_weight != "counterfactual":
-            return mass
+            return infoset_reach
         work = quick_workspace(game, 2)
         played = np.empty((2, *game.shape))
         played[0] = view[0]

@@ -1,0 +1,122 @@
+"""The expected-points player of seed 001 ("Hog Wild!", 2013)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hogeq.baselines.registry import register
+from hogeq.rules import Rules
+from hogeq.rules.turn import (
+    HOG_WILD_MULTIPLE,
+    Memory,
+    dice_sides,
+    land,
+    points_distribution,
+    zero_points,
+)
+from hogeq.support.aliases import Matrix
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+FORCED_DICE_BONUS = 4.25
+"""Points that seed 001 holds it to be worth that the opponent must roll four-sided dice."""
+
+
+@register("hog_wild_heuristic", "expected points with the three adjustments of Hog Wild!")
+def hog_wild_heuristic(game: "Game") -> Matrix:
+    """Matrix that rolls for the most points, three adjustments made, in the order of seed 001.
+
+    Every roll starts with its expected points. A swap that helps, if one number of points brings
+    it about, raises the roll that is likeliest to score that number to the points gained times
+    that chance: no dice where they score it for sure, the most dice for 1 point, one die for 2
+    points up to its sides. What leaves the opponent with four-sided dice gains 4.25 points: no
+    dice where they do so for sure, and the most dice, times their chance of 1 point, where 1
+    point does. No dice are always rolled where twice their points reach the goal and cause no
+    swap. The fewest dice win ties.
+
+    Parameters
+    ----------
+    game : Game
+        Meant for hw13. Of an adjustment whose rule is not in play nothing is left.
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+
+    Notes
+    -----
+    The seed prints the adjustments and not what surrounds them. Chosen here:
+
+    - Expected points are exact, and of the dice that the position calls for, four-sided ones
+      included. The chances of the adjustments are of the same dice.
+    - The adjustments are applied in the order of the text, and the last may undo the others.
+    - ``percentages.get(n)`` is the best chance there is of scoring n: of 1 with the most dice,
+      of 2 to the sides with one die.
+    - The swap's gain is the difference of the scores after the turn, half the opponent's, as in
+      the seed's code; the points of the turn itself are not added.
+    - ``causes_swine_swap`` looks at the scores that the doubled points would leave.
+    """
+    rules = game.rules
+    matrix = np.zeros((game.goal, game.goal), np.int8)
+    means = {
+        sides: _means(rules, sides)
+        for sides in {dice_sides(rules, own, 0, Memory()) for own in range(HOG_WILD_MULTIPLE)}
+    }
+    for own in range(game.goal):
+        for opponent in range(game.goal):
+            sides = dice_sides(rules, own, opponent, Memory())
+            points = [float(zero_points(rules, opponent)), *means[sides]]
+            _seek_swap(rules, own, opponent, sides, points)
+            _force_dice(rules, own, opponent, sides, points)
+            _finish(rules, own, opponent, points)
+            matrix[own, opponent] = np.argmax(points)
+    return matrix
+
+
+def _means(rules: Rules, sides: int) -> list[float]:
+    """Give the expected points of one die and more."""
+    found = []
+    for roll in range(1, rules.max_dice + 1):
+        ways = points_distribution(rules, roll, sides)
+        found.append(float(sum(points * chance for points, chance in ways.items())))
+    return found
+
+
+def _chance_of_one(rules: Rules, sides: int) -> float:
+    """Probability that the most dice show a 1."""
+    return 1.0 - ((sides - 1) / sides) ** rules.max_dice
+
+
+def _seek_swap(rules: Rules, own: int, opponent: int, sides: int, points: list[float]) -> None:
+    """Raise the rolls that bring about a swap that helps: own score half the opponent's."""
+    if rules.swap != "double" or own > opponent or opponent % 2:
+        return
+    needed = opponent // 2 - own
+    if needed <= 0:
+        return
+    gained = opponent - (own + needed)
+    if needed == zero_points(rules, opponent):
+        points[0] = max(points[0], gained)
+    if needed == 1:
+        points[-1] = max(points[-1], gained * _chance_of_one(rules, sides))
+    if 2 <= needed <= sides:
+        points[1] = max(points[1], gained / sides)
+
+
+def _force_dice(rules: Rules, own: int, opponent: int, sides: int, points: list[float]) -> None:
+    """Raise the rolls after which the scores' sum calls for four-sided dice."""
+    if not rules.hog_wild:
+        return
+    total = own + opponent
+    if (total + zero_points(rules, opponent)) % HOG_WILD_MULTIPLE == 0:
+        points[0] += FORCED_DICE_BONUS
+    if (total + 1) % HOG_WILD_MULTIPLE == 0:
+        points[-1] += FORCED_DICE_BONUS * _chance_of_one(rules, sides)
+
+
+def _finish(rules: Rules, own: int, opponent: int, points: list[float]) -> None:
+    """Roll no dice where twice their points would win."""
+    reached = own + 2 * zero_points(rules, opponent)
+    if reached >= rules.goal and land(rules, reached, opponent).opponent == opponent:
+        points[0] = float(rules.goal)

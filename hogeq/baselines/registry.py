@@ -1,0 +1,204 @@
+"""Strategies that have a name."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from hogeq.strategies.arrays import StrategyError, shown
+from hogeq.strategies.read import PICKLES, SUFFIXES, read_strategy
+from hogeq.support.aliases import Matrix, Policy
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+
+class Builtin(NamedTuple):
+    """A strategy that has a name."""
+
+    parameters: tuple[str, ...]
+    """Names of the whole numbers to be given after the colon."""
+    about: str
+    """One line for people."""
+    make: Callable[..., Matrix | Policy]
+    """Called with the game, one int for each parameter, and options by name."""
+    options: Mapping[str, float]
+    """Numbers that may be given by name, and what they are if they are not."""
+
+    def usage(self, name: str) -> str:
+        """How to write it, ``name:PARAMETER,...``."""
+        return f"{name}:{','.join(self.parameters)}" if self.parameters else name
+
+
+_BUILTINS: dict[str, Builtin] = {}
+
+_Maker = TypeVar("_Maker", bound=Callable[..., Matrix | Policy])
+
+
+def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
+    """Make a function the maker of a strategy that users can name.
+
+    Parameters
+    ----------
+    usage : str
+        The name, and after a colon what its parameters are called: ``"bacon:CUTOFF,N"``.
+        Parameters are whole numbers; one called N is a number of dice and is checked as such.
+    about : str
+        One line for people.
+
+    Returns
+    -------
+    decorator
+        For a function of the game and one int for each parameter. Its keyword-only parameters,
+        all with an int or float as default, are options: users may write ``name:option=value``.
+    """
+    name, _, parameters = usage.partition(":")
+
+    def enter(make: _Maker) -> _Maker:
+        options = {
+            option.name: option.default
+            for option in signature(make).parameters.values()
+            if option.kind is Parameter.KEYWORD_ONLY
+        }
+        wanted = tuple(parameters.split(",")) if parameters else ()
+        _BUILTINS[name] = Builtin(wanted, about, make, options)
+        return make
+
+    return enter
+
+
+def names() -> dict[str, str]:
+    """List the strategies that have a name.
+
+    Returns
+    -------
+    dict of str to str
+        How to write each, with its parameters, and one line about it, which ends with its options.
+    """
+    return {entry.usage(name): entry.about + _options(entry) for name, entry in _BUILTINS.items()}
+
+
+def _options(entry: Builtin) -> str:
+    defaults = ",".join(f"{option}={value}" for option, value in entry.options.items())
+    return f" (options :{defaults})" if defaults else ""
+
+
+def is_builtin(spec: str) -> bool:
+    """Whether `spec` starts with the name of a built-in strategy."""
+    return spec.partition(":")[0] in _BUILTINS
+
+
+def nearest(given: str, known: Collection[str]) -> str:
+    """Say which known name is meant, as the end of a message: ``" (nearest: x)"``, or nothing."""
+    close = get_close_matches(given, known, n=1)
+    return f" (nearest: {close[0]})" if close else ""
+
+
+def builtin(spec: str, game: "Game") -> Matrix | Policy:
+    """Make a strategy that is known by name.
+
+    Parameters
+    ----------
+    spec : str
+        A name, with its parameters after a colon, and after them its options:
+        ``"always_roll:6"``, ``"huan2020:epsilon=0.02"``. See `names`.
+    game : Game
+        The game it is to play.
+
+    Returns
+    -------
+    int8 array, shape (G, G), or float64 array, shape (G, G, K)
+        A fresh array.
+
+    Raises
+    ------
+    StrategyError
+        If the name is unknown, or a parameter missing, one too many, not whole or out of range,
+        or an option unknown, given twice, no number or out of range.
+    """
+    name, colon, rest = spec.partition(":")
+    if name not in _BUILTINS:
+        allowed = ", ".join(names()) + nearest(name, _BUILTINS)
+        raise StrategyError(f"strategy {shown(spec)}: unknown name, allowed are {allowed}")
+    entry = _BUILTINS[name]
+    texts = rest.split(",") if colon else []
+    options = _given_options(spec, entry, [text for text in texts if "=" in text])
+    given = [text for text in texts if "=" not in text]
+    if len(given) != len(entry.parameters):
+        raise StrategyError(
+            f"strategy {shown(spec)}: {len(given)} parameters given, "
+            f"to be written as {entry.usage(name)}"
+        )
+    arguments = []
+    for parameter, text in zip(entry.parameters, given, strict=True):
+        # Nine digits are more than any parameter can use, and int() is slow on thousands.
+        if not re.fullmatch(r"\s*[+-]?[0-9]{1,9}\s*", text):
+            raise StrategyError(
+                f"strategy {shown(spec)}: {parameter} is {shown(text)}, "
+                f"allowed is a whole number in {entry.usage(name)}"
+            )
+        number = int(text)
+        if parameter == "N" and not 0 <= number <= game.rules.max_dice:
+            raise StrategyError(
+                f"strategy {shown(spec)}: N is {number}, allowed are 0 to {game.rules.max_dice}"
+            )
+        arguments.append(number)
+    return entry.make(game, *arguments, **options)
+
+
+def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in texts:
+        option, _, value = (part.strip() for part in text.partition("="))
+        if option not in entry.options:
+            allowed = ", ".join(entry.options) or "none"
+            raise StrategyError(
+                f"strategy {shown(spec)}: unknown option {shown(option)}, allowed are {allowed}"
+            )
+        if option in found:
+            raise StrategyError(f"strategy {shown(spec)}: option {option} is given twice")
+        whole = isinstance(entry.options[option], int)
+        fraction = "" if whole else r"(\.[0-9]{0,17})?(e[+-]?[0-9]{1,2})?"
+        if not re.fullmatch(rf"[+-]?[0-9]{{1,9}}{fraction}", value):
+            kind = "a whole number" if whole else "a number"
+            raise StrategyError(
+                f"strategy {shown(spec)}: {option} is {shown(value)}, allowed is {kind}"
+            )
+        found[option] = int(value) if whole else float(value)
+    return found
+
+
+def find_strategy(
+    spec: str, game: "Game", trust: bool = False, *, time_limit: float = 60.0
+) -> Matrix | Policy:
+    """Give what a user calls a strategy: one known by name, or a file.
+
+    Parameters
+    ----------
+    spec : str
+        ``"always_roll:6"``, or a path.
+    game : Game
+        The game it is to play.
+    trust, time_limit
+        As for `read_strategy`.
+
+    Returns
+    -------
+    int8 array, shape (G, G), or float64 array, shape (G, G, K)
+
+    Raises
+    ------
+    StrategyError
+        If it is neither, or as `builtin` and `read_strategy` say.
+    """
+    if is_builtin(spec):
+        return builtin(spec, game)
+    if Path(spec).suffix.lower() not in SUFFIXES + PICKLES:
+        known = [usage.partition(":")[0] for usage in names()]
+        raise StrategyError(
+            f"strategy {shown(spec)}: no built-in, allowed are {', '.join(names())}"
+            f"{nearest(spec.partition(':')[0], known)}; and no file ending in {', '.join(SUFFIXES)}"
+        )
+    return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)

@@ -1,0 +1,223 @@
+"""The second place of summer 2020: dynamic programming over a counted delta distribution.
+
+Seed 000 is its author's report, with the code.  What it leaves open, and which choices come
+closest to the published results, is told in ``docs/huan2020.md``.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.baselines import delta
+from hogeq.baselines.registry import register
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check_number
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+# The report's comparison plays both seats, and so walks the same game twice when a strategy plays
+# itself: its counts, measured against the default weight, are twice the ways into a state.
+WALKS = 2.0
+
+_MOST_ROUNDS = 1000
+
+
+class Guess(NamedTuple):
+    """Weights of the memory states before any strategy has played itself."""
+
+    possible: delta.Counts
+    """(2, G, G, H), by seat: above 0 where some rolls of both players lead."""
+    perfect: delta.Counts
+    """(2, G, G, H): counts of two players who remember everything and play best."""
+
+
+def first_guess(game: "Game") -> Guess:
+    """Count the ways into memory states, of any play and of perfect play.
+
+    Raises
+    ------
+    ValueError
+        If the game has other memory than Feral Hogs', extra turns, or turns that score nothing.
+    """
+    from hogeq.evaluation.tablebase import solve
+
+    possible = delta.entries(game)
+    return Guess(possible, WALKS * delta.entries(game, solve(game).rolls))
+
+
+def weights(guess: Guess, own: delta.Counts | None, default: float) -> Floats:
+    """Weight of every memory state, as seed 000 looks it up.
+
+    Its count in perfect play; where that is 0, its count in a strategy's play against itself;
+    where that is 0 too, the default; and nothing where no play leads.
+
+    Parameters
+    ----------
+    guess : Guess
+    own : float32 (2, G, G, H) or None
+        Counts of a strategy against itself, if there are any yet.
+    default : float
+        At least 0.
+
+    Returns
+    -------
+    float64 (2, G, G, H)
+    """
+    backup = np.full(guess.perfect.shape, default, np.float64)
+    if own is not None:
+        np.copyto(backup, own, where=own > 0)
+    np.copyto(backup, guess.perfect, where=guess.perfect > 0)
+    backup[guess.possible == 0] = 0.0
+    return backup
+
+
+@register("huan2020", "second place of summer 2020: counted guesses of the memory")
+def huan2020(
+    game: "Game",
+    *,
+    weight: float = 0.25,
+    epsilon: float = 0.01,
+    rounds: int = 1,
+    draft_weight: float = 1.0,
+) -> Matrix:
+    """Matrix of the method of seed 000, in full.
+
+    A draft guesses the memory by the counts of perfect play alone. Then, `rounds` times, the
+    matrix plays itself, those counts fill the gaps, and a new matrix is made.
+
+    Parameters
+    ----------
+    game : Game
+        One without extra turns, in which every turn scores.
+    weight : float
+        Of a memory state that can be reached but was counted neither in perfect play nor in
+        self-play; at least 0. The report has 0.25.
+    epsilon : float
+        Probability that the opponent errs on a turn, 0 to 1. The report has 0.01.
+    rounds : int
+        Of self-play, at least 0; 0 gives the draft. The report does not say.
+    draft_weight : float
+        The `weight` of the draft; at least 0. The report does not say; 1 comes closest to the
+        published results of the contest.
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+        The fewest dice on ties.
+
+    Raises
+    ------
+    StrategyError
+        If a parameter is out of range, or the rules are not of the kind that the method is for.
+    """
+    try:
+        _check("weight", weight, np.inf)
+        _check("draft_weight", draft_weight, np.inf)
+        _check("rounds", rounds, _MOST_ROUNDS)
+        check_number("epsilon", epsilon, least=0, most=1)
+        guess = first_guess(game)
+    except ValueError as error:
+        raise StrategyError(f"strategy 'huan2020': {error}") from error
+    beliefs = delta.over_seats(weights(guess, None, draft_weight))
+    matrix = delta.respond(game, beliefs, epsilon)
+    for _ in range(rounds):
+        own = WALKS * delta.entries(game, matrix)
+        beliefs = delta.over_seats(weights(guess, own, weight))
+        matrix = delta.respond(game, beliefs, epsilon)
+    return matrix
+
+
+def _check(name: str, value: float, most: float) -> None:
+    if not (np.isfinite(value) and 0 <= value <= most):
+        allowed = "0 and more" if most == np.inf else f"0 to {most}"
+        raise ValueError(f"{name} is {value}, allowed are {allowed}")
+
+
+class Guessed(NamedTuple):
+    """What counting makes of the memory."""
+
+    counted: Floats
+    """(G, G, H) by the strategy's own play; sums to 1, or to 0 where it never comes."""
+    looked_up: Floats
+    """(G, G, H) by :func:`weights`, perfect play first; sums to 1 wherever any play can come."""
+
+
+def guess_by_counting(
+    game: "Game", strategy: ArrayLike, against: ArrayLike | None = None, weight: float = 0.25
+) -> Guessed:
+    """Guess the memory as seed 000 does, when `strategy` is what has played itself.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        Of the player to move, a matrix (G, G) or a policy (G, G, K).
+    against : array_like, optional
+        Of the other; by default the same.
+    weight : float
+        Of what was never counted; at least 0.
+
+    Returns
+    -------
+    Guessed
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed, or the game not of the kind that the method is for.
+    """
+    own = WALKS * delta.own_entries(game, strategy, against)
+    looked_up = weights(first_guess(game), own, weight)
+    return Guessed(delta.over_seats(own), delta.over_seats(looked_up))
+
+
+@register("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")
+def delta_distribution(
+    game: "Game", *, epsilon: float = 0.01, rounds: int = 20, tremble: float = 0.01
+) -> Matrix:
+    """Matrix of the method of seed 000 with reach probabilities for counts, as its author wished.
+
+    Round after round the matrix plays itself, and a new matrix is made from the distribution of
+    the memory in all rounds so far, each counting alike.
+
+    Parameters
+    ----------
+    game : Game
+        One without extra turns, in which every turn scores.
+    epsilon : float
+        Probability that the opponent errs on a turn when a matrix is made, 0 to 1.
+    rounds : int
+        At least 0; 0 gives `ignore_memory`.
+    tremble : float
+        Probability that a turn errs in self-play, above 0 and up to 1: what no error leads to
+        would have no distribution.
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+        The fewest dice on ties.
+
+    Raises
+    ------
+    StrategyError
+        If a parameter is out of range, or the rules are not of the kind that the method is for.
+    """
+    from hogeq.baselines.tablebases import ignore_memory
+
+    if not 0.0 < tremble <= 1.0:
+        raise StrategyError(
+            f"strategy 'delta_distribution': tremble is {tremble}, allowed are above 0 to 1"
+        )
+    matrix = ignore_memory(game)
+    try:
+        _check("rounds", rounds, _MOST_ROUNDS)
+        mean = np.zeros((game.goal, game.goal, game.memory_size))
+        for number in range(1, rounds + 1):
+            mean += (delta.exact(game, matrix, tremble) - mean) / number
+            matrix = delta.respond(game, mean, epsilon)
+    except ValueError as error:
+        raise StrategyError(f"strategy 'delta_distribution': {error}") from error
+    return matrix

@@ -1,0 +1,164 @@
+"""Strategies that are, or contain, the solution of a game."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hogeq.baselines.registry import register
+from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.aliases import Matrix, Policy
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+    from hogeq.model.workspace import WinRate
+
+
+@register("optimal", "play optimally, in rules without hidden memory")
+def optimal(game: "Game") -> Matrix:
+    """Matrix of the tablebase, the fewest dice on ties.
+
+    Parameters
+    ----------
+    game : Game
+        One without memory.
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+
+    Raises
+    ------
+    StrategyError
+        If the rules have a memory: the best roll then depends on what no matrix sees.
+    """
+    if game.has_memory:
+        raise StrategyError(
+            f"strategy 'optimal': rules {game.rules.name} have hidden memory, allowed are rules "
+            "without; ignore_memory plays as if there were none"
+        )
+    return _solution("optimal", game.rules)
+
+
+@register("ignore_memory", "play optimally as if the rules that need a hidden memory did not exist")
+def ignore_memory(game: "Game") -> Matrix:
+    """Matrix of the tablebase of the same game without Feral Hogs, Time Trot and other extra dice.
+
+    The dynamic programming of seed 000 that looks at the scores alone.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+
+    Raises
+    ------
+    StrategyError
+        If positions of the game can recur.
+    """
+    plain = replace(game.rules, feral_hogs="none", time_trot=False, extra_turn_sides=None)
+    return _solution("ignore_memory", plain)
+
+
+@register("full_memory", "play optimally, remembering everything; only to be compared")
+def full_memory(game: "Game") -> Matrix:
+    """Matrix of the tablebase; refused where the tablebase remembers more than the scores.
+
+    What it wins there is told by :func:`full_memory_win_rate`.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+
+    Raises
+    ------
+    StrategyError
+        If the rules have a memory.
+    """
+    if game.has_memory:
+        raise StrategyError(
+            f"strategy 'full_memory': remembers what no matrix of rules {game.rules.name} sees, "
+            "allowed in compare, and in tablebase --against"
+        )
+    return _solution("full_memory", game.rules)
+
+
+def full_memory_win_rate(game: "Game", strategy: Matrix | Policy) -> "WinRate":
+    """Exact win rate of optimal play with full memory against a strategy.
+
+    The rolls are those that are best against a player who remembers everything too: no response
+    to `strategy`, which :func:`hogeq.response.bounds.full_memory_bound` is.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    WinRate
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed, or positions of the game can recur.
+    """
+    from hogeq.evaluation.tablebase import solve
+
+    return solve(game).against(strategy)
+
+
+@register("fa15_optimal", "play optimally by the rules of fa15, whatever the rules in force")
+def fa15_optimal(game: "Game") -> Matrix:
+    """Matrix of the tablebase of edition fa15, of the game's goal and most dice.
+
+    In fa15 itself it is `optimal`; elsewhere it is a player who brought the wrong rules.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+    """
+    return _of_edition("fa15", game)
+
+
+@register("fa22_optimal", "play optimally by the rules of fa22, whatever the rules in force")
+def fa22_optimal(game: "Game") -> Matrix:
+    """Matrix of the tablebase of edition fa22, of the game's goal and most dice.
+
+    In fa22 itself it is `optimal`; elsewhere it is a player who brought the wrong rules.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    int8 array, shape (G, G)
+    """
+    return _of_edition("fa22", game)
+
+
+def _of_edition(edition: str, game: "Game") -> Matrix:
+    rules = replace(EDITIONS[edition], goal=game.goal, max_dice=game.rules.max_dice)
+    return _solution(f"{edition}_optimal", rules)
+
+
+def _solution(name: str, rules: Rules) -> Matrix:
+    from hogeq.evaluation.tablebase import solve
+    from hogeq.model.game import compile_game
+
+    try:
+        return solve(compile_game(rules)).matrix
+    except ValueError as error:
+        raise StrategyError(f"strategy '{name}': {error}") from error

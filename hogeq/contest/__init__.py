@@ -1,0 +1,1 @@
+"""What contests are made of: tournaments, fields, play."""

@@ -1,0 +1,289 @@
+"""One strategy against a whole field: what wins most, and what that costs in safety.
+
+A player meets one rival of the field, not knowing which, so the objective is a mean of win rates
+and the value of a roll the mean over rivals of its counterfactual value.  Rivals differ in what
+their play reaches, hence in the hidden states behind a position, and no single strategy stands for
+all of them: every pass is made against each.
+
+Annealing and ascent are those of :mod:`hogeq.response.search` but change all cells at once, and so need a
+check: a step that does not raise the objective is halved, down to the one cell that gains most,
+where for a mean the gain is exact.
+
+Safety is bought as Johanson, Zinkevich and Bowling (2007) do, "Computing robust
+counter-strategies": in the restricted game a share of the opponents plays as the field does, and
+the others are free to exploit.  Regret matching stands in for the equilibrium of that game, which
+under imperfect recall no method is known to find; what comes out is judged by attacks on it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import local
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.contest.objectives import (
+    WIN_EDGES,
+    MeanWins,
+    Objective,
+    Score,
+    Shortfall,
+    SmoothWins,
+    check_objective,
+    count_beaten,
+)
+from hogeq.contest.tournament import WIN
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.model.workspace import TIE, Role, Workspace
+from hogeq.response.moves import TEMPERATURES
+from hogeq.response.search import SearchBudget
+from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.rows import given_arrival, softmax
+from hogeq.support.aliases import Floats, Matrix
+
+Progress = Callable[[], object]
+
+STEP_LIMIT = 1000  # ascents have ended in fewer than 100
+
+KICKED = 0.03  # share of cells
+
+TARGETS = 8  # rivals not yet beaten that are tried one by one
+
+
+class Answer(NamedTuple):
+    """What was found to play against a field, with its exact win rates."""
+
+    strategy: NDArray[np.int8] | Floats
+    """(G, G), or (G, G, K) where a policy was asked for."""
+    win_rates: Floats
+    """(n,), against every rival."""
+    mean: float
+    """Their mean."""
+    beaten: int
+    """How many are matches won, above 0.500001."""
+
+
+class _Measured(NamedTuple):
+    values: Floats
+    """(G, G, K), weighted sum of counterfactual values."""
+    infoset_reach: Floats
+    """(G, G), the same of reach."""
+    rates: Floats
+    """(n,)"""
+
+
+class FieldPasses:
+    """The rivals, and threads to pass over the game against each."""
+
+    def __init__(self, game: Game, rivals: Sequence[ArrayLike], jobs: int) -> None:
+        if not len(rivals):
+            raise ValueError("field: 0 strategies, allowed are 1 or more")
+        self.game = game
+        self.rivals = [policy_of(game, rival) for rival in rivals]
+        self._kept = local()
+        self._pool = ThreadPoolExecutor(min(jobs, len(rivals)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def rates(self, policy: Floats) -> Floats:
+        """Exact win rate against every rival, (n,)."""
+
+        def rate(rival: Floats) -> float:
+            return self._work().win_rate(np.stack([policy, rival])).win_rate
+
+        return np.array(list(self._pool.map(rate, self.rivals)))
+
+    def measure(self, policy: Floats, weights: Floats) -> _Measured:
+        """Sum what one pass each finds, by weights (n,)."""
+
+        def one(rival: Floats) -> tuple[Floats, Floats, float]:
+            work = self._work()
+            policies = np.stack([policy, rival])
+            work.forward(policies)
+            first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
+            return (
+                work.counterfactual_values.copy(),
+                work.infoset_reach.copy(),
+                (first + 1.0 - other) / 2.0,
+            )
+
+        values, infoset_reach = np.zeros(policy.shape), np.zeros(policy.shape[:-1])
+        rates = []
+        for weight, found in zip(weights, self._pool.map(one, self.rivals), strict=True):
+            values += weight * found[0]
+            infoset_reach += weight * found[1]
+            rates.append(found[2])
+        return _Measured(values, infoset_reach, np.array(rates))
+
+    def answer(self, strategy: NDArray[np.int8] | Floats) -> Answer:
+        """Judge a strategy."""
+        rates = self.rates(policy_of(self.game, strategy))
+        return Answer(strategy, rates, float(rates.mean()), count_beaten(rates))
+
+    def _work(self) -> Workspace:
+        if not hasattr(self._kept, "work"):
+            self._kept.work = self.game.workspace(2)
+        work: Workspace = self._kept.work
+        return work
+
+
+def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
+    return (answer.mean,) if objective == "mean" else (answer.beaten, answer.mean)
+
+
+def answer_field(
+    game: Game,
+    rivals: Sequence[ArrayLike],
+    objective: Objective = "mean",
+    effort: SearchBudget | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """Search for the matrix that does best against a field.
+
+    Parameters
+    ----------
+    game : Game
+    rivals : sequence of array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+    objective : {"mean", "beaten"}
+        The mean win rate; or the number of rivals beaten and, of equals, the mean.
+    effort : Effort, optional
+        `jobs` threads share the rivals of one pass.
+    progress : callable, optional
+        Called after every pass over the field.
+
+    Returns
+    -------
+    Answer
+        Never worse with more starts or kicks.
+
+    Raises
+    ------
+    ValueError
+        If a rival is malformed, there is none, or the objective is unknown.
+    """
+    effort = effort or SearchBudget()
+    check_objective(objective)
+    with FieldPasses(game, rivals, effort.jobs) as field:
+        found = [
+            _search(field, objective, effort, start, progress) for start in range(effort.starts)
+        ]
+    return max(found, key=lambda answer: rank_of(answer, objective))
+
+
+def _search(
+    field: FieldPasses,
+    objective: Objective,
+    effort: SearchBudget,
+    start: int,
+    progress: Progress | None,
+) -> Answer:
+    game = field.game
+    random = np.random.default_rng([effort.seed, start])
+    policy = np.full(game.shape, 1.0 / game.num_actions)
+    weights = np.full(len(field.rivals), 1.0 / len(field.rivals))
+    if start > 0:
+        policy = random.dirichlet(np.ones(game.num_actions), game.shape[:2])
+    if start > 0 and objective == "beaten":
+        # Who can be beaten together is not known: each start leans to some of the rivals.
+        weights = random.dirichlet(np.ones(len(weights)))
+    _anneal(field, policy, weights, effort, progress)
+    best = _climb(field, policy.argmax(axis=2).astype(np.int8), objective, progress)
+    for _ in range(effort.kicks):
+        matrix = np.array(best.strategy, np.int8)
+        cells = random.random(matrix.shape) < KICKED
+        matrix[cells] = random.integers(game.num_actions, size=int(cells.sum()))
+        again = _climb(field, matrix, objective, progress)
+        best = max(best, again, key=lambda answer: rank_of(answer, objective))
+    return best
+
+
+def _anneal(
+    field: FieldPasses,
+    policy: Floats,
+    weights: Floats,
+    effort: SearchBudget,
+    progress: Progress | None,
+) -> None:
+    """Cool a softmax responder to the field, all cells at once; the policy is rewritten."""
+    for temperature in np.geomspace(*TEMPERATURES, effort.anneal_steps):
+        found = field.measure(policy, weights)
+        target = softmax(given_arrival(found.values, found.infoset_reach) / temperature)
+        met = found.infoset_reach > 0.0
+        policy[met] += effort.damping * (target[met] - policy[met])
+        if progress is not None:
+            progress()
+
+
+def _climb(
+    field: FieldPasses, matrix: Matrix, objective: Objective, progress: Progress | None
+) -> Answer:
+    """Ascend, for "beaten" on ever sharper scores; the best matrix on the way.
+
+    `matrix` is rewritten.
+    """
+    best = field.answer(matrix.copy())
+
+    def climb(score: Score) -> None:
+        nonlocal best
+        for answer in _ascend(field, matrix, score, progress):
+            best = max(best, answer, key=lambda answer: rank_of(answer, objective))
+
+    if objective == "mean":
+        climb(MeanWins())
+        return best
+    for width in WIN_EDGES:
+        climb(SmoothWins(width))
+    # One more rival each time, those beaten already kept: the nearest to a win first.
+    missed = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
+    for rival in missed[:TARGETS]:
+        target = best.win_rates > WIN
+        target[rival] = True
+        matrix = np.array(best.strategy, np.int8)
+        climb(Shortfall(target, WIN_EDGES[1]))
+    matrix = np.array(best.strategy, np.int8)
+    climb(MeanWins())
+    return best
+
+
+def _ascend(
+    field: FieldPasses, matrix: Matrix, score: Score, progress: Progress | None
+) -> Iterator[Answer]:
+    """Raise a score until no step does; the matrix is rewritten, and given after every step."""
+    rolls = field.game.num_actions
+    rates = field.rates(as_policy(matrix, rolls))
+    size = matrix.size
+    for _ in range(STEP_LIMIT):
+        found = field.measure(as_policy(matrix, rolls), score.weights(rates))
+        if progress is not None:
+            progress()
+        present = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
+        gains = (found.values.max(axis=2) - present[..., 0]).ravel()
+        better = np.argsort(-gains, kind="stable")
+        better = better[gains[better] > TIE * found.infoset_reach.ravel()[better]]
+        choice = found.values.argmax(axis=2).astype(np.int8).ravel()
+        size = min(2 * size, len(better))
+        while size > 0:
+            changed = matrix.copy()
+            cells = better[:size]
+            changed.ravel()[cells] = choice[cells]
+            after = field.rates(as_policy(changed, rolls))
+            if score.score(after) > score.score(rates):
+                break
+            size //= 2
+        if size == 0:
+            return
+        matrix[...], rates = changed, after
+        yield Answer(changed, rates, float(rates.mean()), count_beaten(rates))

@@ -1,0 +1,72 @@
+"""What a strategy is to do against a field."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.contest.tournament import WIN
+from hogeq.support.aliases import Floats
+
+Objective = Literal["mean", "beaten"]
+
+OBJECTIVES = ("mean", "beaten")
+
+WIN_EDGES = (0.03, 0.01, 0.003, 0.001)  # widths of a win's smooth edge, in win rate, one by one
+
+
+def count_beaten(rates: Floats) -> int:
+    return int((rates > WIN).sum())
+
+
+class MeanWins:
+    """The mean win rate."""
+
+    def score(self, rates: Floats) -> float:
+        return float(rates.mean())
+
+    def weights(self, rates: Floats) -> Floats:
+        """Gradient of the score."""
+        return np.full(len(rates), 1.0 / len(rates))
+
+
+class SmoothWins:
+    """The share of rivals beaten, every win's edge smoothed to a width."""
+
+    def __init__(self, width: float) -> None:
+        self.width = width
+
+    def score(self, rates: Floats) -> float:
+        return float(self._wins(rates).mean())
+
+    def weights(self, rates: Floats) -> Floats:
+        """Gradient of the score."""
+        wins = self._wins(rates)
+        return wins * (1.0 - wins) / (self.width * len(rates))
+
+    def _wins(self, rates: Floats) -> Floats:
+        return 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * self.width))
+
+
+class Shortfall:
+    """What is short of a win against the rivals of a target, to the smooth edge of a width."""
+
+    def __init__(self, target: NDArray[np.bool_], width: float) -> None:
+        self.target, self.width = target, width
+
+    def score(self, rates: Floats) -> float:
+        short = np.logaddexp(0.0, (WIN - rates[self.target]) / self.width)
+        return -self.width * float(short.sum())
+
+    def weights(self, rates: Floats) -> Floats:
+        """Gradient of the score."""
+        wins = 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * self.width))
+        return np.where(self.target, 1.0 - wins, 0.0)
+
+
+Score = MeanWins | SmoothWins | Shortfall
+
+
+def check_objective(objective: str) -> None:
+    if objective not in OBJECTIVES:
+        raise ValueError(f"objective: {objective!r}, allowed are {', '.join(OBJECTIVES)}")

@@ -1,0 +1,290 @@
+"""What winning from a field costs in safety."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.contest.field import Answer, FieldPasses, Progress, answer_field, rank_of
+from hogeq.contest.objectives import (
+    WIN_EDGES,
+    MeanWins,
+    Objective,
+    Score,
+    SmoothWins,
+    check_objective,
+)
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.rows import match_regrets, normalised
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check_number
+
+BISECTIONS = 6
+
+EXPLORED = 1e-3  # probability of every roll while learning: what nobody reaches teaches nothing
+
+HEAD_START = 0.02  # regret of the rolls that regret matching starts from, in win rate
+
+
+class Point(NamedTuple):
+    """One point of the trade-off between winning from a field and giving away little."""
+
+    share: float
+    """Of opponents that are free to exploit, p: 0 answers the field, 1 plays safe."""
+    answer: Answer
+    attack: float
+    """Win rate of the strongest counter-matrix found against it."""
+    bound: float
+    """Win rate of the best responder that remembers everything."""
+
+
+class CapError(ValueError):
+    """No strategy was found that the attacks leave below the cap."""
+
+
+def restricted_response(
+    game: Game,
+    rivals: Sequence[ArrayLike],
+    share: float,
+    objective: Objective = "mean",
+    *,
+    start: ArrayLike | None = None,
+    steps: int = 100,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Floats:
+    """Policy for a field of which a share is free to exploit it: a restricted Nash response.
+
+    Regret matching+ of both sides of the restricted game, the free opponent's too; regrets are
+    weighted by full reach, steps averaged linearly.
+
+    Parameters
+    ----------
+    game : Game
+    rivals : sequence of array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+    share : float
+        Of opponents that are free, from 0 to 1.
+    objective : {"mean", "beaten"}
+        What the other opponents are weighted for: all alike, or those near the edge of a win more.
+    start : array_like, optional
+        Strategy of the first step, uniform by default. The answer to the field alone is a better
+        one: from there regret matching stays above where it gets by itself.
+    steps : int
+        At least 1.
+    jobs : int
+        Threads that share the rivals of one pass.
+    progress : callable, optional
+        Called after every step.
+
+    Returns
+    -------
+    float64 (G, G, K)
+
+    Raises
+    ------
+    ValueError
+        If something is malformed or out of range.
+    """
+    check_objective(objective)
+    check_number("share", share, least=0, most=1)
+    check_number("steps", steps, whole=True, least=1)
+    check_number("jobs", jobs, whole=True, least=1)
+    with FieldPasses(game, rivals, jobs) as field:
+        first = None if start is None else policy_of(game, start)
+        return _restricted(field, share, objective, first, steps, progress)
+
+
+def _restricted(
+    field: FieldPasses,
+    share: float,
+    objective: Objective,
+    first: Floats | None,
+    steps: int,
+    progress: Progress | None,
+) -> Floats:
+    game = field.game
+    work = game.workspace(2)
+    regrets, free_regrets, total = (np.zeros(game.shape) for _ in range(3))
+    score: Score = MeanWins() if objective == "mean" else SmoothWins(WIN_EDGES[0])
+    weights = np.full(len(field.rivals), 1.0 / len(field.rivals))
+    if first is not None:
+        regrets += HEAD_START * field.measure(first, weights).infoset_reach[..., None] * first
+    for step in range(1, steps + 1):
+        policy, free = (match_regrets(these, EXPLORED) for these in (regrets, free_regrets))
+        values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:2])
+        if share < 1.0:
+            found = field.measure(policy, (1.0 - share) * weights)
+            values += found.values
+            infoset_reach += found.infoset_reach
+            weights = score.weights(found.rates)
+            weights /= weights.sum()
+        if share > 0.0:
+            seen = counterfactual_values(work, np.stack([policy, free]))
+            values += share * seen.values
+            infoset_reach += share * seen.infoset_reach
+        total += step * infoset_reach[..., None] * match_regrets(regrets)
+        _learn(regrets, policy, values)
+        if share > 0.0:
+            pair = np.stack([free, match_regrets(regrets, EXPLORED)])
+            _learn(free_regrets, free, counterfactual_values(work, pair).values)
+        if progress is not None:
+            progress()
+    return normalised(total)
+
+
+def _learn(regrets: Floats, policy: Floats, values: Floats) -> None:
+    regrets += values - (values * policy).sum(axis=-1, keepdims=True)
+    np.maximum(regrets, 0.0, out=regrets)
+
+
+def tradeoff(
+    game: Game,
+    rivals: Sequence[ArrayLike],
+    shares: Sequence[float],
+    objective: Objective = "mean",
+    *,
+    mixed: bool = False,
+    effort: SearchBudget | None = None,
+    steps: int = 100,
+    progress: Progress | None = None,
+) -> list[Point]:
+    """How much of the win rate against a field is the price of safety.
+
+    Parameters
+    ----------
+    game : Game
+    rivals : sequence of array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+    shares : sequence of float
+        Shares of free opponents, from 0 to 1.
+    objective : {"mean", "beaten"}
+    mixed : bool
+        Judge policies; otherwise the matrices of their most probable rolls.
+    effort : Effort, optional
+        Of the attacks, and of the answer to the field alone.
+    steps : int
+        Of the regret matching.
+    progress : callable, optional
+        Called after every pass over the field, of which there are many a share.
+
+    Returns
+    -------
+    list of Point
+        By share, ascending.
+
+    Raises
+    ------
+    ValueError
+        If something is malformed or out of range.
+    """
+    judge = _Judge(game, rivals, objective, mixed, effort or SearchBudget(), steps, progress)
+    return [judge.point(share) for share in sorted(set(shares))]
+
+
+def answer_below(
+    game: Game,
+    rivals: Sequence[ArrayLike],
+    cap: float,
+    objective: Objective = "mean",
+    *,
+    mixed: bool = False,
+    effort: SearchBudget | None = None,
+    steps: int = 100,
+    progress: Progress | None = None,
+) -> tuple[Point, list[Point]]:
+    """Search for what does best against a field and is attacked with no more than a cap.
+
+    The share of free opponents is bisected between 0 and 1.
+
+    Parameters
+    ----------
+    game : Game
+    rivals : sequence of array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+    cap : float
+        Win rate that the strongest attack found may have, from 0.5 to 1.
+    objective, mixed, effort, steps, progress
+        As in :func:`tradeoff`.
+
+    Returns
+    -------
+    Point, list of Point
+        The best that keeps the cap, and all that were tried, by share.
+
+    Raises
+    ------
+    CapError
+        If nothing keeps the cap; the message says how low attacks got.
+    ValueError
+        If something is malformed or out of range.
+    """
+    if not 0.5 <= cap <= 1.0:
+        raise ValueError(f"cap: {cap!r}, allowed are win rates from 0.5 to 1")
+    judge = _Judge(game, rivals, objective, mixed, effort or SearchBudget(), steps, progress)
+    tried = [judge.point(0.0)]
+    if tried[0].attack > cap:
+        tried.append(judge.point(1.0))
+        low, high = 0.0, 1.0
+        for _ in range(BISECTIONS):
+            point = judge.point((low + high) / 2.0)
+            tried.append(point)
+            if point.attack <= cap:
+                high = point.share
+            else:
+                low = point.share
+    tried.sort(key=lambda point: point.share)
+    kept = [point for point in tried if point.attack <= cap]
+    if not kept:
+        lowest = min(tried, key=lambda point: point.attack)
+        kind = "policy" if mixed else "matrix"
+        raise CapError(
+            f"cap: {cap!r}, but every {kind} found is attacked with more; the lowest attack is "
+            f"{lowest.attack:.6f}, of the one with {lowest.share:g} of the opponents free"
+        )
+    return max(kept, key=lambda point: rank_of(point.answer, objective)), tried
+
+
+class _Judge:
+    """Makes the answer for a share, and attacks it."""
+
+    def __init__(
+        self,
+        game: Game,
+        rivals: Sequence[ArrayLike],
+        objective: Objective,
+        mixed: bool,
+        effort: SearchBudget,
+        steps: int,
+        progress: Progress | None,
+    ) -> None:
+        self.game, self.rivals, self.objective, self.mixed = game, rivals, objective, mixed
+        self.effort, self.steps, self.progress = effort, steps, progress
+        self._alone = answer_field(game, rivals, objective, effort, progress)
+
+    def point(self, share: float) -> Point:
+        answer = self._answer(share)
+        found = attack(self.game, answer.strategy, self.effort)
+        bound = full_memory_bound(self.game, answer.strategy)
+        return Point(share, answer, found.win_rate, bound)
+
+    def _answer(self, share: float) -> Answer:
+        if share == 0.0:  # a matrix is as good as any policy
+            return self._alone
+        policy = restricted_response(
+            self.game,
+            self.rivals,
+            share,
+            self.objective,
+            start=self._alone.strategy,
+            steps=self.steps,
+            jobs=self.effort.jobs,
+            progress=self.progress,
+        )
+        with FieldPasses(self.game, self.rivals, self.effort.jobs) as field:
+            return field.answer(policy if self.mixed else policy.argmax(axis=2).astype(np.int8))

@@ -1,0 +1,155 @@
+"""All-play-all between strategies, exact, ranked by the contest's rule.
+
+A match is won by a win rate strictly above 0.500001.  Entries are ranked by matches won; equal
+counts share a rank and the next rank skips.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import chain, combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check_number
+from hogeq.support.workers import compute, width
+
+WIN = 0.500001
+"""A match is won by a win rate strictly above this. Source: the contest's server."""
+
+MOST_PAIRS = 8
+"""Matches that are computed together: few, since their strategies may have to travel."""
+
+
+class Standing(NamedTuple):
+    """One entry's result."""
+
+    entry: int
+    """Its place in the list that was given."""
+    rank: int
+    """1 for the most matches won; equal counts share a rank."""
+    wins: int
+    """Matches won."""
+
+
+def play(
+    game: Game,
+    strategies: Sequence[ArrayLike],
+    jobs: int = 1,
+    progress: Callable[[], object] | None = None,
+) -> Floats:
+    """Exact win rate of every strategy against every other.
+
+    Parameters
+    ----------
+    game : Game
+    strategies : sequence of array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+    jobs : int
+        Threads, where no workers are chosen (`hogeq.support.workers`). The result does not depend on it.
+    progress : callable, optional
+        Called in this thread for each pair that has been played.
+
+    Returns
+    -------
+    float64 (n, n)
+        Row against column, averaged over who moves first; 1/2 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed, or `jobs` is below 1.
+    """
+    check_number("jobs", jobs, whole=True, least=1)
+    tables = [np.asarray(strategy) for strategy in strategies]
+    for table in tables:
+        policy_of(game, table)  # refuses what is malformed
+    rates = np.full((len(tables), len(tables)), 0.5)
+    pairs = list(combinations(range(len(tables)), 2))
+    size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width(jobs))))
+    blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+
+    def told(block: int) -> None:
+        for _ in blocks[block]:
+            if progress is not None:
+                progress()
+
+    tasks = [
+        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
+    ]
+    for block, found in zip(blocks, compute(_Block.rates, tasks, jobs, told), strict=True):
+        for (a, b), rate in zip(block, found, strict=True):
+            rates[a, b], rates[b, a] = rate, 1.0 - rate
+    return rates
+
+
+class _Block(NamedTuple):
+    """Some matches of a tournament, to be computed one after another."""
+
+    game: Game
+    pairs: list[tuple[int, int]]
+    tables: dict[int, NDArray[Any]]
+    """As given, since policies of a large field would not fit in memory."""
+
+    def rates(self) -> list[float]:
+        """Win rate of the first of each pair against the second."""
+        work = shared_workspace(self.game, 2)
+        policies = np.empty((2, *self.game.shape))
+        found = []
+        duels = shared_duels(self.game)
+        for pair in self.pairs:
+            tables = [self.tables[entry] for entry in pair]
+            if duels is not None and all(table.ndim == 2 for table in tables):
+                found.append(duels.win_rate(np.stack(tables).astype(np.int64)).win_rate)
+                continue
+            for seat, table in enumerate(tables):
+                _write_policy(table, policies[seat])
+            found.append(work.win_rate(policies).win_rate)
+        return found
+
+
+def _write_policy(table: NDArray[Any], out: Floats) -> None:
+    if table.ndim == 3:
+        out[:] = table
+    else:
+        out[:] = 0.0
+        np.put_along_axis(out, table.astype(np.int64)[..., None], 1.0, axis=-1)
+
+
+def rank(win_rates: ArrayLike) -> list[Standing]:
+    """Rank a field by matches won.
+
+    Parameters
+    ----------
+    win_rates : array_like of float, shape (n, n)
+        Row against column. The diagonal is not looked at.
+
+    Returns
+    -------
+    list of Standing
+        Best first; of equals the one that was given first.
+
+    Raises
+    ------
+    ValueError
+        If it is not such a table of probabilities.
+    """
+    rates = np.asarray(win_rates, np.float64)
+    if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:
+        raise ValueError(f"win rates: shape is {rates.shape}, allowed is (n, n)")
+    bad = np.argwhere(~((rates >= 0.0) & (rates <= 1.0)))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"win rates: cell (row {row}, column {column}) is {rates[row, column]}, "
+            "allowed are 0 to 1"
+        )
+    won = rates > WIN
+    np.fill_diagonal(won, val=False)
+    wins = won.sum(axis=1).tolist()
+    order = sorted(range(len(wins)), key=lambda entry: -wins[entry])
+    return [Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry]) for entry in order]

@@ -1,0 +1,1 @@
+"""Exact evaluation: win rates, counterfactual values, tablebases."""

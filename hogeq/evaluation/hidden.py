@@ -1,0 +1,113 @@
+"""Values, reach probabilities and beliefs, by hidden state."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.evaluation.win_rates import pair, policy_of
+from hogeq.model.game import Game
+from hogeq.model.workspace import Workspace
+from hogeq.support.aliases import Floats
+
+
+def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+    """Win probability of the player to move, at every hidden state.
+
+    Parameters
+    ----------
+    game : Game
+    a : array_like
+        Strategy of the player to move.
+    b : array_like, optional
+        Strategy of the other; by default the same.
+
+    Returns
+    -------
+    float64 (G, G, H)
+        By own score, opponent's score and memory (`Game.memories`).
+    """
+    policy = policy_of(game, a)
+    work = _played(game, policy, b)
+    found = np.zeros((game.goal, game.goal, game.memory_size))
+    for own in range(game.goal):
+        for opponent in range(game.goal):
+            rolls = work.hidden_values(own, opponent)[game.memory_slot]
+            found[own, opponent] = rolls @ policy[own, opponent]
+    return found
+
+
+def action_values(
+    game: Game,
+    a: ArrayLike,
+    b: ArrayLike | None = None,
+    cells: list[tuple[int, int]] | None = None,
+) -> Floats:
+    """Win probability of every roll in every hidden state, play going on by the strategies.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        As in :func:`values`.
+    cells : list of (own score, opponent's score), optional
+        The cells asked for; by default all, row by row.
+
+    Returns
+    -------
+    float64 (len(cells), H, K)
+    """
+    work = _played(game, policy_of(game, a), b)
+    if cells is None:
+        cells = [(own, other) for own in range(game.goal) for other in range(game.goal)]
+    return np.stack([work.hidden_values(*cell)[game.memory_slot] for cell in cells])
+
+
+def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+    """Probability of reaching every hidden state with the player of `a` to move.
+
+    Parameters
+    ----------
+    game : Game
+    a : array_like
+        Strategy of the player to move.
+    b : array_like, optional
+        Strategy of the other; by default the same.
+
+    Returns
+    -------
+    float64 (G, G, H)
+        A fair coin says who starts.  The sum is the expected number of turns of that player.
+    """
+    policies = pair(game, a, a if b is None else b)
+    work = game.workspace(2)
+    work.forward(policies, keep=True)
+    return work.hidden_reach()[:, :, game.memory_slot]
+
+
+def belief(
+    game: Game, a: ArrayLike, b: ArrayLike | None, score: int, opponent: int
+) -> Floats | None:
+    """Distribution of the hidden memory at an information set.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        As in :func:`reach`.
+    score, opponent : int
+        Scores of the player to move and of the other.
+
+    Returns
+    -------
+    float64 (H,) or None
+        Sums to 1; None if play never gets there.
+    """
+    masses = reach(game, a, b)[score, opponent]
+    total = masses.sum()
+    return None if total <= 0.0 else masses / total
+
+
+def _played(game: Game, policy: Floats, b: ArrayLike | None) -> Workspace:
+    policies = policy[None] if b is None else np.stack([policy, policy_of(game, b)])
+    work = game.workspace(len(policies))
+    work.backward(policies, keep=True)
+    return work

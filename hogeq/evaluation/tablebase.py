@@ -1,0 +1,165 @@
+"""Tablebases: optimal play by players who remember everything.
+
+With the memory in view Hog is a game of perfect information, solved by one backward induction.  In
+editions without memory that is also the solution of the contest's game.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.evaluation.full_memory import remembering_win_rate
+from hogeq.evaluation.longest_game import longest_game
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game
+from hogeq.model.workspace import TIE, Role, WinRate, Workspace
+from hogeq.rules.turn import Memory
+from hogeq.support.aliases import Floats
+from hogeq.support.limits import check_number
+
+__all__ = ["TIE", "Tablebase", "best_first", "longest_game", "solve"]
+
+"""Rolls whose win probabilities differ by no more than this are equal; the fewest dice win."""
+
+Rolls = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Tablebase:
+    """Optimal play from every position of a game, both players remembering everything.
+
+    Attributes
+    ----------
+    game : Game
+    value : float
+        Win probability of whoever moves first.
+    rolls : int8 (G, G, H)
+        Best roll by own score, opponent's score and memory (`Game.memories`); the fewest dice of
+        those that tie within `TIE`.
+    """
+
+    game: Game
+    value: float
+    rolls: Rolls
+    _work: Workspace
+
+    @property
+    def start(self) -> int:
+        """Index of the memory before the first turn."""
+        return self.game.memories.index(Memory())
+
+    @property
+    def first_roll(self) -> int:
+        """Dice to roll on the first turn."""
+        return int(self.rolls[0, 0, self.start])
+
+    @property
+    def matrix(self) -> Rolls:
+        """Best rolls as a matrix, (G, G).
+
+        Raises
+        ------
+        ValueError
+            If the best roll depends on a memory that no matrix sees.
+        """
+        if self.game.has_memory:
+            raise ValueError(
+                f"tablebase: rules {self.game.rules.name} have {self.game.memory_size} memories, "
+                "allowed for a matrix are rules without memory"
+            )
+        return self.rolls[:, :, 0].copy()
+
+    @cached_property
+    def values(self) -> Floats:
+        """Win probability of the player to move, (G, G, H)."""
+        goal = self.game.goal
+        rows = [
+            [self.roll_values(own, opponent).max(axis=1) for opponent in range(goal)]
+            for own in range(goal)
+        ]
+        return np.array(rows)
+
+    def roll_values(self, score: int, opponent: int) -> Floats:
+        """Win probability of every roll at a position, play going on optimally.
+
+        Parameters
+        ----------
+        score, opponent : int
+            Scores of the player to move and of the other, below the goal.
+
+        Returns
+        -------
+        float64 (H, K)
+
+        Raises
+        ------
+        ValueError
+            If a score is out of range.
+        """
+        for name, points in (("score", score), ("opponent", opponent)):
+            check_number(name, points, least=0, most=self.game.goal - 1)
+        return self._work.hidden_values(score, opponent)[self.game.memory_slot]
+
+    def against(self, strategy: ArrayLike) -> WinRate:
+        """Exact win rate of the tablebase's rolls against a strategy.
+
+        The rolls stay those that are best against optimal play: this is no response to `strategy`.
+        Where the rules have a memory the tablebase sees it and `strategy` does not.
+
+        Parameters
+        ----------
+        strategy : array_like
+            A matrix (G, G) or a policy (G, G, K).
+
+        Returns
+        -------
+        WinRate
+
+        Raises
+        ------
+        ValueError
+            If the strategy is malformed.
+        """
+        if self.game.has_memory:
+            return remembering_win_rate(self.game, self.rolls, strategy)
+        return win_rate(self.game, self.matrix, strategy)
+
+
+def solve(game: Game) -> Tablebase:
+    """Solve a game by backward induction over scores and memory, exactly where positions recur.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    Tablebase
+    """
+    work = game.workspace(1)
+    choice = np.zeros((game.goal, game.goal, work.slots), np.int8)
+    value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=choice)
+    return Tablebase(game, value, choice[:, :, game.memory_slot], work)
+
+
+def best_first(values: ArrayLike) -> list[int]:
+    """Order rolls by falling win probability, the fewest dice first where they tie within `TIE`.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (K,)
+
+    Returns
+    -------
+    list of int
+    """
+    left = dict(enumerate(np.asarray(values, np.float64).tolist()))
+    order = []
+    while left:
+        enough = max(left.values()) - TIE
+        best = min(roll for roll, value in left.items() if value >= enough)
+        order.append(best)
+        del left[best]
+    return order

@@ -1,0 +1,84 @@
+"""Exact win rates: sums over all dice, never a sample."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.model.workspace import WinRate
+from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.support.aliases import Floats
+
+
+def policy_of(game: Game, strategy: ArrayLike) -> Floats:
+    """Policy of a strategy, validated.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    float64 (G, G, K)
+
+    Raises
+    ------
+    ValueError
+        If it is neither, naming the first bad cell.
+    """
+    table = np.asarray(strategy)
+    if table.ndim == 3:
+        return check_policy(table, game.goal, game.rules.max_dice)
+    return as_policy(check_matrix(table, game.goal, game.rules.max_dice), game.num_actions)
+
+
+def pair(game: Game, a: ArrayLike, b: ArrayLike) -> Floats:
+    """Policies of two strategies, float64 (2, G, G, K)."""
+    return np.stack([policy_of(game, a), policy_of(game, b)])
+
+
+def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
+    """Exact win rate of strategy `a` against strategy `b`.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    WinRate
+        As probabilities; ``win_rate(a, b) + win_rate(b, a) = 1``.
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed.
+
+    Examples
+    --------
+    To 4 points with one die of two sides, a square raised to the next: no dice score 1, hence 4.
+
+    >>> from hogeq.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> game = compile_game(rules)
+    >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
+    1.0
+    """
+    tables = [np.asarray(a), np.asarray(b)]
+    duels = shared_duels(game) if all(table.ndim == 2 for table in tables) else None
+    if duels is None:
+        return shared_workspace(game, 2).win_rate(pair(game, a, b))
+    most = game.rules.max_dice
+    return duels.win_rate(
+        np.stack([check_matrix(table, game.goal, most) for table in tables]).astype(np.int64)
+    )
+
+
+def mover_value(game: Game, strategy: ArrayLike) -> float:
+    """Win probability at the start of whoever moves first, both playing `strategy`."""
+    return game.workspace(1).backward(policy_of(game, strategy)[None])[0]

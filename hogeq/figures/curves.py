@@ -1,0 +1,260 @@
+"""Figures of how good strategies are: exploitability, intervals, the price of safety."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from hogeq.figures.style import (
+    ATTACK,
+    BOUND,
+    LINE_WIDTH,
+    MARKER_SIZE,
+    NAMED,
+    PURIFIED,
+    ROUNDING,
+    TICK_SIZE,
+    lines_of_text,
+    number_log_axes,
+    only_positive,
+    shortened,
+    spread_apart,
+    write_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Measurement(Protocol):
+    """Win rates of responders after some iterations, as a run measures them."""
+
+    @property
+    def iteration(self) -> int:
+        """Iterations done."""
+
+    @property
+    def attack(self) -> float:
+        """Win rate of the attack found against the average policy."""
+
+    @property
+    def bound(self) -> float:
+        """Win rate of the responder with full memory."""
+
+    @property
+    def purified_attack(self) -> float:
+        """Win rate of the attack found against the matrix."""
+
+
+def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str = "") -> None:
+    """Draw the exploitability interval against the iterations, both axes logarithmic.
+
+    Parameters
+    ----------
+    metrics : sequence of Measurement
+        In the order of their iterations; at least one.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw.
+    ResultsError
+        The file cannot be written.
+    """
+    if not metrics:
+        raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
+    iterations = np.array([row.iteration for row in metrics])
+    attack, bound, purified = (
+        only_positive(np.array([getattr(row, name) for row in metrics]) - 0.5)
+        for name in ("attack", "bound", "purified_attack")
+    )
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        between = "average policy, exploitability"
+        axes.fill_between(iterations, attack, bound, color=BOUND, alpha=0.15, lw=0, label=between)
+        for values, colour, style, label in (
+            (bound, BOUND, "s--", "its upper bound, full memory"),
+            (attack, ATTACK, "o-", "its lower bound, attack found"),
+            (purified, PURIFIED, "^:", "purified, attack found"),
+        ):
+            axes.plot(
+                iterations,
+                values,
+                style,
+                color=colour,
+                label=label,
+                lw=LINE_WIDTH,
+                ms=MARKER_SIZE,
+            )
+        axes.set_xlabel("iterations")
+        axes.set_ylabel("exploitability (win rate $-$ 1/2)")
+        axes.set_title(lines_of_text(title))
+        number_log_axes(axes, iterations, np.concatenate([attack, bound, purified]))
+        # One checkpoint alone would get an axis from 0.1 iterations.
+        axes.set_xlim(iterations[0] / 1.2, iterations[-1] * 1.2)
+        axes.grid(which="major", linewidth=0.4, alpha=0.5)
+        axes.grid(which="minor", linewidth=0.25, alpha=0.25)
+        axes.set_axisbelow(True)
+        # Below the axes, where no curve can be.
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=TICK_SIZE)
+
+    write_figure(path, 2.9, draw)
+
+
+def intervals(
+    labels: Sequence[str],
+    attacks: Sequence[Sequence[float]],
+    bounds: Sequence[Sequence[float]],
+    path: str | Path,
+    title: str = "",
+) -> None:
+    """Draw the exploitability interval of many settings, a line each, on a logarithmic axis.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Written left of the lines, the first on top. Of more than `NAMED` settings, those with the
+        lowest attacks are drawn.
+    attacks, bounds : sequence of sequence of float
+        Win rates of each setting's runs, one for every seed: attack found, full-memory bound. What
+        is not above 1/2 is no exploitability and is drawn at the axis' left end.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw, or the lengths differ.
+    ResultsError
+        The file cannot be written.
+    """
+    if not labels or not len(labels) == len(attacks) == len(bounds):
+        raise ValueError(
+            f"intervals: {len(labels)} labels, {len(attacks)} attacks, {len(bounds)} bounds; "
+            "allowed: as many of each, one or more"
+        )
+    order = np.argsort([min(row) for row in attacks], kind="stable")[:NAMED]
+    shown = sorted(order.tolist())
+    if len(shown) < len(labels):
+        title = f"{title}, the best {len(shown)} of {len(labels)}"
+    found = np.concatenate([np.asarray(bounds[row]) for row in shown])
+    found = np.concatenate([found, *(np.asarray(attacks[row]) for row in shown)]) - 0.5
+    least = min(found[found > ROUNDING], default=1e-3) / 1.5
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        axes.set_xscale("log")
+        for line, row in enumerate(shown):
+            low, high = (
+                np.maximum(np.asarray(part[row]) - 0.5, least) for part in (attacks, bounds)
+            )
+            axes.hlines(
+                [line] * len(low), low, high, color=BOUND, alpha=0.3 / len(low) + 0.1, lw=4.0
+            )
+            for values, colour, mark, label in (
+                (low, ATTACK, "o", "attack found: lower bound"),
+                (high, BOUND, "s", "full memory: upper bound"),
+            ):
+                axes.plot(
+                    values,
+                    [line] * len(values),
+                    mark,
+                    color=colour,
+                    mfc="none",
+                    ms=MARKER_SIZE,
+                    label=label if not line else None,
+                )
+        axes.set_yticks(range(len(shown)), [shortened(labels[row]) for row in shown])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.set_xlabel("exploitability (win rate $-$ 1/2)")
+        axes.set_title(lines_of_text(title))
+        axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
+        axes.set_axisbelow(True)
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=TICK_SIZE)
+
+    write_figure(path, 1.5 + 0.16 * len(shown), draw)
+
+
+def tradeoff(
+    shares: Sequence[float],
+    attacks: Sequence[float],
+    won: Sequence[float],
+    path: str | Path,
+    title: str = "",
+    label: str = "mean win rate against the field",
+    cap: float | None = None,
+) -> None:
+    """Draw what winning from a field costs in safety: a point for every share of free opponents.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Written beside the points, where they leave each other room.
+    attacks : sequence of float
+        Win rate of the strongest counter-matrix found.
+    won : sequence of float
+        What is won from the field.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the axes.
+    label : str
+        What is won, with its unit.
+    cap : float, optional
+        Drawn as a line: the attack that is allowed.
+
+    Raises
+    ------
+    ValueError
+        There is nothing to draw, or the lengths differ.
+    ResultsError
+        The file cannot be written.
+    """
+    if not len(shares) or not len(shares) == len(attacks) == len(won):
+        raise ValueError(
+            f"tradeoff: {len(shares)} shares, {len(attacks)} attacks, {len(won)} results; "
+            "allowed: as many of each, one or more"
+        )
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        numbered = "numbers: share of opponents free to exploit"
+        axes.plot(attacks, won, "o-", color=BOUND, lw=LINE_WIDTH, ms=MARKER_SIZE, label=numbered)
+        figure.legend(loc="outside lower center", frameon=False, fontsize=TICK_SIZE)
+        if cap is not None:
+            axes.axvline(cap, color=ATTACK, ls="--", lw=LINE_WIDTH)
+            axes.annotate(
+                "cap",
+                (cap, 1.0),
+                (2, -8),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points",
+                fontsize=TICK_SIZE,
+                color=ATTACK,
+            )
+        for share, attack, height in spread_apart(shares, attacks, won):
+            axes.annotate(
+                f"{share:.2g}",
+                (attack, height),
+                (4, -8),
+                textcoords="offset points",
+                fontsize=TICK_SIZE,
+            )
+        axes.margins(0.08)
+        axes.set_xlabel("attack found (win rate against it)")
+        axes.set_ylabel(label)
+        axes.set_title(lines_of_text(title))
+        axes.grid(linewidth=0.4, alpha=0.5)
+        axes.set_axisbelow(True)
+
+    write_figure(path, 2.9, draw)

@@ -1,0 +1,255 @@
+"""Maps over both scores: matrices, policies, values, counters."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.figures.style import (
+    OTHER,
+    RAREST,
+    ROUNDING,
+    UNREACHED,
+    WIDEST,
+    as_table,
+    cell_extent,
+    colour_bar,
+    dice_ticks,
+    draw_rolls,
+    draw_values,
+    finish_map,
+    plain_numbers,
+    shortened,
+    write_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | None = None) -> None:
+    """Draw a matrix: a colour for every number of dice.
+
+    Parameters
+    ----------
+    array : array_like of int, shape (G, G)
+        Row = own score.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+    rolls : int, optional
+        Number of rolls to choose from, K; by default as many as `array` needs, at least 11.
+
+    Raises
+    ------
+    ValueError
+        `array` is not such a table.
+    ResultsError
+        The file cannot be written.
+    """
+    table = as_table(array, "matrix")
+    needed = int(table.max()) + 1
+    rolls = max(needed, 11) if rolls is None else rolls
+    if table.min() < 0 or needed > rolls:
+        raise ValueError(f"matrix: holds a roll outside 0..{rolls - 1}")
+
+    def draw(figure: "Figure") -> None:
+        draw_rolls(figure, figure.add_subplot(), table, rolls, title)
+
+    write_figure(path, 2.9, draw)
+
+
+def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
+    """Draw a policy: the most probable roll of every position, and below it, its probability.
+
+    Parameters
+    ----------
+    array : array_like of float, shape (G, G, K)
+        Probabilities of the rolls; row = own score.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the maps.
+
+    Raises
+    ------
+    ValueError
+        `array` has another shape.
+    ResultsError
+        The file cannot be written.
+    """
+    table = np.asarray(array, dtype=np.float64)
+    if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
+        raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
+
+    def draw(figure: "Figure") -> None:
+        above, below = figure.subplots(2, 1, sharex=True)
+        draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], title)
+        above.set_xlabel("")
+        draw_values(
+            figure, below, table.max(axis=2), "probability of that roll", "cividis", (0.0, 1.0)
+        )
+
+    write_figure(path, 5.4, draw)
+
+
+def difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    names: tuple[str, str] = ("A", "B"),
+) -> None:
+    """Draw where two strategies differ: dice rolled by the first less dice rolled by the second.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (G, G) or (G, G, K)
+        Matrices or policies; of a policy the expected number of dice is taken.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+    names : tuple of str
+        What to call the two.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    ResultsError
+        The file cannot be written.
+    """
+    one, two = dice_ticks(first, "first"), dice_ticks(second, "second")
+    if one.shape != two.shape:
+        raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
+    gap = one - two
+    reach = max(1, math.ceil(np.abs(gap).max()))
+    more, less = (shortened(name) for name in names)
+    label = f"dice of {more} less dice of {less}"
+    if len(label) > WIDEST:
+        label = f"dice of {more}\nless dice of {less}"
+
+    def draw(figure: "Figure") -> None:
+        # Blue to red through near-white: no difference leaves no ink.
+        draw_values(figure, figure.add_subplot(), gap, label, "RdBu_r", (-reach, reach), title)
+
+    write_figure(path, 2.9, draw)
+
+
+def counter(
+    gap: ArrayLike,
+    gains: ArrayLike,
+    reach: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    names: tuple[str, str] = ("counter", "rival"),
+) -> None:
+    """Draw where a counter-matrix leaves its rival's rolls, and below, what each cell gains.
+
+    Parameters
+    ----------
+    gap : array_like of int, shape (G, G)
+        Dice of the counter-matrix less those of the rival; row = own score.
+    gains : array_like of float, shape (G, G)
+        Win rate gained by each cell.
+    reach : array_like of float, shape (G, G)
+        Probability of coming to move there; cells that are never reached are drawn grey.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the maps.
+    names : tuple of str
+        What to call the counter-matrix and its rival.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    ResultsError
+        The file cannot be written.
+    """
+    dice, won, met = (
+        as_table(array, name) for array, name in ((gap, "gap"), (gains, "gains"), (reach, "reach"))
+    )
+    if not dice.shape == won.shape == met.shape:
+        raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
+    most = max(1, int(np.abs(dice).max()))
+    highest = float(won.max())
+
+    def draw(figure: "Figure") -> None:
+        from matplotlib.colors import LogNorm
+
+        above, below = figure.subplots(2, 1, sharex=True)
+        shown = np.where(met > 0.0, dice, np.nan)
+        label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
+        draw_values(figure, above, shown, label, "RdBu_r", (-most, most), title)
+        above.set_xlabel("")
+        above.set_facecolor(UNREACHED)
+        # Any scale will do where nothing is gained.
+        least, most_won = (highest * RAREST, highest) if highest > 0.0 else (RAREST, 1.0)
+        image = below.imshow(
+            np.where(won > 0.0, np.maximum(won, least), np.nan),
+            cmap="viridis_r",
+            norm=LogNorm(least, most_won),
+            origin="lower",
+            interpolation="nearest",
+            extent=cell_extent(won),
+        )
+        # What is not reached is grey; what stays white gains nothing.
+        below.imshow(
+            np.where(met > 0.0, np.nan, 0.0),
+            cmap=plain_numbers(UNREACHED),
+            origin="lower",
+            interpolation="nearest",
+            extent=cell_extent(won),
+        )
+        colour_bar(figure, below, image, f"win rate gained (below {least:.0e}: as that)")
+        finish_map(below, "")
+        below.set_xlabel(f"{OTHER}\ngrey: never reached; white: no gain")
+
+    write_figure(path, 5.4, draw)
+
+
+def values(
+    array: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    label: str = "win probability of the player to move",
+) -> None:
+    """Draw a number for every position, of the player to move.
+
+    Parameters
+    ----------
+    array : array_like of float, shape (G, G)
+        Row = own score. NaN is left white: a position that play cannot reach.
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+    label : str
+        What the numbers are, with their unit.
+
+    Raises
+    ------
+    ValueError
+        `array` is not square.
+    ResultsError
+        The file cannot be written.
+    """
+    table = as_table(array, "values").astype(np.float64)
+    known = table[np.isfinite(table)]
+    # Probabilities may miss their range by rounding.
+    inside = known.size == 0 or (known.min() >= -ROUNDING and known.max() <= 1.0 + ROUNDING)
+    limits = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        draw_values(figure, axes, table, label, "cividis", limits, title)
+        if known.size < table.size:
+            axes.set_xlabel(f"{OTHER}\nwhite: never reached")
+
+    write_figure(path, 2.9, draw)

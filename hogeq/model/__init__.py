@@ -1,0 +1,1 @@
+"""A game as arrays: compiled from rules, and passed over by kernels."""

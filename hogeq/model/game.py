@@ -1,0 +1,181 @@
+"""The compiler: from rules, one turn at a time, to the flat arrays that kernels read."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hogeq.kernels.memory import SWAPPED
+from hogeq.kernels.plan import Plan, plan_of
+from hogeq.kernels.tables import Ints, Tables
+from hogeq.model.blocks import find_blocks
+from hogeq.model.landings import LandingArrays
+from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
+from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
+from hogeq.model.outcomes import OutcomeArrays
+from hogeq.model.workspace import Workspace
+from hogeq.rules import Rules
+from hogeq.rules.turn import Memory
+
+MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A compiled game.
+
+    Attributes
+    ----------
+    rules : Rules
+    tables : Tables
+        What the kernels read.
+    memories : tuple of Memory, length H
+        Every value of the hidden memory of the player to move.
+    memory_slot : int64 (H,)
+        Where the kernels keep each of them, ``active memory * L + lane``.
+    plan : Plan or None
+        With which passes are compiled for this game, if it is large.
+    """
+
+    rules: Rules
+    tables: Tables
+    memories: tuple[Memory, ...]
+    memory_slot: Ints
+    plan: Plan | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes as rules, and be compiled once in each."""
+        return compile_game, (self.rules,)
+
+    @property
+    def goal(self) -> int:
+        """Points that win, G."""
+        return self.rules.goal
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions, K: 0 to the most dice."""
+        return self.rules.max_dice + 1
+
+    @property
+    def memory_size(self) -> int:
+        """Number of values of the hidden memory, H."""
+        return len(self.memories)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether the rules look at anything that a strategy does not see."""
+        return self.memory_size > 1
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of a policy, (G, G, K)."""
+        return self.goal, self.goal, self.num_actions
+
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
+        """Fresh arrays for passes over this game, for one player (self-play) or two."""
+        return Workspace(self.tables, players, dtype, self.plan)
+
+
+def required_bytes(rules: Rules) -> int:
+    """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
+    layout = Layout(rules)
+    ends = 2 if rules.time_trot else 1
+    cells = rules.goal**2
+    states = ends * layout.strides.ends * 8
+    table = cells * (rules.max_dice + 1) * 8
+    return 4 * states + 6 * table
+
+
+@cache
+def compile_game(rules: Rules) -> Game:
+    """Compile rules to flat arrays.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    Game
+
+    Raises
+    ------
+    ValueError
+        If the arrays would not fit in memory, or if the game may never end.
+    """
+    need = required_bytes(rules)
+    if need > MEMORY_LIMIT:
+        raise ValueError(
+            f"rules: a game to {rules.goal} with {rules.max_dice} dice and this memory needs "
+            f"{need / 2**30:.1f} GiB, allowed are {MEMORY_LIMIT >> 30}: lower goal or max_dice"
+        )
+    layout = Layout(rules)
+    sides, situation, modes, chosen = find_modes(layout)
+    planes = sorted({(kind, trot) for kind, _, trot in modes})
+    ring = 1 + max(extra for _, extra, _ in modes)
+    default, exceptions = find_exceptions(layout, chosen)
+    points = OutcomeArrays(layout, sides)
+    landing = LandingArrays(layout, points, ring)
+    ends = 1 + max(int(trot) for _, trot in planes)
+    handed = memory_table(layout)
+    order, runs = pass_order(rules.goal)
+    tables = Tables(
+        lane=(0,) * layout.width,
+        sizes=(
+            rules.goal,
+            rules.max_dice + 1,
+            layout.records,
+            layout.active,
+            ring,
+            len(sides),
+        ),
+        strides=layout.strides,
+        cell_order=order,
+        run_start=runs,
+        start=layout.slot(Memory()),
+        terminal_win=landing.terminal_win(),
+        outcome_prob=points.prob,
+        outcome_offset=points.offset,
+        outcome_points=points.points,
+        outcome_record=points.record,
+        outcome_start=points.start,
+        outcome_stop=points.stop(ring),
+        gift=points.gift,
+        **points.targets(),
+        **points.sums(ring),
+        zero_points=points.zero_points,
+        zero_gift=points.zero_gift,
+        zero_record=points.zero_record,
+        zero_offset=points.zero_offset,
+        plane_dice=np.array([kind for kind, _ in planes], np.int64),
+        plane_again=np.array([int(trot) for _, trot in planes], np.int64),
+        plane_needed=needed_planes(situation, modes, chosen, planes),
+        mode_plane=np.array([planes.index((kind, trot)) for kind, _, trot in modes], np.int64),
+        mode_bonus=np.array([extra for _, extra, _ in modes], np.int64),
+        situation=situation,
+        default_mode=default,
+        **exceptions,
+        **find_alternatives(layout, default, exceptions, modes, planes),
+        **landing.arrivals(ends),
+        next_memory=handed,
+        handover=handover_kinds(layout, handed),
+        only_swaps=False,
+        has_cycles=False,
+        cycles=points.cycles(),
+    )
+    swapped = tables.handover[0] == SWAPPED and not tables.arrival_again.any()
+    tables = tables._replace(only_swaps=bool(swapped and not len(tables.lane_masks)))
+    try:
+        tables = find_blocks(tables, layout.lanes)
+    except ValueError as error:
+        raise ValueError(
+            f"rules: {error} (zero_dice is {rules.zero_dice}, pig_out {rules.pig_out}, "
+            f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
+            f"time_trot {rules.time_trot})"
+        ) from None
+    memories = tuple(layout.all_memories())
+    slots = np.array([layout.slot(memory) for memory in memories], np.int64)
+    return Game(rules, tables, memories, slots, plan_of(tables))

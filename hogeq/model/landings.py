@@ -1,0 +1,84 @@
+"""Where afterstates land, as arrays."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from hogeq.kernels.tables import Floats
+from hogeq.model.layout import Layout
+from hogeq.model.outcomes import OutcomeArrays
+from hogeq.rules.turn import land
+
+
+class LandingArrays:
+    """Where afterstates land, from every pair of scores a turn can leave behind."""
+
+    def __init__(self, layout: Layout, points: OutcomeArrays, ring: int) -> None:
+        self.layout, self.points, self.ring = layout, points, ring
+        goal = layout.goal
+        own = goal + ring + points.most
+        opponent = goal + points.most_given
+        self.cell = np.full((own, opponent), -1, np.int64)  # from the next mover's side
+        self.again = np.zeros((own, opponent), bool)
+        self.wins = np.zeros((own, opponent), bool)
+        self.forced = np.full((own, opponent), -1, np.int64)  # if the roll forces an extra turn
+        for score, other in product(range(own), range(opponent)):
+            after = land(layout.rules, score, other)
+            if after.winner is not None:
+                self.wins[score, other] = after.winner == 0
+                continue
+            if max(score, other) >= goal:
+                raise ValueError(
+                    f"rules: a landing lowers scores {score}, {other} past the goal {goal} back "
+                    "below it, which no edition does and the kernels cannot play"
+                )
+            mine, yours = after.score, after.opponent
+            self.again[score, other] = after.again
+            self.forced[score, other] = mine * goal + yours
+            self.cell[score, other] = mine * goal + yours if after.again else yours * goal + mine
+
+    def terminal_win(self) -> Floats:
+        """Probability that a roll wins at once past the board, by (kind of dice, base, roll)."""
+        points, goal = self.points, self.layout.goal
+        kinds, rolls = points.start.shape
+        bases = goal + self.ring - 1
+        win = np.zeros((kinds, bases, goal, rolls))
+        outside = self.wins.copy()
+        outside[:goal, :goal] = False
+        own, other = np.ogrid[:bases, :goal]
+        for kind in range(kinds):
+            win[kind, :, :, 0] = outside[own + points.zero_points, other + points.zero_gift]
+            for roll in range(1, rolls):
+                for i in range(points.start[kind, roll], points.end[kind, roll]):
+                    gift = points.gift[kind, roll] if points.points[i] == 0 else 0
+                    gained = points.points[i]
+                    if gained == 0 or gift or bases + gained > goal:
+                        win[kind, :, :, roll] += (
+                            points.prob[i] * outside[own + gained, other + gift]
+                        )
+        return win
+
+    def arrivals(self, ends: int) -> dict[str, Any]:
+        """Afterstates by the cell on which they land, and those that win inside the board."""
+        goal, layout = self.layout.goal, self.layout
+        rows: list[tuple[int, int, bool, int]] = []
+        fixed: list[int] = []
+        for end, own, other in product(range(ends), range(goal), range(goal)):
+            if self.forced[own, other] >= 0:
+                cell = self.forced[own, other] if end else self.cell[own, other]
+                again = bool(end or self.again[own, other])
+                rows.append((int(cell), layout.base(end, own, other), again, other * goal + own))
+            elif self.wins[own, other]:
+                for recorded in range(layout.records):
+                    at = layout.base(end, own, other) + layout.offset(0, 0, recorded)
+                    fixed.extend(range(at, at + layout.width))
+        rows.sort()
+        columns = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+        return {
+            "arrival_start": np.searchsorted(columns[0], np.arange(goal**2 + 1)).astype(np.int64),
+            "arrival_base": columns[1],
+            "arrival_row": columns[3],
+            "arrival_again": columns[2].astype(np.uint8),
+            "fixed_win": np.array(fixed, np.int64),
+        }

@@ -1,0 +1,113 @@
+"""How memory is laid out in lanes, and in which order cells are passed over."""
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels.memory import KEPT, SCATTERED, SWAPPED
+from hogeq.kernels.tables import Ints, Strides
+from hogeq.rules import Rules
+from hogeq.rules.turn import Memory, memory_sizes, next_memory
+
+LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
+
+TILE = 8  # scores on a side of a tile of cells, whose columns are to fit in a core's cache
+
+
+class Layout:
+    """How memory is split into an active part and a lane, and where afterstates lie.
+
+    The active part (extra turn, own record) decides how rolls play and is forgotten or replaced;
+    the lane (turn number, opponent's record) is only carried to the next mover.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.goal = rules.goal
+        self.turns, self.extras, self.records = memory_sizes(rules)
+        self.active = self.extras * self.records
+        self.lanes = self.turns * self.records
+        self.width = 1 if self.lanes == 1 else -(-self.lanes // LANE_STEP) * LANE_STEP
+
+    def slot(self, memory: Memory) -> int:
+        active = memory.extra * self.records + memory.own
+        return active * self.width + memory.turn * self.records + memory.opponent
+
+    def memory(self, active: int, lane: int) -> Memory:
+        extra, own = divmod(active, self.records)
+        turn, opponent = divmod(lane, self.records)
+        return Memory(turn, extra, own, opponent)
+
+    @property
+    def strides(self) -> Strides:
+        """Where afterstates lie: by what one base can score, if points are remembered."""
+        width = self.width
+        if self.rules.feral_hogs == "points":
+            scores = self.records * width
+            columns = (self.goal + self.records - 1) * scores
+            origin = (self.records - 1) * scores
+            return Strides(origin, self.goal * columns, columns, scores, width - scores)
+        columns = self.records * self.goal * width
+        return Strides(0, self.goal * columns, columns, width, self.goal * width)
+
+    def base(self, end: int, own: int, opponent: int) -> int:
+        """Position of an afterstate with record 0."""
+        strides = self.strides
+        return (
+            strides.origin + end * strides.ends + opponent * strides.columns + own * strides.scores
+        )
+
+    def offset(self, points: int, gift: int, recorded: int) -> int:
+        """Distance of an outcome's afterstate from that of no points with record 0."""
+        strides = self.strides
+        return gift * strides.columns + points * strides.scores + recorded * strides.records
+
+    def all_memories(self) -> list[Memory]:
+        return [
+            Memory(*parts)
+            for parts in product(
+                range(self.turns), range(self.extras), range(self.records), range(self.records)
+            )
+        ]
+
+
+def memory_table(layout: Layout) -> NDArray[np.uint64]:
+    """Slot of the next mover's memory by (moves again, record, lane); padding maps to itself."""
+    table = np.tile(np.arange(layout.width, dtype=np.uint64), (2, layout.records, 1))
+    for again, recorded, lane in product((0, 1), range(layout.records), range(layout.lanes)):
+        # The active part does not matter: what is kept of it is the record, given here.
+        before = layout.memory(0, lane)
+        table[again, recorded, lane] = layout.slot(
+            next_memory(layout.rules, before, recorded, bool(again))
+        )
+    return table
+
+
+def pass_order(goal: int) -> tuple[Ints, Ints]:
+    """Order of the cells, and the starts of its runs.
+
+    A landing leaves both scores as high as the afterstate's or higher, or swaps them.  So it leads
+    from a tile to itself, to its mirror image, or to tiles further on.
+    """
+    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    row, column = own // TILE, opponent // TILE
+    keys = np.stack([row + column, np.minimum(row, column), own + opponent, row, own])
+    order = np.lexsort(keys[::-1])
+    starts = np.flatnonzero(np.diff(keys[:3, order], axis=1, prepend=-1).any(axis=0))
+    return order.astype(np.int64), np.append(starts, goal**2).astype(np.int64)
+
+
+def handover_kinds(layout: Layout, next_memory: NDArray[np.uint64]) -> Ints:
+    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.memory`."""
+    record, lane = np.ogrid[: layout.records, : layout.lanes]
+    kept = record * layout.width + lane
+    swapped = lane * layout.width + record
+    found = [SCATTERED, SCATTERED]
+    for again in (0, 1):
+        table = next_memory[again, :, : layout.lanes]
+        if np.array_equal(table, kept):
+            found[again] = KEPT
+        elif not again and layout.active == layout.lanes and np.array_equal(table, swapped):
+            found[again] = SWAPPED
+    return np.array(found, np.int64)

@@ -1,0 +1,243 @@
+"""What rolling can score, as arrays."""
+
+from fractions import Fraction
+from itertools import groupby, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hogeq.kernels.tables import Cycles, Floats, Ints
+from hogeq.model.layout import Layout
+from hogeq.rules.turn import given, points_distribution, record, sums_without_ones, zero_points
+
+
+class Term(NamedTuple):
+    """One afterstate that a roll leaves, and how much it counts."""
+
+    kind: int
+    roll: int
+    points: int
+    gift: int
+    offset: int
+    prob: float
+
+
+class OutcomeArrays:
+    """What rolling can score: outcomes grouped by kind of dice and roll, points ascending."""
+
+    def __init__(self, layout: Layout, sides: list[int]) -> None:
+        rules, goal = layout.rules, layout.goal
+        rolls = rules.max_dice + 1
+        self.layout = layout
+        self.sides = sides
+        self.start = np.zeros((len(sides), rolls), np.int64)
+        self.end = np.zeros((len(sides), rolls), np.int64)
+        self.gift = np.zeros((len(sides), rolls), np.int64)
+        self.stay = np.zeros((len(sides), rolls))
+        self.leave = np.ones((len(sides), rolls))
+        prob: list[float] = []
+        offset: list[int] = []
+        points: list[int] = []
+        records: list[int] = []
+        for kind, roll in product(range(len(sides)), range(1, rolls)):
+            self.start[kind, roll] = len(prob)
+            for gained, chance in points_distribution(rules, roll, sides[kind]).items():
+                gift = given(rules, roll, gained)
+                if gift:
+                    self.gift[kind, roll] = gift
+                elif gained == 0:
+                    self.stay[kind, roll] = float(chance)
+                    self.leave[kind, roll] = float(1 - chance)
+                prob.append(float(chance))
+                points.append(gained)
+                records.append(record(rules, roll, gained))
+                offset.append(layout.offset(gained, gift, record(rules, roll, gained)))
+            self.end[kind, roll] = len(prob)
+        self.prob = np.array(prob)
+        self.points = np.array(points, np.int64)
+        self.record = np.array(records, np.int64)
+        self.offset = np.array(offset, np.int64)
+        none = [zero_points(rules, opponent) for opponent in range(goal)]
+        gifts = [given(rules, 0, gained) for gained in none]
+        self.zero_points = np.array(none, np.int64)
+        self.zero_gift = np.array(gifts, np.int64)
+        self.zero_record = np.array([record(rules, 0, gained) for gained in none], np.int64)
+        self.zero_offset = np.array(
+            [
+                layout.offset(gained, gift, record(rules, 0, gained))
+                for gained, gift in zip(none, gifts, strict=True)
+            ],
+            np.int64,
+        )
+
+    @property
+    def most(self) -> int:
+        return int(max(self.points.max(initial=0), self.zero_points.max()))
+
+    @property
+    def most_given(self) -> int:
+        return int(max(self.gift.max(), self.zero_gift.max()))
+
+    def cycles(self) -> Cycles:
+        """Which rolls can leave both scores as they were; no blocks yet."""
+        layout, none = self.layout, np.zeros(0, np.int64)
+        rolls = range(layout.rules.max_dice + 1)
+        offsets = [layout.offset(0, 0, record(layout.rules, roll, 0)) for roll in rolls]
+        return Cycles(
+            stay=self.stay,
+            leave=self.leave,
+            stay_offset=np.array(offsets, np.int64),
+            block_start=none,
+            block_cells=none,
+            entry_start=none,
+            entry_position=none,
+            entry_from=none.reshape(0, 4),
+            entry_cell=none,
+            entry_slot=none,
+            entry_again=none,
+            entry_at=none,
+        )
+
+    def targets(self) -> dict[str, Any]:
+        """Group the outcomes once more, by kind of dice and afterstate instead of roll."""
+        kinds, rolls = self.start.shape
+        terms = [
+            Term(
+                kind,
+                roll,
+                int(self.points[i]),
+                0 if self.points[i] else int(self.gift[kind, roll]),
+                int(self.offset[i]),
+                float(self.prob[i]),
+            )
+            for kind, roll in product(range(kinds), range(1, rolls))
+            for i in range(self.start[kind, roll], self.end[kind, roll])
+        ]
+        return dict(
+            zip(
+                (
+                    "target_points",
+                    "target_gift",
+                    "target_offset",
+                    "target_start",
+                    "source_start",
+                    "source_prob",
+                    "source_offset",
+                ),
+                self._by_afterstate(terms),
+                strict=True,
+            )
+        )
+
+    def _by_afterstate(self, terms: list[Term]) -> tuple[Ints | Floats, ...]:
+        """Points, gift, offset and starts of each afterstate, then its sources."""
+        kinds = len(self.start)
+        found = sorted(terms, key=lambda x: (x.kind, x.points, x.gift, x.offset, x.roll))
+        heads = [
+            list(run)
+            for _, run in groupby(found, key=lambda x: (x.kind, x.points, x.gift, x.offset))
+        ]
+        rows = np.array(
+            [(run[0].kind, run[0].points, run[0].gift, run[0].offset) for run in heads], np.int64
+        ).reshape(-1, 4)
+        return (
+            rows[:, 1].copy(),
+            rows[:, 2].copy(),
+            rows[:, 3].copy(),
+            np.searchsorted(rows[:, 0], np.arange(kinds + 1)).astype(np.int64),
+            np.cumsum([0, *map(len, heads)]).astype(np.int64),
+            np.array([term.prob for term in found], np.float64),
+            np.array([term.roll * self.layout.width for term in found], np.int64),
+        )
+
+    def sums(self, ring: int) -> dict[str, Any]:
+        """Find which rolls are cheaper as the sum of one die and the dice before it.
+
+        Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
+        correct this are found by comparison with the true outcomes, so wherever an edition has
+        other ideas there are too many of them, and its rolls are summed directly.  One term more
+        still pays, since other rolls correct the same afterstates.
+        """
+        layout = self.layout
+        rules, goal = layout.rules, layout.goal
+        kinds, rolls = self.start.shape
+        many = layout.offset(0, 0, record(rules, rolls - 1, int(self.points.max(initial=0))))
+        used = np.zeros((kinds, rolls), np.uint8)
+        depth = np.zeros(kinds, np.int64)
+        start = np.zeros((kinds, rolls), np.int64)
+        stop = np.zeros((kinds, rolls, goal + ring - 1), np.int64)
+        left = goal - np.arange(goal + ring - 1)
+        terms: list[Term] = []
+        costs = np.zeros((kinds, 3), np.int64)
+        for kind in range(kinds):
+            found = [self._corrected(kind, roll, many) for roll in range(1, rolls)]
+            pays = [len(corrected) <= len(true) + 1 for true, corrected in found]
+            deepest = max((roll for roll, pay in enumerate(pays, 1) if pay), default=0)
+            chain = deepest * (self.sides[kind] - 1)
+            true_terms = sum(len(true) for true, _ in found)
+            kept = sum(
+                len(corrected if pay else true)
+                for pay, (true, corrected) in zip(pays, found, strict=True)
+            )
+            if chain + kept >= true_terms:
+                pays, deepest, chain, kept = [False] * len(pays), 0, 0, true_terms
+            depth[kind] = deepest
+            costs[kind] = true_terms, chain, kept
+            for roll, (pay, (true, corrected)) in enumerate(zip(pays, found, strict=True), 1):
+                used[kind, roll] = pay
+                chosen = corrected if pay else true
+                start[kind, roll] = len(terms)
+                points = [term.points for term in chosen]
+                stop[kind, roll] = len(terms) + np.searchsorted(points, left)
+                terms.extend(chosen)
+        names = ("points", "gift", "offset", "start", "first", "prob", "source")
+        mends = zip(names, self._by_afterstate(terms), strict=True)
+        direct, chain, kept = costs.mean(axis=0).round().astype(int).tolist()
+        return {
+            "sides": np.array(self.sides, np.int64),
+            "sum_ring": max(self.sides) + 1,
+            "sum_depth": depth,
+            "is_sum": used,
+            "many_offset": many,
+            "direct_terms": direct,
+            "sum_terms": chain,
+            "corrections": kept,
+            "term_prob": np.array([term.prob for term in terms], np.float64),
+            "term_offset": np.array([term.offset for term in terms], np.int64),
+            "term_start": start,
+            "term_stop": stop,
+            **{f"mend_{name}": column for name, column in mends},
+        }
+
+    def _corrected(self, kind: int, roll: int, many: int) -> tuple[list[Term], list[Term]]:
+        """List the outcomes of a roll, and what is left of them when its sum is taken away."""
+        rules, layout, sides = self.layout.rules, self.layout, self.sides[kind]
+        true: dict[tuple[int, int, int], Fraction] = {}
+        for gained, chance in points_distribution(rules, roll, sides).items():
+            gift = given(rules, roll, gained)
+            true[gained, gift, layout.offset(gained, gift, record(rules, roll, gained))] = chance
+        left = dict(true)
+        for total, ways in enumerate(sums_without_ones(roll, sides)):
+            if ways:
+                key = (total, 0, many + total * layout.strides.scores)
+                left[key] = left.get(key, Fraction(0)) - Fraction(ways, sides**roll)
+
+        def listed(chances: dict[tuple[int, int, int], Fraction]) -> list[Term]:
+            return [
+                Term(kind, roll, *key, float(chance))
+                for key, chance in sorted(chances.items())
+                if chance
+            ]
+
+        return listed(true), listed(left)
+
+    def stop(self, ring: int) -> Ints:
+        """One past the last outcome that stays below the goal, by (kind of dice, roll, base)."""
+        goal = self.layout.goal
+        kinds, rolls = self.start.shape
+        stop = np.zeros((kinds, rolls, goal + ring - 1), np.int64)
+        left = goal - np.arange(goal + ring - 1)
+        for kind, roll in product(range(kinds), range(1, rolls)):
+            start, end = self.start[kind, roll], self.end[kind, roll]
+            stop[kind, roll] = start + np.searchsorted(self.points[start:end], left)
+        return stop

@@ -1,0 +1,262 @@
+"""The arrays that passes over a game fill, and the two passes themselves."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from hogeq.kernels import cycles, passes, planned
+from hogeq.kernels.duel import can_duel, duel, rolls_of
+from hogeq.kernels.plan import Plan
+from hogeq.kernels.storage import zeros
+from hogeq.kernels.tables import Tables
+from hogeq.support.aliases import Floats
+
+
+def _plain(policies: Floats) -> Floats:
+    """Policies as kernels are compiled for: neighbouring doubles, not read-only."""
+    return np.require(policies, np.float64, ["C", "W"])
+
+
+TIE = passes.TIE
+"""Values closer than this, in win probability, are equal."""
+
+
+class Role(IntEnum):
+    """What a pass backward does with player 0."""
+
+    EVALUATE = passes.EVALUATE
+    """Play the policy as it is."""
+    COUNTERFACTUAL = passes.COUNTERFACTUAL
+    """Play it, and keep the counterfactual value of every action."""
+    ASCEND = passes.ASCEND
+    """Set every row to its best action on the way: one sweep of coordinate ascent."""
+    SOFTMAX = passes.SOFTMAX
+    """Move every row towards the softmax of its action values."""
+    FULL_MEMORY = passes.FULL_MEMORY
+    """Take the best action in every hidden state, the memory being known."""
+
+
+class WinRate(NamedTuple):
+    """Exact win rate of one strategy against another."""
+
+    win_rate: float
+    """Averaged over a fair coin that says who moves first."""
+    first: float
+    """When it moves first."""
+    second: float
+    """When it moves second."""
+
+
+class Workspace:
+    """The arrays that passes over one game fill, for one player (self-play) or two.
+
+    Keep one for repeated evaluation: nothing is allocated after the first use.
+
+    With a plan, passes are by :mod:`hogeq.kernels.planned`, which keep neither `values` nor
+    `reach`; :meth:`backward` and :meth:`forward` do if asked to.
+
+    Attributes
+    ----------
+    values : float64 (Q, N)
+        Win probability of whoever just moved, by afterstate.
+    reach : float64 (Q, N)
+        Reach probability of every afterstate, by the player who moved.
+    counterfactual_values : float64 (G, G, K)
+        Counterfactual value of every roll of player 0.
+    infoset_reach : float64 (G, G)
+        Reach probability of every cell, player 0 to move.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        players: int,
+        dtype: DTypeLike = np.float64,
+        plan: Plan | None = None,
+    ) -> None:
+        goal, rolls, _, active, ring, _ = tables.sizes
+        width = len(tables.lane)
+        planes = len(tables.plane_dice)
+        ends = 1 + int(tables.plane_again.max())
+        afterstates = ends * tables.strides.ends
+        self.tables = tables
+        self._kernels = cycles if tables.has_cycles else passes
+        self.players = players
+        self.values = zeros((players, afterstates), dtype)
+        self.reach = zeros((players, afterstates), dtype)
+        self.counterfactual_values = np.zeros((goal, goal, rolls))
+        self.infoset_reach = np.zeros((goal, goal))
+        rows = players * goal * ring * planes * rolls * width
+        self._buffer = zeros((rows,), dtype)
+        self._flow = zeros((rows,), dtype)
+        sums = players * goal * planes * tables.sum_ring * rolls * width
+        self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
+        self.slots = active * width
+        self._plan = plan
+        self._values_kept = self._reach_kept = plan is None
+        self._weighed = True
+        if plan is not None:
+            numbers = plan.blocks.spare + plan.blocks.length
+            self._blocks = zeros((players, numbers), dtype)
+            self._masses = zeros((goal * goal, plan.constants.dense), dtype)
+
+    def forward(self, policies: Floats, *, keep: bool = False) -> None:
+        """Fill `infoset_reach` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
+
+        It always is without a plan; with one it costs a second pass.
+
+        Raises
+        ------
+        ValueError
+            If rows sum to more than 1 in a game whose positions can recur.
+        """
+        self._pass_forward(policies, keep=keep)
+
+    def cell_reach(self, policies: Floats) -> Floats:
+        """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
+
+        As :meth:`forward`, but of the memories nothing may be asked afterwards.
+        """
+        self._pass_forward(policies, memories=False)
+        return self.infoset_reach.copy()
+
+    def _pass_forward(self, policies: Floats, *, keep: bool = False, memories: bool = True) -> None:
+        if self.tables.has_cycles and policies.sum(axis=-1).max() > 1.0 + 1e-9:
+            raise ValueError(
+                "reach: rows that sum to more than 1, allowed where positions can recur are "
+                "policies alone (regret_weight: reach or belief)"
+            )
+        self._reach_kept = keep or self._plan is None
+        if self._plan is not None:
+            self._weighed = memories
+            planned.forward(
+                self._plan,
+                self._plan.blocks,
+                self.tables,
+                _plain(policies),
+                self._blocks,
+                self._flow,
+                self._sums,
+                self._masses if memories else self._masses[:0],
+                self.infoset_reach,
+            )
+        if self._reach_kept:
+            self._kernels.forward(
+                self.tables, policies, self.reach, self._flow, self._sums, self.infoset_reach
+            )
+
+    def backward(
+        self,
+        policies: Floats,
+        role: Role = Role.EVALUATE,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+        choice: NDArray[np.int8] | None = None,
+        keep: bool = False,
+    ) -> tuple[float, float, int]:
+        """Pass over all cells; see :func:`hogeq.kernels.passes.backward` for roles and the result.
+
+        `values` is filled if it is to be kept, which is for FOLLOW and REMEMBER only, the latter
+        always; it costs a large game half as much again.
+        """
+        self._values_kept = keep or role == Role.FULL_MEMORY or self._plan is None
+        if self._plan is not None and not self._values_kept:
+            if role != Role.EVALUATE and not self._weighed:
+                raise RuntimeError("reach: the last pass forward kept that of the cells alone")
+            played = _plain(policies)
+            found: tuple[float, float, int] = planned.backward(
+                self._plan,
+                self._plan.blocks,
+                self.tables,
+                int(role),
+                played,
+                self._masses,
+                self._blocks,
+                self._buffer,
+                self._sums,
+                self.counterfactual_values,
+                self.infoset_reach,
+                temperature,
+                damping,
+            )
+            if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
+                policies[:] = played
+            return found
+        if choice is None:
+            choice = np.zeros((*self.infoset_reach.shape, 0), np.int8)
+        first, last, changes = self._kernels.backward(
+            self.tables,
+            int(role),
+            policies,
+            self.reach,
+            self.values,
+            self._buffer,
+            self._sums,
+            self.counterfactual_values,
+            self.infoset_reach,
+            choice,
+            temperature,
+            damping,
+        )
+        return first, last, changes
+
+    def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
+        """Exact win rate of player 0 of two, in the role given."""
+        first, other, _ = self.backward(policies, role)
+        return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
+
+    def hidden_reach(self) -> Floats:
+        """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L).
+
+        Raises
+        ------
+        RuntimeError
+            If the last pass forward did not keep `reach`.
+        """
+        if not self._reach_kept:
+            raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
+        out = np.zeros((*self.infoset_reach.shape, self.slots), self.reach.dtype)
+        passes.hidden_reach(self.tables, self.reach, 0, out)
+        return out
+
+    def hidden_values(self, own: int, opponent: int) -> Floats:
+        """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K).
+
+        Raises
+        ------
+        RuntimeError
+            If the last pass did not keep `values`.
+        """
+        if not self._values_kept:
+            raise RuntimeError("hidden_values: the last pass was not asked to keep values")
+        out = np.zeros((self.slots, self.counterfactual_values.shape[2]), self.values.dtype)
+        passes.hidden_values(self.tables, self.values[0], own, opponent, out)
+        return out
+
+
+class Duels:
+    """The arrays for win rates of two matrices, one pair after the other.
+
+    Raises
+    ------
+    ValueError
+        If the game's memory is not such that :func:`hogeq.kernels.duel.can_duel` holds.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        if not can_duel(tables):
+            raise ValueError("duels: allowed are games that only swap records between turns")
+        goal, _, _, _, bases, _ = tables.sizes
+        afterstates = 2 * goal * (goal + bases - 1)
+        self.tables = tables
+        self._rolls = rolls_of(tables)
+        self._worth = zeros((afterstates * 2 * len(tables.lane),), np.float64)
+        self._played = np.zeros(afterstates, np.int64)
+
+    def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
+        first, other = duel(self.tables, self._rolls, matrices, self._worth, self._played)
+        return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)

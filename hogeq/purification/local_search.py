@@ -1,0 +1,168 @@
+"""Local search on a matrix against a growing pool of counter-matrices."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
+
+from hogeq.model.game import Game
+from hogeq.purification.programs import Moves, best_moves
+from hogeq.purification.rounding import Round
+from hogeq.purification.sampling import argmax
+from hogeq.response.population import Population
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check
+
+
+class SearchState(NamedTuple):
+    """Everything a search knows; n is the number of counters in the pool."""
+
+    matrix: Matrix
+    """(G, G), the best so far."""
+    rate: Floats
+    """(), win rate of the best counter known to it."""
+    pool: Matrix
+    """(n, G, G)"""
+    radius: Floats
+    """(), most cells that the next round may change."""
+    iteration: NDArray[np.int64]
+    """(), rounds done."""
+
+
+@dataclass(frozen=True)
+class LocalSearch:
+    """Rounds of changing the cells that the pool likes least, and of attacking the outcome.
+
+    A round starts from the best matrix known.  A linear program picks the changes of at most
+    `radius` cells after which the best counter of the pool wins least; they are made only as far
+    as exact evaluation confirms them.  Then the pool climbs, and new counters are annealed, against
+    what came out.  If the best of them wins less than before, that is the new matrix and the radius
+    grows; otherwise the pool has learnt, and the radius shrinks (a bundle method, with the changed
+    cells as its trust region).
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds in all.
+    radius : int
+        Cells that the first round may change.
+    start : {"argmax", "round"}
+        How a policy becomes the first matrix; a matrix is taken as it is.
+    warm : int
+        Counters of the pool that climb in each round.
+    starts, anneal_steps : int
+        Effort of each attack: see :class:`hogeq.response.search.SearchBudget`.
+    most : int
+        Counters kept; those that win least go.
+    active : int
+        Of those, how many that win most the linear program looks at; all of them judge the outcome.
+    seed : int
+        Of the attacks.
+    jobs : int
+        Threads.  The result does not depend on it.
+    """
+
+    rounds: int = 40
+    radius: int = 64
+    start: Literal["argmax", "round"] = "argmax"
+    warm: int = 3
+    starts: int = 2
+    anneal_steps: int = 30
+    most: int = 128
+    active: int = 32
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        check(self, "rounds", "radius", "warm", "starts", "most", "active", "jobs", least=1)
+        check(self, "anneal_steps", least=0)
+
+    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+        """Matrix (G, G), the best that the rounds found."""
+        state = self.init(game, policy)
+        with tqdm(total=self.rounds, desc="searching", leave=False, disable=None) as bar:
+            for _ in range(self.rounds):
+                state = self.step(game, state)
+                bar.set_postfix_str(f"attack {float(state.rate):.5f}, pool {len(state.pool)}")
+                bar.update()
+        return state.matrix
+
+    def init(self, game: Game, strategy: ArrayLike, counters: Matrix | None = None) -> SearchState:
+        """State before the first round.
+
+        Parameters
+        ----------
+        game : Game
+        strategy : array_like
+            A matrix (G, G) or a policy (G, G, K).
+        counters : int8 (n, G, G), optional
+            Counters known already.
+        """
+        if self.start == "round" and np.ndim(strategy) == 3:
+            matrix = Round(seed=self.seed, jobs=self.jobs).matrix(game, strategy)
+        else:
+            matrix = argmax(game, strategy)
+        pool = Population(game, counters, self.jobs)
+        policy = np.eye(game.num_actions)[matrix]
+        pool.attack(policy, self.starts, self.anneal_steps, [self.seed, 0])
+        rate = pool.rates(policy).max()
+        return SearchState(
+            matrix, np.array(rate), pool.matrices, np.array(float(self.radius)), np.array(0)
+        )
+
+    def step(self, game: Game, state: SearchState) -> SearchState:
+        """One round."""
+        iteration = int(state.iteration) + 1
+        one_hot = np.eye(game.num_actions)
+        pool = Population(game, state.pool, self.jobs)
+        matrix = self._descended(game, pool, state.matrix, max(1, int(state.radius)))
+        rate = pool.climb(one_hot[matrix], self.warm)
+        if rate < float(state.rate):
+            found = pool.attack(
+                one_hot[matrix], self.starts, self.anneal_steps, [self.seed, iteration]
+            )
+            rate = max(rate, found)
+        better = rate < float(state.rate)
+        best = matrix if better else state.matrix
+        if not better:  # what beat the candidate may, taken further, beat the matrix that is kept
+            pool.climb(one_hot[best], self.warm)
+            pool.attack(one_hot[best], 1, self.anneal_steps, [self.seed, iteration, 1])
+        rates = pool.rates(one_hot[best])
+        pool.shrink(one_hot[best], self.most)
+        radius = float(state.radius) * (1.5 if better else 0.95)
+        return SearchState(
+            best,
+            np.array(rates.max()),
+            pool.matrices,
+            np.array(np.clip(radius, 1.0, matrix.size)),
+            np.array(iteration),
+        )
+
+    def _descended(self, game: Game, pool: Population, matrix: Matrix, radius: int) -> Matrix:
+        """Change at most `radius` cells so that the best counter of the pool wins less."""
+        one_hot = np.eye(game.num_actions)
+        slopes = pool.slopes(one_hot[matrix], self.active)
+        worst, left, count = slopes.rates.max(), radius, radius
+        while count >= 1:
+            moves = best_moves(slopes, one_hot[matrix] == 0.0, count)
+            candidate = made(matrix, moves)
+            rate = pool.rates(one_hot[candidate]).max()
+            if rate < worst - 1e-9:
+                left -= int((candidate != matrix).sum())
+                matrix, worst = candidate, rate
+                slopes = pool.slopes(one_hot[matrix], self.active)
+                count = min(count, left)
+            else:
+                count //= 4
+        return matrix
+
+
+def made(matrix: Matrix, moves: Moves) -> Matrix:
+    """Matrix after the moves that have more than half of their cell."""
+    changed = matrix.copy()
+    whole = moves.shares > 0.5
+    changed[moves.own[whole], moves.opponent[whole]] = moves.rolls[whole]
+    return changed

@@ -1,0 +1,118 @@
+"""The changes of a strategy after which its counters win least, by linear programming."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.response.population import Slopes
+from hogeq.support.aliases import Floats, Ints
+
+GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
+
+WORTH = 1e-10  # win rate below which a further column is rounding
+
+
+class Moves(NamedTuple):
+    """Cells to be made pure; rows of one cell can share it."""
+
+    own: Ints
+    opponent: Ints
+    rolls: Ints
+    shares: Floats
+    """All four (m,); a share of 1 is the whole cell."""
+    expected: float
+    """What the best counter would win if effects added up."""
+
+
+def best_moves(
+    slopes: Slopes, allowed: NDArray[np.bool_], count: int, *, exactly: bool = False
+) -> Moves:
+    """Choose the moves after which the best counter wins least, if effects added up.
+
+    The linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every allowed move,
+    at most 1 in a cell and `count` in all.  A vertex has at most as many fractional cells as there
+    are counters.  Columns are generated: those that the dual prices find worth it enter, until
+    there are none.
+
+    Parameters
+    ----------
+    slopes : Slopes
+    allowed : bool (G, G, K)
+        Moves to choose from.
+    count : int
+        Moves in all, at most.
+    exactly : bool
+        Make just so many (or as many as there are cells with an allowed move).
+
+    Returns
+    -------
+    Moves
+
+    Raises
+    ------
+    RuntimeError
+        If the linear program is not solved.
+    """
+    number, *_, rolls = slopes.changes.shape
+    shape = slopes.changes.shape[1:]
+    changes = slopes.changes.reshape(number, -1, rolls)
+    rows = allowed.reshape(-1, rolls)
+    count = min(count, int(rows.any(axis=1).sum()))
+    weights = np.zeros(number)
+    weights[slopes.rates.argmax()] = 1.0
+    cell_price, move_price = np.zeros(len(rows)), np.inf if exactly else 0.0
+    columns: Ints = np.zeros(0, np.int64)
+    shares, expected = np.zeros(0), float(slopes.rates.max())
+    for _ in range(GENERATIONS if count else 0):
+        scores = np.where(rows, np.tensordot(weights, changes, 1), np.inf)
+        choice = scores.argmin(axis=1)
+        costs = scores[np.arange(len(rows)), choice] + cell_price
+        worth = costs < move_price - WORTH
+        order = np.flatnonzero(worth)[np.argsort(costs[worth], kind="stable")[: 2 * count]]
+        new = np.setdiff1d(order * rolls + choice[order], columns)
+        if len(new) == 0:
+            break
+        columns = np.concatenate([columns, new])
+        result = _program(
+            slopes.rates, changes.reshape(number, -1)[:, columns], columns // rolls, count, exactly
+        )
+        shares, expected = result.x[:-1], float(result.x[-1])
+        prices = -result.ineqlin.marginals
+        weights = prices[:number]
+        cell_price = np.zeros(len(rows))
+        cell_price[np.unique(columns // rolls)] = prices[number : len(prices) - (not exactly)]
+        move_price = float(result.eqlin.marginals[0]) if exactly else -float(prices[-1])
+    used = shares > 1e-9
+    own, opponent, roll = np.unravel_index(columns[used], shape)
+    return Moves(own, opponent, roll, shares[used], expected)
+
+
+def _program(rates: Floats, changes: Floats, cells: Ints, count: int, exactly: bool) -> Any:
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack, vstack
+
+    number, size = changes.shape
+    _, place = np.unique(cells, return_inverse=True)
+    groups = csr_array((np.ones(size), (place, np.arange(size))))
+    total = np.append(np.ones(size), 0.0)[None]
+    above = vstack(
+        [
+            csr_array(np.column_stack([changes, -np.ones(number)])),
+            hstack([groups, csr_array((groups.shape[0], 1))]),
+            *([] if exactly else [csr_array(total)]),
+        ]
+    )
+    limits = np.concatenate([-rates, np.ones(groups.shape[0]), [] if exactly else [count]])
+    result = linprog(
+        np.append(np.zeros(size), 1.0),
+        A_ub=above.tocsr(),
+        b_ub=limits,
+        A_eq=total if exactly else None,
+        b_eq=[count] if exactly else None,
+        bounds=[*[(0.0, None)] * size, (None, None)],
+        method="highs",
+    )
+    if not result.success:
+        raise RuntimeError(f"purify: linear program of {size} moves: {result.message}")
+    return result

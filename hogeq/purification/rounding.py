@@ -1,0 +1,163 @@
+"""Progressive rounding: the surest cells first, what is still mixed adapts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
+
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
+from hogeq.purification.programs import best_moves
+from hogeq.response.population import Population, Slopes
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check
+
+SURE = 0.999  # a row of this much on one roll is pure
+
+
+@dataclass(frozen=True)
+class Round:
+    """Fix some of the surest mixed cells, let the others adapt to the counters, and again.
+
+    Which of the surest cells are fixed, and to which of their rolls, is for a linear program to
+    say: it keeps what the best counter of a pool wins as low as it can (:func:`best_moves`), so
+    that errors of rounding cancel instead of adding up.  In between, the mixed rows take
+    multiplicative steps against the counters, those that win most weighing most, and new counters
+    are searched.
+
+    Attributes
+    ----------
+    share : float
+        Share of the mixed cells that a stage fixes, at least one cell.
+    steps : int
+        Adaptations after each stage.
+    rate : float
+        Step size of an adaptation, in logits per win probability.
+    temperature : float
+        Of the softmax over counters, in win probability.
+    support : float
+        Rolls less probable than this share of a row's likeliest are not considered.
+    anneal_steps : int
+        Effort of the search for a new counter, one start a choice.
+    warm : int
+        Counters of the pool that climb at each choice.
+    attempts : int
+        Times that a stage may choose, if what it chose lets a new counter win more.
+    slack : float
+        Win rate that a new counter may add before a stage chooses again.
+    caution : float
+        Price of fixing a cell to an unlikely roll, in win rate by reach and probability.
+    most : int
+        Counters kept.
+    seed : int
+        Of the searches.
+    jobs : int
+        Threads.  The result does not depend on it.
+    """
+
+    share: float = 0.1
+    steps: int = 3
+    rate: float = 20.0
+    temperature: float = 1e-3
+    support: float = 0.2
+    anneal_steps: int = 30
+    warm: int = 2
+    attempts: int = 4
+    slack: float = 2e-4
+    caution: float = 1e-3
+    most: int = 48
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        check(self, "warm", "attempts", "most", "jobs", least=1)
+        check(self, "steps", "anneal_steps", "slack", "caution", least=0)
+        check(self, "share", "support", above=0, most=1)
+        check(self, "rate", "temperature", above=0)
+
+    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+        """Matrix (G, G) at the end of all stages."""
+        rows = policy_of(game, policy)
+        pool = Population(game, jobs=self.jobs)
+        pool.attack(rows, 2, self.anneal_steps, [self.seed, 0])
+        mixed = _settle(rows, np.ones(rows.shape[:2], bool))
+        size, stage = int(mixed.sum()), 0
+        with tqdm(total=size, desc="rounding", unit="cell", leave=False, disable=None) as bar:
+            while mixed.any():
+                stage += 1
+                rate = self._fix(game, pool, rows, mixed, stage)
+                for _ in range(self.steps):
+                    self._adapt(rows, mixed, pool.slopes(rows))
+                _settle(rows, mixed)
+                pool.shrink(rows, self.most)
+                bar.set_postfix_str(f"attack {rate:.5f}, pool {len(pool.matrices)}")
+                bar.update(size - int(mixed.sum()) - bar.n)
+        return rows.argmax(axis=2).astype(np.int8)
+
+    def _fix(
+        self, game: Game, pool: Population, rows: Floats, mixed: NDArray[np.bool_], stage: int
+    ) -> float:
+        """Make a share of the mixed cells pure; both arrays are rewritten.
+
+        If a new counter shows the choice to be bad, it is made again with that counter in the pool.
+        Returns the win rate of the best counter.
+        """
+        count = max(1, round(self.share * int(mixed.sum())))
+        likeliest = rows.max(axis=2)
+        anywhere = self._reach(game, rows)
+        least, kept = np.inf, (rows, mixed)
+        for attempt in range(self.attempts):
+            slopes = pool.slopes(rows)
+            reach = np.maximum(slopes.reach.max(axis=0), anywhere)
+            doubt = np.where(mixed, reach * (1.0 - likeliest), np.inf)
+            surest = np.unravel_index(
+                np.argsort(doubt, axis=None, kind="stable")[: 3 * count], mixed.shape
+            )
+            allowed = np.zeros(rows.shape, bool)
+            allowed[surest] = rows[surest] >= self.support * likeliest[surest][:, None]
+            allowed &= mixed[..., None]
+            doubts = anywhere[..., None] * (likeliest[..., None] - rows)
+            wary = slopes._replace(changes=slopes.changes + self.caution * doubts)
+            trial, left = rows.copy(), mixed.copy()
+            moves = best_moves(wary, allowed, count, exactly=True)
+            for move in np.argsort(-moves.shares, kind="stable")[:count]:
+                cell = moves.own[move], moves.opponent[move]
+                if left[cell]:
+                    trial[cell] = np.eye(rows.shape[2])[moves.rolls[move]]
+                    left[cell] = False
+            before = max(slopes.rates.max(), pool.rates(trial).max())
+            climbed = pool.climb(trial, self.warm)
+            found = pool.attack(trial, 1, self.anneal_steps, [self.seed, stage, attempt])
+            rate = max(climbed, found)
+            if rate < least:
+                least, kept = rate, (trial, left)
+            if rate <= before + self.slack:
+                break
+        rows[:], mixed[:] = kept
+        return least
+
+    def _reach(self, game: Game, rows: Floats) -> Floats:
+        """Reach of the cells when the opponent rolls anything, (G, G)."""
+        work = shared_workspace(game, 2)
+        return work.cell_reach(np.stack([rows, np.full_like(rows, 1.0 / game.num_actions)]))
+
+    def _adapt(self, rows: Floats, mixed: NDArray[np.bool_], slopes: Slopes) -> None:
+        """Take one multiplicative step with the mixed rows, which are rewritten."""
+        weights = np.exp((slopes.rates - slopes.rates.max()) / self.temperature)
+        weights /= weights.sum()
+        reach = np.tensordot(weights, slopes.reach, 1)[mixed][:, None]
+        slope = np.tensordot(weights, slopes.changes, 1)[mixed]
+        given = np.divide(slope, reach, out=np.zeros_like(slope), where=reach > 0.0)
+        moved = rows[mixed] * np.exp(-self.rate * given)
+        rows[mixed] = moved / moved.sum(axis=1, keepdims=True)
+
+
+def _settle(rows: Floats, mixed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Make rows pure that almost are; both arrays are rewritten, the second returned."""
+    sure = mixed & (rows.max(axis=2) >= SURE)
+    rows[sure] = np.eye(rows.shape[2])[rows[sure].argmax(axis=1)]
+    mixed &= ~sure
+    return mixed

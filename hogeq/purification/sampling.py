@@ -1,0 +1,126 @@
+"""Every cell on its own: the likeliest roll, or one drawn from what is likely enough."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from tqdm import tqdm
+
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.response.search import SearchBudget, attack
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check, check_number
+
+
+def argmax(game: Game, policy: ArrayLike) -> Matrix:
+    """Most probable roll of every cell, the lower roll on ties.
+
+    Parameters
+    ----------
+    game : Game
+    policy : array_like
+        (G, G, K), or a matrix (G, G), which comes back as it is.
+
+    Returns
+    -------
+    int8 (G, G)
+    """
+    return policy_of(game, policy).argmax(axis=2).astype(np.int8)
+
+
+def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
+    """Policy without its unlikely rolls (Ganzfried, Sandholm and Waugh 2012, section 4).
+
+    Parameters
+    ----------
+    game : Game
+    policy : array_like
+        (G, G, K), or a matrix (G, G).
+    threshold : float
+        0 to 1. Rolls less probable than this are never made, the others in proportion; where none
+        is left the most probable is, so that 1 gives the argmax.
+
+    Returns
+    -------
+    float64 (G, G, K)
+
+    Raises
+    ------
+    ValueError
+        If the policy is malformed or the threshold out of range.
+    """
+    check_number("threshold", threshold, least=0, most=1)
+    rows = policy_of(game, policy)
+    kept = np.where(rows >= threshold, rows, 0.0)
+    none = kept.sum(axis=2) == 0.0
+    kept[none] = np.eye(game.num_actions)[rows[none].argmax(axis=1)]
+    return np.asarray(kept / kept.sum(axis=2, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Argmax:
+    """The most probable roll of every cell."""
+
+    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+        """Matrix (G, G) of the most probable rolls, the lower on ties."""
+        return argmax(game, policy)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Matrices drawn from the policy, cell by cell; the one that an attack wins least against.
+
+    Attributes
+    ----------
+    samples : int
+        Matrices drawn and attacked.
+    threshold : float
+        Rolls less probable than this are not drawn: see :func:`thresholded`.
+    starts, anneal_steps : int
+        Effort of each attack: see :class:`hogeq.response.search.SearchBudget`.
+    seed : int
+        Of the draws and of the attacks.
+    jobs : int
+        Threads of an attack.
+    """
+
+    samples: int = 8
+    threshold: float = 0.0
+    starts: int = 2
+    anneal_steps: int = 30
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        check(self, "samples", least=1)
+        check(self, "threshold", least=0, most=1)
+        self._effort()
+
+    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+        """Matrix (G, G), the best of those drawn."""
+        drawn, rates = self.drawn(game, policy)
+        return drawn[rates.argmin()]
+
+    def drawn(self, game: Game, policy: ArrayLike) -> tuple[Matrix, Floats]:
+        """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
+        upto = thresholded(game, policy, self.threshold).cumsum(axis=2)
+        random = np.random.default_rng(self.seed)
+        drawn, rates = [], []
+        for _ in tqdm(range(self.samples), "sampling", unit="matrix", leave=False, disable=None):
+            # Scaled, since a sum of 1 - 1e-16 could be missed.
+            at = random.random(upto.shape[:2])[..., None] * upto[..., -1:]
+            drawn.append((upto <= at).sum(axis=2).astype(np.int8))
+            rates.append(attack(game, drawn[-1], self._effort()).win_rate)
+        return np.stack(drawn), np.array(rates)
+
+    def _effort(self) -> SearchBudget:
+        return SearchBudget(self.starts, self.anneal_steps, seed=self.seed, jobs=self.jobs)
+
+
+@dataclass(frozen=True)
+class Threshold(Sample):
+    """Sampling from the policy without its unlikely rolls; a threshold of 1 is the argmax."""
+
+    threshold: float = 0.3

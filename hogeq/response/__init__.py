@@ -1,0 +1,1 @@
+"""Best responses: searched, bounded, and proved on small games."""

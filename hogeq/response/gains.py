@@ -1,0 +1,53 @@
+"""What each cell of a counter-strategy gains."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.win_rates import pair
+from hogeq.model.game import Game
+from hogeq.support.aliases import Floats, Matrix
+
+
+class Gains(NamedTuple):
+    """Where a counter-strategy leaves what it counters, and what each cell is worth."""
+
+    usual: Matrix
+    """(G, G), most probable roll of the strategy countered, the lower on ties."""
+    gains: Floats
+    """(G, G), win rate that would be lost by rolling the usual dice at this cell alone."""
+    reach: Floats
+    """(G, G), probability that the counter-strategy comes to move there."""
+
+
+def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
+    """Exact gain of every cell of a counter-strategy over the rolls of what it counters.
+
+    A win rate is linear in each cell, so a cell's gain is the difference of two of its
+    counterfactual values.  Gains of several cells do not add up: each counts with the others as
+    they are.  Where positions can recur a cell may be met twice, and the gain is so to first order.
+
+    Parameters
+    ----------
+    game : Game
+    counter, strategy : array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    Gains
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed.
+    """
+    policies = pair(game, counter, strategy)
+    found = counterfactual_values(game.workspace(2), policies)
+    usual = policies[1].argmax(axis=2)
+    as_usual = np.take_along_axis(found.values, usual[..., None], axis=2)[..., 0]
+    won = (found.values * policies[0]).sum(axis=2)
+    same = np.take_along_axis(policies[0], usual[..., None], axis=2)[..., 0] == 1.0
+    return Gains(usual.astype(np.int8), np.where(same, 0.0, won - as_usual), found.infoset_reach)

@@ -1,0 +1,132 @@
+"""The moves of a search for a response: anneal, make pure, ascend, perturb."""
+
+import numpy as np
+
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.model.workspace import Role, Workspace
+from hogeq.support.aliases import Floats
+
+TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
+
+WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
+
+PERTURBED_SHARES = (0.01, 0.3)  # shares of the cells: few pay in large games, many in small ones
+
+SWEEP_LIMIT = 1000  # coordinate ascent has always ended in fewer than 60
+
+ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
+
+
+def ascend(
+    work: Workspace, policies: Floats, limit: int = SWEEP_LIMIT, least_gain: float = -1.0
+) -> tuple[float, int]:
+    """Coordinate ascent of player 0 to a matrix that no change of one cell improves.
+
+    Parameters
+    ----------
+    work : Workspace
+        Of two players.
+    policies : float64 (2, G, G, K)
+        Row 0 is rewritten; it may be mixed to begin with.
+    limit : int
+        Most sweeps over the table.
+    least_gain : float
+        A sweep that gains less, in win probability, is the last; rounding alone can lose some.
+
+    Returns
+    -------
+    tuple of float, int
+        Win rate, and sweeps over the table.
+    """
+    sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
+    while changes != 0 and sweeps < limit and gain >= least_gain:
+        work.forward(policies)
+        first, other, changes = work.backward(policies, Role.ASCEND)
+        sweeps += 1
+        now = (first + 1.0 - other) / 2.0
+        rate, gain = now, now - rate
+    return rate, sweeps
+
+
+def climb(game: Game, policies: Floats, at_least: float = 0.0) -> tuple[float, int]:
+    """:func:`ascend` to the end, in single precision as far as that leads and then in double.
+
+    Parameters
+    ----------
+    game : Game
+    policies : float64 (2, G, G, K)
+        Row 0 is rewritten.
+    at_least : float
+        If the single-precision part ends at less, that is the end.
+
+    Returns
+    -------
+    tuple of float, int
+        Win rate, and sweeps over the table.
+    """
+    rate, sweeps = ascend(quick_workspace(game, 2), policies, least_gain=ROUNDING)
+    if rate < at_least - ROUNDING:
+        return rate, sweeps
+    rate, more = ascend(shared_workspace(game, 2), policies)
+    return rate, sweeps + more
+
+
+def anneal(
+    game: Game,
+    policies: Floats,
+    steps: int,
+    damping: float,
+    cooling: tuple[float, float] = TEMPERATURES,
+) -> None:
+    """Cool a softmax responder, player 0, against player 1; its policy is rewritten.
+
+    What comes of it is where an ascent begins, and need not be exact.
+    """
+    work = quick_workspace(game, 2)
+    for temperature in np.geomspace(*cooling, steps):
+        work.forward(policies)
+        work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
+
+
+def ith_start(
+    target: Floats, start: int, random: np.random.Generator
+) -> tuple[Floats, tuple[float, float]]:
+    """Where a responder starts, by the number of the start, and between which temperatures.
+
+    Far from equilibrium the best counters are found from hot and uniform, close to it from the
+    strategy attacked itself, hardly warmed: neither finds what the other does.
+
+    Returns
+    -------
+    tuple of float64 (G, G, K), (float, float)
+        Policy, first and last temperature.
+    """
+    if start == 0:
+        return np.full_like(target, 1.0 / target.shape[-1]), TEMPERATURES
+    if start == 1:
+        return target.copy(), (WARM_TEMPERATURE, TEMPERATURES[1])
+    noise = random.dirichlet(np.ones(target.shape[-1]), target.shape[:-1])
+    if start % 2 == 0:
+        hot = float(np.exp(random.uniform(*np.log([0.1 * TEMPERATURES[0], TEMPERATURES[0]]))))
+        return noise, (hot, TEMPERATURES[1])
+    share = random.uniform(0.5, 1.0)
+    blend = share * target + (1.0 - share) * noise
+    hot = float(np.exp(random.uniform(*np.log([0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE]))))
+    return blend, (hot, TEMPERATURES[1])
+
+
+def to_pure(policy: Floats) -> None:
+    """Put all probability of every row on its most probable roll."""
+    best = policy.argmax(axis=-1)
+    policy[:] = 0.0
+    np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
+
+
+def perturb(policy: Floats, random: np.random.Generator) -> None:
+    """Put random rolls into a share of all cells, log-uniform between those of `PERTURBED_SHARES`."""
+    cells = policy.shape[:-1]
+    share = np.exp(random.uniform(*np.log(PERTURBED_SHARES)))
+    chosen = random.random(cells) < share
+    rolls = random.integers(policy.shape[-1], size=cells)[chosen]
+    policy[chosen] = np.eye(policy.shape[-1])[rolls]

@@ -1,0 +1,295 @@
+"""The decision process that a responder to a fixed strategy faces."""
+
+from functools import lru_cache
+from operator import itemgetter
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, hstack
+
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.kernels import passes
+from hogeq.model.game import Game
+from hogeq.model.workspace import Role
+from hogeq.rules import Rules
+from hogeq.rules.outcomes import Outcome, outcomes, total_rises
+from hogeq.rules.turn import Memory, memory_sizes
+from hogeq.support.aliases import Floats, Ints
+
+LARGEST = 200_000  # hidden states that can be listed one by one in a minute
+
+GAP = 1e-10  # win rates closer than this are equal
+
+
+class Level(NamedTuple):
+    """States of one sum of scores, m of them, with the responder to move and with the opponent."""
+
+    start: int
+    """Number of the first of them."""
+    set: Ints
+    """(m,), information set of the responder: with no memory ``own * G + opponent``."""
+    win: Floats
+    """(m, K), chance that a roll of the responder wins at once."""
+    after: csr_array
+    """(m * K, 2 * n), where it leads otherwise."""
+    other_win: Floats
+    """(m,), chance that the opponent's turn makes the responder the winner."""
+    other_after: csr_array
+    """(m, 2 * n), where it leads otherwise."""
+
+    def of(self, values: Floats) -> tuple[Floats, Floats]:
+        """Give views (m,) of values (2 * n,): the responder's states, and the opponent's."""
+        here = slice(self.start, self.start + len(self.set))
+        first, second = values.reshape(2, -1)
+        return first[here], second[here]
+
+
+class Process(NamedTuple):
+    """What a responder faces; the first n states are its own, the others the opponent's."""
+
+    size: int
+    """n"""
+    sets: int
+    """I, number of information sets: with no memory G * G."""
+    num_actions: int
+    """K"""
+    levels: list[Level]
+    """By the sum of scores, ascending; state 0 of both players is the start."""
+
+
+class Optimum(NamedTuple):
+    """What an optimal responder of a relaxation does and gets."""
+
+    value: float
+    """Win rate."""
+    occupancy: list[Floats]
+    """By level, (m,): how often its responder comes to each state."""
+    chosen: list[Ints]
+    """By level, (m,): what it rolls there."""
+    values: list[Floats]
+    """By level, (m, K): of every roll, whether allowed or not."""
+
+
+def decision_process(
+    game: Game,
+    strategy: ArrayLike,
+    kept: Literal["nothing", "own", "opponent"] = "nothing",
+    horizon: int | None = None,
+) -> Process:
+    """List what a responder to a strategy can come to, whatever it does.
+
+    Parameters
+    ----------
+    game : Game
+        The first call for a game lists every turn: seconds at goal 12 with 3 dice.
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    kept : {"nothing", "own", "opponent"}
+        What the responder sees besides the scores: nothing, as the contest has it, or what is
+        remembered of the own last turn, or of the opponent's.
+    horizon : int, optional
+        Sum of scores up to which states are listed; beyond it the responder remembers everything,
+        which makes what follows a relaxation, and games of any size can be begun.
+
+    Returns
+    -------
+    Process
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed, the game too large, or its positions can recur.
+    """
+    states = game.goal**2 * game.memory_size
+    if horizon is None and states > LARGEST:
+        raise ValueError(
+            f"rules {game.rules.name}: {states:,} hidden states, allowed are {LARGEST:,}: "
+            "lower goal, or set a horizon"
+        )
+    if not total_rises(game.rules):
+        raise ValueError(
+            f"rules {game.rules.name}: a turn can leave the total score as it was, allowed are "
+            "rules under which it rises"
+        )
+    policy = policy_of(game, strategy)
+    rows = policy.reshape(-1, game.num_actions)
+    last = 2 * game.goal - 2 if horizon is None else horizon
+    boards, size, beyond = _boards(game.rules, last)
+    mine, theirs = _values_beyond(game, policy, size, beyond)
+    records = 1 if kept == "nothing" else memory_sizes(game.rules)[2]
+    levels = []
+    for board in boards:
+        number = len(board.cell)
+        mixed = csr_array(
+            (
+                rows[board.cell].ravel(),
+                np.arange(number * game.num_actions),
+                np.arange(0, number * game.num_actions + 1, game.num_actions),
+            ),
+            shape=(number, number * game.num_actions),
+        )
+        seen = {"nothing": 0 * board.own, "own": board.own, "opponent": board.opponent}[kept]
+        levels.append(
+            Level(
+                board.start,
+                board.cell * records + seen,
+                (board.win + board.again @ mine + board.other @ theirs).reshape(
+                    -1, game.num_actions
+                ),
+                hstack([board.again[:, :size], board.other[:, :size]], "csr"),
+                mixed @ (board.loss + board.again @ theirs + board.other @ mine),
+                mixed @ hstack([board.other[:, :size], board.again[:, :size]], "csr"),
+            )
+        )
+    return Process(size, game.goal**2 * records, game.num_actions, levels)
+
+
+class BoardLevel(NamedTuple):
+    """Positions of one sum of scores, m of n, seen by whoever moves; rows are position, roll."""
+
+    start: int
+    cell: Ints  # (m,) own * G + opponent
+    own: Ints  # (m,) record of the mover's last turn
+    opponent: Ints  # (m,) record of the other's
+    win: Floats  # (m * K,) chance that the mover wins at once
+    loss: Floats  # (m * K,) chance that the other does
+    again: csr_array  # (m * K, n) where it leads if the mover moves again
+    other: csr_array  # (m * K, n) where it leads if the other does
+
+
+Position = tuple[int, int, Memory]
+
+
+@lru_cache(maxsize=2)
+def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Position]]:
+    """List what any play can come to up to a sum of scores.
+
+    Returns the positions by their sums, their number, and the positions to which they lead beyond
+    it, which have the numbers that follow.
+    """
+    found: list[dict[Position, None]] = [{} for _ in range(2 * rules.goal - 1)]
+    found[0][0, 0, Memory()] = None
+    ways: dict[Position, list[tuple[Outcome, ...]]] = {}
+    for level in found[: last + 1]:
+        for position in level:
+            ways[position] = [
+                outcomes(rules, *position, dice) for dice in range(rules.max_dice + 1)
+            ]
+            for way in (way for rolled in ways[position] for way in rolled):
+                if way.winner is None:
+                    found[way.score + way.opponent][_following(way)] = None
+    number = {position: index for index, position in enumerate(p for lv in found for p in lv)}
+    boards = []
+    for level in found[: last + 1]:
+        rolled = [each for position in level for each in ways[position]]
+        ends = [[_chance(row, winner) for row in rolled] for winner in (0, 1)]
+        seen = [
+            (own * rules.goal + opponent, memory.own, memory.opponent)
+            for own, opponent, memory in level
+        ]
+        boards.append(
+            BoardLevel(
+                number[next(iter(level))] if level else 0,
+                *np.array(seen, np.int64).reshape(-1, 3).T,
+                *(np.array(chances) for chances in ends),
+                *(_after(rolled, number, again=again) for again in (True, False)),
+            )
+        )
+    return boards, len(ways), list(number)[len(ways) :]
+
+
+def _values_beyond(
+    game: Game, policy: Floats, size: int, beyond: list[Position]
+) -> tuple[Floats, Floats]:
+    """Win probability of a responder who remembers, by number, 0 for the first `size` positions.
+
+    With the responder to move, and with the opponent.
+    """
+    work = game.workspace(2)
+    work.win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
+    slot = dict(zip(game.memories, game.memory_slot.tolist(), strict=True))
+    mine, theirs = np.zeros(size + len(beyond)), np.zeros(size + len(beyond))
+    rolled = np.zeros((2, work.slots, game.num_actions))
+    cell = None
+    # Cell by cell, whose memories share one look at the values.
+    for number, (own, opponent, memory) in sorted(enumerate(beyond, start=size), key=itemgetter(1)):
+        if cell != (own, opponent):
+            cell = own, opponent
+            for player in (0, 1):
+                passes.hidden_values(
+                    work.tables, work.values[player], own, opponent, rolled[player]
+                )
+        mine[number] = rolled[0, slot[memory]].max()
+        theirs[number] = 1.0 - rolled[1, slot[memory]] @ policy[own, opponent]
+    return mine, theirs
+
+
+def _following(way: Outcome) -> Position:
+    scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
+    return *scores, way.memory
+
+
+def _chance(ways: tuple[Outcome, ...], winner: int) -> float:
+    return float(sum(way.probability for way in ways if way.winner == winner))
+
+
+def _after(
+    rolled: list[tuple[Outcome, ...]], number: dict[Position, int], *, again: bool
+) -> csr_array:
+    kept = [[way for way in ways if way.winner is None and way.again == again] for ways in rolled]
+    chances = [float(way.probability) for ways in kept for way in ways]
+    places = [number[_following(way)] for ways in kept for way in ways]
+    ends = np.cumsum([0, *map(len, kept)])
+    return csr_array((chances, places, ends), shape=(len(rolled), len(number)))
+
+
+def value_of(process: Process, rolls: Ints) -> float:
+    """Exact win rate of a roll for each information set, (I,)."""
+    return remember(process, rolls).value
+
+
+def remember(
+    process: Process, fixed: Ints | None = None, prices: list[Floats] | None = None
+) -> Optimum:
+    """Solve the relaxation: a responder who remembers everything.
+
+    Parameters
+    ----------
+    process : Process
+    fixed : int (I,), optional
+        Roll that an information set must make in every state, -1 where it is free.
+    prices : list of float64 (m, K), optional
+        By level: what a roll costs, in win rate.
+
+    Returns
+    -------
+    Optimum
+    """
+    values = np.zeros(2 * process.size)
+    chosen, found = [], []
+    for depth in range(len(process.levels) - 1, -1, -1):
+        level = process.levels[depth]
+        worth = level.win + (level.after @ values).reshape(level.win.shape)
+        if prices is not None:
+            worth = worth - prices[depth]
+        best = worth.argmax(axis=1)
+        if fixed is not None:
+            best = np.where(fixed[level.set] >= 0, fixed[level.set], best)
+        mine, theirs = level.of(values)
+        theirs[:] = level.other_win + level.other_after @ values
+        mine[:] = worth[np.arange(len(best)), best]
+        chosen.append(best)
+        found.append(worth)
+    infoset_reach = np.zeros(2 * process.size)
+    infoset_reach[[0, process.size]] = 0.5
+    for level, rolls in zip(process.levels, reversed(chosen), strict=True):
+        mine, theirs = level.of(infoset_reach)
+        rows = np.arange(len(rolls)) * process.num_actions + rolls
+        infoset_reach += level.after[rows].T @ mine + level.other_after.T @ theirs
+    return Optimum(
+        float(values[[0, process.size]].mean()),
+        [level.of(infoset_reach)[0] for level in process.levels],
+        chosen[::-1],
+        found[::-1],
+    )

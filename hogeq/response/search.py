@@ -1,0 +1,139 @@
+"""Best responses, and the interval in which the exploitability of a strategy lies.
+
+Under imperfect recall a best response is NP-hard to find, so two numbers are given.  The *attack*
+is the win rate of the best counter-matrix found, a true lower bound on what a best response wins.
+The *bound* is the win rate of a responder that keeps full memory, one backward induction, a true
+upper bound.  Without hidden memory both are the same.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.response.moves import anneal, climb, ith_start, perturb, to_pure
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check
+from hogeq.support.workers import compute
+
+
+@dataclass(frozen=True)
+class SearchBudget:
+    """How hard to search for a counter-matrix.
+
+    Attributes
+    ----------
+    starts : int
+        Independent starts; the first is the uniform policy, the others are random.
+    anneal_steps : int
+        Steps of the softmax responder while its temperature falls from 0.1 to 0.0001.
+    damping : float
+        Share of the way to the softmax that a step goes, above 0 to 1.
+    kicks : int
+        Rounds of iterated local search after the ascent: 1 to 30 % of the cells are changed at
+        random, the ascent is repeated, and the better matrix is kept.  Close to equilibrium they
+        find what no number of starts does.
+    seed : int
+        Of the random starts and kicks.
+    jobs : int
+        Threads, where no workers are chosen (`hogeq.support.workers`).  The result does not depend on it.
+    """
+
+    starts: int = 4
+    anneal_steps: int = 60
+    damping: float = 0.5
+    kicks: int = 0
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no effort."""
+        check(self, "starts", "jobs", whole=True, least=1)
+        check(self, "anneal_steps", "kicks", whole=True, least=0)
+        check(self, "damping", above=0, most=1)
+
+
+class ResponseFound(NamedTuple):
+    """The strongest counter-matrix found."""
+
+    matrix: Matrix
+    """(G, G)"""
+    win_rate: float
+    """Its exact win rate against the strategy attacked."""
+    starts: int
+    """Independent starts that were tried."""
+    sweeps: int
+    """Passes of annealing and ascent over the whole table, all starts together."""
+    found: tuple[float, ...]
+    """Win rate that each start ended with."""
+
+
+def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) -> ResponseFound:
+    """Search for the matrix that wins most against a strategy.
+
+    From every start a softmax responder is annealed, then each cell in turn is set to its best
+    roll until none improves.  A responder's action values are weighted by the reach of each hidden
+    state under its own play, so every step of the ascent is exact: going backward over the cells,
+    what lies before a cell keeps its reach and what lies behind it has its new values.  A strategy
+    wins half of the games against itself: if the first start ends with less, another ascent begins
+    there, so that no attack does.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    effort : SearchBudget, optional
+
+    Returns
+    -------
+    ResponseFound
+        Never worse with more starts.
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed.
+    """
+    effort = effort or SearchBudget()
+    target = policy_of(game, strategy)
+    found = compute(
+        partial(_search, game, target, effort),
+        range(effort.starts),
+        min(effort.jobs, effort.starts),
+    )
+    matrix, win_rate, _ = max(found, key=lambda one: one[1])
+    total = sum(sweeps for _, _, sweeps in found)
+    if found[0][1] < 0.5:
+        mirror = np.stack([target, target])
+        rate, sweeps = climb(game, mirror)
+        total += sweeps
+        if rate > win_rate:
+            matrix, win_rate = mirror[0].argmax(axis=-1).astype(np.int8), rate
+    return ResponseFound(
+        matrix, win_rate, effort.starts, total, tuple(rate for _, rate, _ in found)
+    )
+
+
+def _search(
+    game: Game, target: Floats, effort: SearchBudget, start: int
+) -> tuple[Matrix, float, int]:
+    random = np.random.default_rng([effort.seed, start])
+    begun, cooling = ith_start(target, start, random)
+    policies = np.stack([begun, target])
+    anneal(game, policies, effort.anneal_steps, effort.damping, cooling)
+    to_pure(policies[0])
+    rate, sweeps = climb(game, policies)
+    best = policies[0].copy()
+    for _ in range(effort.kicks):
+        policies[0] = best
+        perturb(policies[0], random)
+        again, more = climb(game, policies, rate)
+        sweeps += more
+        if again > rate:
+            rate, best = again, policies[0].copy()
+    return best.argmax(axis=-1).astype(np.int8), rate, sweeps + effort.anneal_steps

@@ -1,0 +1,111 @@
+"""What a roll scores: exact distributions of points and their means."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hogeq.rules import Rules
+from hogeq.rules.turn import HOG_WILD_SIDES, points_distribution
+from hogeq.support.limits import check_number
+
+
+@dataclass(frozen=True)
+class ScoreDistribution:
+    """Exact distribution of the points of one roll, without any bonus.
+
+    Attributes
+    ----------
+    dice, sides : int
+        Dice rolled, and sides of each.
+    probability : dict of int to Fraction
+        By points, ascending; sums to exactly 1.
+    """
+
+    dice: int
+    sides: int
+    probability: dict[int, Fraction]
+
+    @property
+    def mean(self) -> Fraction:
+        """Expected points."""
+        return sum((points * chance for points, chance in self.probability.items()), Fraction())
+
+    @property
+    def variance(self) -> Fraction:
+        """Expected square of the distance from the mean, in points squared."""
+        squares = (points**2 * chance for points, chance in self.probability.items())
+        return sum(squares, Fraction()) - self.mean**2
+
+    @property
+    def pig_out(self) -> Fraction:
+        """Probability that a die shows 1."""
+        return 1 - Fraction(self.sides - 1, self.sides) ** self.dice
+
+
+def score_distribution(rules: Rules, dice: int, sides: int | None = None) -> ScoreDistribution:
+    """Exact distribution of the points of one roll.
+
+    Parameters
+    ----------
+    rules : Rules
+    dice : int
+        Dice rolled, 1 to ``rules.max_dice``.
+    sides : int, optional
+        Sides of each die, at least 2; by default those of the rules' usual dice.
+
+    Returns
+    -------
+    ScoreDistribution
+
+    Raises
+    ------
+    ValueError
+        If `dice` or `sides` is out of range.
+    """
+    check_number("dice", dice, least=1, most=rules.max_dice)
+    sides = rules.sides if sides is None else sides
+    check_number("sides", sides, least=2, most=100)
+    return ScoreDistribution(dice, sides, points_distribution(rules, dice, sides))
+
+
+def expected_points(rules: Rules, sides: int | None = None) -> dict[int, Fraction]:
+    """Give the expected points of a roll by number of dice, 1 to ``rules.max_dice``.
+
+    Parameters
+    ----------
+    rules : Rules
+    sides : int, optional
+        Sides of each die; by default those of the rules' usual dice.
+
+    Returns
+    -------
+    dict of int to Fraction
+        Rolling no dice is not among them: its points depend on the opponent's score.
+
+    Raises
+    ------
+    ValueError
+        If `sides` is out of range.
+    """
+    return {
+        dice: score_distribution(rules, dice, sides).mean for dice in range(1, rules.max_dice + 1)
+    }
+
+
+def kinds_of_dice(rules: Rules) -> dict[int, str]:
+    """List the dice that a game can use.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    dict of int to str
+        Sides of the dice, and when they are rolled; the usual dice first.
+    """
+    kinds = {rules.sides: "usual dice"}
+    if rules.hog_wild:
+        kinds.setdefault(HOG_WILD_SIDES, "Hog Wild")
+    if rules.extra_turn_sides is not None:
+        kinds.setdefault(rules.extra_turn_sides, "extra turns")
+    return kinds

@@ -1,0 +1,1 @@
+"""Experiments: configs, runs, their directories, sweeps."""

@@ -1,0 +1,143 @@
+"""Checkpoints: everything that a run needs to go on."""
+
+import dataclasses
+import io
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.runs.errors import ResultsError, one_line
+from hogeq.runs.metrics import COLUMNS, Metrics, metrics_row
+from hogeq.runs.names import CONFIG
+
+if sys.platform != "win32":
+    pass
+
+SCHEMA: Final = 1
+"""Version of the layout of a run directory and of its checkpoint."""
+
+_STATE: Final = "state."
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """Everything a run needs to go on.
+
+    Attributes
+    ----------
+    solver : str
+        Name of the solver.
+    fingerprint : str
+        What the run's numbers depend on, hashed: `Config.fingerprint`.
+    iteration : int
+        Iterations done.
+    seconds : float
+        Seconds spent in them.
+    elapsed : float
+        Seconds spent on the run, measuring included.
+    metrics : tuple of Metrics
+        The lines of `metrics.csv` so far.
+    state : mapping of str to ndarray
+        The solver's state.
+    """
+
+    solver: str
+    fingerprint: str
+    iteration: int
+    seconds: float
+    elapsed: float
+    metrics: tuple[Metrics, ...]
+    state: Mapping[str, NDArray[Any]]
+
+
+def packed(checkpoint: Checkpoint) -> bytes:
+    table = np.array(
+        [dataclasses.astuple(row) for row in checkpoint.metrics], dtype=np.float64
+    ).reshape(-1, len(COLUMNS))
+    file = io.BytesIO()
+    arrays: dict[str, Any] = {
+        "schema": np.int64(SCHEMA),
+        "solver": np.str_(checkpoint.solver),
+        "fingerprint": np.str_(checkpoint.fingerprint),
+        "iteration": np.int64(checkpoint.iteration),
+        "seconds": np.float64(checkpoint.seconds),
+        "elapsed": np.float64(checkpoint.elapsed),
+        "metrics": table,
+        **{_STATE + name: np.asarray(array) for name, array in checkpoint.state.items()},
+    }
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"{name} is {array.dtype}, which only a pickle could keep")
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def unpacked(
+    data: bytes,
+    path: Path,
+    solver: str,
+    fingerprint: str,
+    like: Mapping[str, NDArray[Any]],
+    grows: Collection[str],
+) -> Checkpoint:
+    arrays = _arrays(data, path)
+    schema = arrays.get("schema")
+    if schema is None or schema.ndim or schema.dtype.kind != "i":
+        raise ResultsError(f"{path} is not a checkpoint of a run: no schema version in it")
+    if schema.item() != SCHEMA:
+        raise ResultsError(
+            f"{path} has schema version {schema.item()}, and this version of hogeq reads {SCHEMA}"
+        )
+    found_solver = str(arrays.get("solver", "none"))
+    if found_solver != solver:
+        raise ResultsError(f"{path} was made by solver {found_solver}, not by {solver}")
+    if str(arrays.get("fingerprint")) != fingerprint:
+        raise ResultsError(
+            f"{path} was made from another config: rules, solver and measure must be those"
+            f" of {path.with_name(CONFIG)}"
+        )
+    state = {
+        name.removeprefix(_STATE): array
+        for name, array in arrays.items()
+        if name.startswith(_STATE)
+    }
+    for name in sorted({*like, *state}):
+        if name not in state or name not in like:
+            which = "lacks" if name in like else "has an unknown"
+            raise ResultsError(f"{path} {which} array {name} for solver {solver}")
+        got, want = state[name], np.asarray(like[name])
+        longer = name in grows and got.ndim == want.ndim
+        if got.dtype != want.dtype or (got.shape != want.shape and not longer):
+            raise ResultsError(
+                f"{path}: array {name} is {got.dtype} {got.shape}, and this game needs"
+                f" {want.dtype} {want.shape}"
+            )
+    try:
+        return Checkpoint(
+            solver=solver,
+            fingerprint=fingerprint,
+            iteration=int(arrays["iteration"]),
+            seconds=float(arrays["seconds"]),
+            elapsed=float(arrays["elapsed"]),
+            metrics=tuple(metrics_row(row) for row in arrays["metrics"].tolist()),
+            state=state,
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ResultsError(f"{path} is not a whole checkpoint: {one_line(error)}") from error
+
+
+def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            # A member that is no array comes as bytes.
+            found = {name: archive[name] for name in archive.files}
+            return {name: array for name, array in found.items() if isinstance(array, np.ndarray)}
+    # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
+    except Exception as error:
+        raise ResultsError(
+            f"{path} is truncated or not a checkpoint: {one_line(error)}; --overwrite starts anew"
+        ) from error

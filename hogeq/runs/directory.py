@@ -1,0 +1,224 @@
+"""A run directory: what is in it, written so that no moment of it is half-written.
+
+Every file is written beside its place and moved there whole; a checkpoint holds everything that a
+run needs to go on, its lines of `metrics.csv` included; one process writes a directory at a time.
+"""
+
+import contextlib
+import csv
+import dataclasses
+import io
+import json
+import math
+import shutil
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
+from hogeq.runs.errors import ResultsError, replacing, reported
+from hogeq.runs.locks import LOCK_FILE, lock
+from hogeq.runs.metrics import COLUMNS, Metrics
+from hogeq.support import files
+
+if sys.platform != "win32":
+    pass
+from hogeq.runs.names import CHECKPOINT, FILES, MANIFEST, METRICS
+
+
+class RunDirectory:
+    """A run directory held by this process until `close`, or until the process is gone.
+
+    Use `create` or `resume`, and ``with``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = lock(path)
+
+    @classmethod
+    def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
+        """Make ``root/name`` and hold it.
+
+        Parameters
+        ----------
+        root : str or Path
+            Where run directories live; made if missing.
+        name : str
+            Name of the run: one component of a path.
+        overwrite : bool
+            Allow an existing run directory. The files of the old run are removed, others stay.
+
+        Raises
+        ------
+        ResultsError
+            The directory exists (without `overwrite`), is no run directory, is being written by
+            another process, or cannot be made.
+        """
+        path = Path(root) / name
+        if not name or name in {".", ".."} or Path(name).name != name:
+            raise ResultsError(f"a run cannot be named {name!r}: it names one folder")
+        with reported(path, "made"):
+            Path(root).mkdir(parents=True, exist_ok=True)
+            try:
+                path.mkdir()
+                made = True
+            except FileExistsError:
+                made = False
+        if made:
+            try:
+                return cls(path)
+            except ResultsError:
+                with contextlib.suppress(OSError):
+                    shutil.rmtree(path)
+                raise
+        if not overwrite:
+            raise ResultsError(
+                f"{path} exists already: --resume {path} continues it, --overwrite replaces it,"
+                " --set name=NAME leaves it alone"
+            )
+        _require_run_directory(path)
+        self = cls(path)
+        try:
+            with reported(path, "emptied"):
+                # The checkpoint first: a directory without one starts anew.
+                for file in (CHECKPOINT, *FILES):
+                    (path / file).unlink(missing_ok=True)
+            self.sweep()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    @classmethod
+    def resume(cls, path: str | Path) -> Self:
+        """Hold an existing run directory; nothing in it is changed.
+
+        Raises
+        ------
+        ResultsError
+            It is missing, no run directory, or being written by another process.
+        """
+        path = Path(path)
+        _require_run_directory(path)
+        return cls(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the directory."""
+        self._lock.close()
+
+    def sweep(self) -> None:
+        """Remove what a killed process was in the middle of writing."""
+        with reported(self.path, "tidied"):
+            for file in self.path.glob(f"{files.TEMPORARY}*"):
+                file.unlink(missing_ok=True)
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Write one file of the directory, whole or not at all.
+
+        Raises
+        ------
+        ResultsError
+            It cannot be written; the file is as it was before.
+        """
+        with replacing(self.path / name) as temporary:
+            temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Write `manifest.json`; NaN and infinities, which JSON has not, become null."""
+        self.write(MANIFEST, json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n")
+
+    def write_metrics(self, metrics: Sequence[Metrics]) -> None:
+        """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([repr(value) for value in dataclasses.astuple(row)] for row in metrics)
+        self.write(METRICS, text.getvalue())
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint, then `metrics.csv` with its lines."""
+        self.write(CHECKPOINT, packed(checkpoint))
+        self.write_metrics(checkpoint.metrics)
+
+    def load(
+        self,
+        solver: str,
+        fingerprint: str,
+        like: Mapping[str, NDArray[Any]],
+        grows: Collection[str] = (),
+    ) -> Checkpoint | None:
+        """Read the checkpoint of a run that is to go on.
+
+        Parameters
+        ----------
+        solver, fingerprint : str
+            What the checkpoint must have been made by, and from.
+        like : mapping of str to ndarray
+            A state of this solver for this game: names, shapes and types that must be found again.
+        grows : collection of str
+            Names of arrays that may have become longer.
+
+        Returns
+        -------
+        Checkpoint or None
+            None if there is none: the run was cut off before its first.
+
+        Raises
+        ------
+        ResultsError
+            The checkpoint is truncated or otherwise broken, from another version, solver or config.
+        """
+        path = self.path / CHECKPOINT
+        if not path.exists():
+            return None
+        with reported(path, "read"):
+            data = path.read_bytes()
+        return unpacked(data, path, solver, fingerprint, like, grows)
+
+    def manifest(self) -> dict[str, Any]:
+        """Read `manifest.json`; empty if it is missing or broken, as nothing depends on it."""
+        try:
+            found = json.loads((self.path / MANIFEST).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def finite(value: Any) -> Any:
+    """Copy plain values with NaN and infinities as None, since JSON has neither."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _require_run_directory(path: Path) -> None:
+    with reported(path, "read"):
+        if not path.exists():
+            raise ResultsError(f"{path} does not exist: no run to continue")
+        if not path.is_dir():
+            raise ResultsError(f"{path} is not a folder")
+        found = {entry.name for entry in path.iterdir()}
+    # A killed run may have got no further than an empty folder. A config alone says nothing: it may
+    # be one that people keep in their own folder.
+    if found and not found & {LOCK_FILE, MANIFEST, CHECKPOINT}:
+        raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")

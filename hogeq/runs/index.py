@@ -1,0 +1,258 @@
+"""An index of run directories: what is under a folder, and what came of it."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq.runs.directory import finite
+from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.locks import is_held
+from hogeq.runs.metrics import read_metrics
+from hogeq.runs.names import CHECKPOINT, CONFIG, MANIFEST, METRICS
+from hogeq.support.yaml import ConfigError, read_yaml
+
+CUT_OFF: Final = "cut off"
+"""Status of a run whose process is gone without a word."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run directory. What is not known, of a run under way say, is None.
+
+    Attributes
+    ----------
+    path : Path
+    name : str
+    status : str
+        "complete", "running", "interrupted", "failed" or "cut off".
+    edition : str
+        The rules' name.
+    solver : str
+    seed : int
+    iterations : int
+        Those in the last checkpoint, of a run under way up to its last measurement.
+    attack, bound : float
+        Win rates of the strongest counter-matrix found and of the responder with full memory
+        against the average policy; of a run that is not complete, at its last measurement.
+    matrix_attack, matrix_bound : float
+        The same against the matrix.
+    seconds : float
+        Spent in the solver for these.
+    elapsed : float
+        Seconds spent on the run, all its parts together.
+    started : str
+        UTC, ISO 8601.
+    version : str
+        Of hogeq.
+    commit : str
+        Of hogeq's checkout.
+    config : mapping
+        Every key of its config by path, ``solver.alpha`` say.
+    """
+
+    path: Path
+    name: str
+    status: str
+    edition: str | None
+    solver: str | None
+    seed: int | None
+    iterations: int | None
+    attack: float | None
+    bound: float | None
+    matrix_attack: float | None
+    matrix_bound: float | None
+    seconds: float | None
+    elapsed: float | None
+    started: str | None
+    version: str | None
+    commit: str | None
+    config: Mapping[str, Any] = dataclasses.field(repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the run as plain values."""
+        row = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return finite({**row, "path": str(self.path)})
+
+
+KEYS: Final = tuple(field.name for field in dataclasses.fields(Run) if field.name != "config")
+"""What runs can be sorted by."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Broken:
+    """A run directory that cannot be read, and why."""
+
+    path: Path
+    why: str
+
+
+def find(root: str | Path) -> tuple[list[Run], list[Broken]]:
+    """Read every run directory under a folder, and the folder itself if it is one.
+
+    Returns
+    -------
+    tuple of list of Run, list of Broken
+        Each by path.
+
+    Raises
+    ------
+    ResultsError
+        `root` is no folder that can be read.
+    """
+    root = Path(root)
+    with reported(root, "read"):
+        os.scandir(root).close()
+    found: list[Run] = []
+    broken: list[Broken] = []
+    for path in _directories(root):
+        try:
+            found.append(read(path))
+        except (ConfigError, ResultsError) as error:
+            broken.append(Broken(path, str(error)))
+    return found, broken
+
+
+def read(path: str | Path, config: Mapping[str, Any] | None = None) -> Run:
+    """Read one run directory.
+
+    Parameters
+    ----------
+    path : str or Path
+    config : mapping, optional
+        Its config as plain values, if that is known: to read it takes longer than all the rest.
+
+    Raises
+    ------
+    ConfigError
+        Its config cannot be read.
+    ResultsError
+        Its manifest or metrics cannot.
+    """
+    path = Path(path)
+    manifest = _manifest(path / MANIFEST)
+    if config is None:
+        file = path / CONFIG
+        # Champions keep the config that made them in their manifest.
+        in_manifest = "config" in manifest and not file.exists()
+        config = _mapping(manifest["config"] if in_manifest else read_yaml(file), file)
+    try:
+        return _run(path, manifest, dict(_flat(config)))
+    except TypeError as error:
+        raise ResultsError(f"{path / MANIFEST}: {error}") from error
+
+
+def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> Run:
+    if not manifest.get("figures"):
+        manifest = {**manifest, **_last_measured(path, manifest)}
+    figures = _part(manifest, "figures")
+    environment = _part(manifest, "environment")
+    status = manifest.get("status")
+    if status == "running" and not is_held(path):
+        status = CUT_OFF
+    return Run(
+        path=path,
+        name=_known(str, config.get("name")) or path.name,
+        status=_known(str, status) or "unknown",
+        edition=_edition(config),
+        solver=_known(str, config.get("solver.name")),
+        seed=_known(int, config.get("seed")),
+        iterations=_known(int, manifest.get("iterations")),
+        attack=_known(float, _part(figures, "average_policy").get("attack")),
+        bound=_known(float, _part(figures, "average_policy").get("bound")),
+        matrix_attack=_known(float, _part(figures, "matrix").get("attack")),
+        matrix_bound=_known(float, _part(figures, "matrix").get("bound")),
+        seconds=_known(float, manifest.get("solver_seconds")),
+        elapsed=_known(float, manifest.get("elapsed_seconds")),
+        started=_known(str, manifest.get("started")),
+        version=_known(str, environment.get("hogeq")),
+        commit=_known(str, _part(environment, "git").get("commit")),
+        config=config,
+    )
+
+
+def ordered(runs: Sequence[Run], key: str, *, descending: bool = False) -> list[Run]:
+    """Sort runs by one of `KEYS`, those that lack it last."""
+    have = [run for run in runs if getattr(run, key) is not None]
+    have.sort(key=lambda run: getattr(run, key), reverse=descending)
+    return have + [run for run in runs if getattr(run, key) is None]
+
+
+def differing(runs: Sequence[Run]) -> list[str]:
+    """List the keys of their configs in which runs differ, those aside that `Run` has itself."""
+    apart = {"name", "rules.name", "solver.name", "seed"}
+    keys = dict.fromkeys(key for run in runs for key in run.config if key not in apart)
+    return [key for key in keys if len({json.dumps(run.config.get(key)) for run in runs}) > 1]
+
+
+def _directories(root: Path) -> Iterator[Path]:
+    marks = {MANIFEST, CHECKPOINT}
+    for folder, below, files in os.walk(root):
+        below.sort()
+        if marks & set(files):
+            below.clear()
+            yield Path(folder)
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    with reported(path, "read"):
+        data = path.read_bytes()
+    try:
+        found = json.loads(data)
+    except ValueError as error:
+        raise ResultsError(f"{path} is truncated or not JSON") from error
+    return _mapping(found, path)
+
+
+def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Make up for the manifest of a run under way, which is that of its beginning."""
+    if not (path / METRICS).exists():
+        return {}
+    rows = read_metrics(path / METRICS)
+    if not rows:
+        return {}
+    last = rows[-1]
+    found = {
+        "figures": {
+            "average_policy": {"attack": last.attack, "bound": last.bound},
+            "matrix": {"attack": last.purified_attack},
+        }
+    }
+    if last.iteration > (_known(int, manifest.get("iterations")) or 0):
+        return {**found, "iterations": last.iteration, "solver_seconds": last.seconds}
+    return found
+
+
+def _edition(config: Mapping[str, Any]) -> str | None:
+    name = config.get("rules.name", config.get("rules.edition", config.get("rules")))
+    return _known(str, name)
+
+
+def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def _mapping(value: object, path: Path) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ResultsError(f"{path} is not what a run writes: no mapping in it")
+    return value
+
+
+def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = tree.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _known(kind: type[Any], value: object) -> Any:
+    """Give a value of the type that it must have; None stays None."""
+    if kind is float and isinstance(value, int):
+        value = float(value)
+    if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"got {value!r}, where {kind.__name__} must be")

@@ -1,0 +1,80 @@
+"""The lines of `metrics.csv`."""
+
+import csv
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from hogeq.runs.errors import ResultsError, reported
+
+if sys.platform != "win32":
+    pass
+
+
+@dataclasses.dataclass(frozen=True)
+class Metrics:
+    """One line of `metrics.csv`.
+
+    Attributes
+    ----------
+    iteration : int
+        Iterations done.
+    seconds : float
+        Seconds spent in the solver's iterations so far: measuring left out, compilation included.
+    attack, bound : float
+        Win rate of the strongest counter-matrix found against the average policy, and of the
+        responder with full memory: exploitability is between them, less 1/2.
+    average_regret : float
+        The solver's own figure; NaN where it has none.
+    kkt_gap : float
+        How far the average policy is from a stationary point of self-play.
+    purified_attack : float
+        Win rate of the strongest counter-matrix found against the purified average policy.
+    """
+
+    iteration: int
+    seconds: float
+    attack: float
+    bound: float
+    average_regret: float
+    kkt_gap: float
+    purified_attack: float
+
+
+COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
+
+
+def read_metrics(path: str | Path) -> list[Metrics]:
+    """Read `metrics.csv`.
+
+    Raises
+    ------
+    ResultsError
+        It cannot be read, or is not such a file: the message names the line.
+    """
+    path = Path(path)
+    with reported(path, "read"):
+        try:
+            lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise ResultsError(f"{path}: not a table of metrics: {error}") from error
+    if not lines or tuple(lines[0]) != COLUMNS:
+        raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            rows.append(metrics_row([float(value) for value in line]))
+        except (ValueError, OverflowError) as error:
+            raise ResultsError(
+                f"{path}: line {number} must be {len(COLUMNS)} numbers, the first whole"
+            ) from error
+    return rows
+
+
+def metrics_row(row: Sequence[float]) -> Metrics:
+    iteration, *others = row
+    if iteration != int(iteration) or len(row) != len(COLUMNS):
+        raise ValueError(row)
+    return Metrics(int(iteration), *others)

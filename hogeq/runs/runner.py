@@ -1,0 +1,416 @@
+"""One experiment: solve, measure, purify, export; ``python -m hogeq.runs.runner CONFIG``.
+
+The runner owns everything that solvers do not: when to measure, what to write, and how to stop.
+Solving is deterministic and a checkpoint holds all of its state, so a run that was cut off at any
+moment and resumed ends with the same policy, bit for bit, and the same metrics apart from times.
+"""
+
+import contextlib
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from hogeq import figures
+from hogeq.evaluation.stationarity import kkt_gap
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.purification import argmax
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import attack
+from hogeq.runs.checkpoint import SCHEMA, Checkpoint
+from hogeq.runs.config import Config, load_config
+from hogeq.runs.directory import RunDirectory
+from hogeq.runs.environment import environment, now
+from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.metrics import Metrics
+from hogeq.runs.names import (
+    CONFIG,
+    EXPLOITABILITY_PLOT,
+    FINAL_STRATEGY,
+    MATRIX,
+    MATRIX_PLOT,
+    POLICY,
+)
+from hogeq.runs.signals import Interrupted, Signals
+from hogeq.runs.summary import Interval, RunSummary
+from hogeq.strategies.arrays import StrategyError, check_policy
+from hogeq.strategies.write import write_strategy
+from hogeq.support.yaml import ConfigError
+
+SAVE_EVERY: Final = 60.0
+"""Most seconds of solving between two checkpoints."""
+
+
+class RunError(RuntimeError):
+    """A run that cannot go on; the message is one line."""
+
+
+def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
+    """List the iterations after which to measure, the last one always among them.
+
+    Parameters
+    ----------
+    iterations : int
+        Number of iterations of the run, at least 1.
+    every : int or "log"
+        Distance between two measurements; "log": Fibonacci numbers 1, 2, 3, 5, 8, ..., evenly
+        spaced on a logarithmic axis.
+
+    Returns
+    -------
+    list of int
+        Ascending.
+    """
+    moments = []
+    moment, following = (1, 2) if every == "log" else (every, 2 * every)
+    while moment < iterations:
+        moments.append(moment)
+        step = moment if every == "log" else every
+        moment, following = following, following + step
+    return [*moments, iterations]
+
+
+def run(
+    config: Config,
+    out_root: str | Path = "results",
+    resume: str | Path | None = None,
+    overwrite: bool = False,
+    *,
+    quiet: bool = False,
+) -> RunSummary:
+    """Run one experiment and write its run directory.
+
+    Everything is checked before anything is written. SIGINT and SIGTERM end the run with a
+    checkpoint if it runs in the main thread; elsewhere signals are left alone. Progress goes to
+    standard error if that is a terminal.
+
+    Parameters
+    ----------
+    config : Config
+    out_root : str or Path
+        Run directories are made here, each named after its config.
+    resume : str or Path, optional
+        A run directory to continue, instead of a new one.
+    overwrite : bool
+        Replace an existing run directory of this name.
+    quiet : bool
+        Show no progress.
+
+    Returns
+    -------
+    RunSummary
+
+    Raises
+    ------
+    ConfigError
+        The game or the solver refuses the config.
+    ResultsError
+        The run directory cannot be made, continued or written.
+    RunError
+        The solver's state is not finite, or its average is no policy. The last good checkpoint is
+        kept.
+    Interrupted
+        A signal came; a checkpoint holds what was done.
+    """
+    if resume is not None and overwrite:
+        raise ResultsError("resume and overwrite exclude each other: continue a run, or replace it")
+    solver = config.solver.params
+    try:
+        game = compile_game(config.rules)
+        state = solver.init(game)
+    except ValueError as error:
+        raise ConfigError(f"config {config.name}: {error}") from error
+    with Signals() as signals:
+        if resume is None:
+            directory = RunDirectory.create(out_root, config.name, overwrite=overwrite)
+        else:
+            directory = RunDirectory.resume(resume)
+        with directory:
+            return _Run(config, game, state, directory, signals).whole(quiet)
+
+
+class _Run:
+    """One run on its way: what has been done, and what is saved of it."""
+
+    def __init__(
+        self,
+        config: Config,
+        game: Game,
+        state: Any,
+        directory: RunDirectory,
+        signals: "Signals",
+    ) -> None:
+        self.config = config
+        self.game = game
+        self.solver = config.solver.params
+        self.directory = directory
+        self.signals = signals
+        self.fingerprint = config.fingerprint()
+        self.iterations = config.solver.iterations
+        self.schedule = schedule(self.iterations, config.measure.every)
+        self.effort = config.measure.attack
+        self.started = time.monotonic()
+        self.state = state
+        self.iteration = 0
+        self.seconds = 0.0
+        self.elapsed_before = 0.0
+        self.metrics: tuple[Metrics, ...] = ()
+        self.saved_iteration = 0
+        self.saved_at = self.started
+        self.whole_state = True  # False while the solver is changing it
+        self._restore()
+        self.manifest = self._first_manifest()
+
+    def whole(self, quiet: bool) -> RunSummary:
+        """Do what is left of the run."""
+        directory = self.directory
+        directory.sweep()
+        directory.write(CONFIG, self.config.to_yaml())
+        directory.write_manifest(self.manifest)
+        directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
+        try:
+            with _progress(self.iterations, self.iteration, quiet) as bar:
+                if self.metrics:
+                    _show_interval(bar, self.metrics[-1])
+                self._solve(bar)
+            summary = self._finish()
+        except Interrupted as stop:
+            if self.whole_state:
+                self._save()
+            self._close_manifest("interrupted")
+            raise Interrupted(stop.signum, directory.path, self.saved_iteration) from None
+        except ResultsError as error:
+            raise ResultsError(f"{error}; {self._saved()}") from error
+        except Exception:
+            with contextlib.suppress(ResultsError):
+                self._close_manifest("failed")
+            raise
+        self._close_manifest("complete", figures=summary.figures())
+        return summary
+
+    # --- solving -------------------------------------------------------------------------------
+
+    def _solve(self, bar: "tqdm[Any]") -> None:
+        moments = set(self.schedule)
+        while True:
+            measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
+            if self.iteration in moments and not measured:
+                self.metrics = (*self.metrics, self._measured())
+                self._save()
+                _show_interval(bar, self.metrics[-1])
+            if self.iteration >= self.iterations:
+                return
+            self._step()
+            bar.update()
+            self.signals.check()
+            if time.monotonic() - self.saved_at > SAVE_EVERY:
+                self._average()  # an average that is no policy must not replace a good checkpoint
+                self._save()
+
+    def _step(self) -> None:
+        began = time.monotonic()
+        self.whole_state = False
+        self.iteration += 1
+        try:
+            self.state = self.solver.step(self.game, self.state)
+        except (OverflowError, FloatingPointError) as error:
+            raise self._failure(error.args[-1]) from error
+        self.seconds += time.monotonic() - began
+        self._require_finite()
+        self.whole_state = True
+
+    def _require_finite(self) -> None:
+        """Stop a solver that diverges, before what is saved of it can be lost."""
+        for name, value in self.state._asdict().items():
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+                raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
+
+    def _failure(self, what: object) -> RunError:
+        return RunError(
+            f"solver {self.config.solver.name} failed at iteration {self.iteration}: {what};"
+            f" {self._saved()}"
+        )
+
+    def _average(self) -> NDArray[np.float64]:
+        policy = self.solver.average(self.game, self.state)
+        rules = self.game.rules
+        try:
+            return check_policy(policy, rules.goal, rules.max_dice, "its average policy")
+        except StrategyError as error:
+            raise self._failure(error) from error
+
+    def _measured(self) -> Metrics:
+        policy = self._average()
+        matrix = argmax(self.game, policy)  # what searches for a better one is for the end
+        stats = self.solver.stats(self.game, self.state)
+        with self.signals.at_once():
+            return Metrics(
+                iteration=self.iteration,
+                seconds=self.seconds,
+                attack=attack(self.game, policy, self.effort).win_rate,
+                bound=full_memory_bound(self.game, policy),
+                average_regret=float(stats.get("average_regret", np.nan)),
+                kkt_gap=kkt_gap(self.game, policy),
+                purified_attack=attack(self.game, matrix, self.effort).win_rate,
+            )
+
+    # --- the end -------------------------------------------------------------------------------
+
+    def _finish(self) -> RunSummary:
+        game, config = self.game, self.config
+        policy = self._average()
+        last = self.metrics[-1]
+        with self.signals.at_once():
+            matrix = config.purify.params.matrix(game, policy)
+            measured = np.array_equal(matrix, argmax(game, policy))
+            found = last.attack, last.purified_attack if measured else 0.0
+            final = config.measure.final_attack
+            if final is not None or not measured:
+                # Both are true lower bounds; a search may be unlucky, and the better one counts.
+                effort = final or self.effort
+                found = (
+                    max(found[0], attack(game, policy, effort).win_rate),
+                    max(found[1], attack(game, matrix, effort).win_rate),
+                )
+            summary = RunSummary(
+                directory=self.directory.path,
+                config=config,
+                metrics=self.metrics,
+                average=Interval(found[0], last.bound),
+                matrix=Interval(found[1], full_memory_bound(game, matrix)),
+                matrix_against_average=win_rate(game, matrix, policy).win_rate,
+                effort=final or self.effort,
+                seconds=self.seconds,
+                elapsed=self._elapsed(),
+            )
+            self._export(policy, matrix)
+            self._draw(matrix)
+        return summary
+
+    def _export(self, policy: NDArray[np.float64], matrix: NDArray[np.int8]) -> None:
+        for name, array in (
+            (POLICY, policy),
+            (MATRIX, matrix),
+            (FINAL_STRATEGY, matrix),
+        ):
+            path = self.directory.path / name
+            with reported(path, "written"):
+                write_strategy(path, array, player_name=self.config.name)
+
+    def _draw(self, matrix: NDArray[np.int8]) -> None:
+        path = self.directory.path
+        rules, solver = self.config.rules.name, self.config.solver.name
+        with reported(path / EXPLOITABILITY_PLOT, "written"):
+            figures.exploitability(self.metrics, path / EXPLOITABILITY_PLOT, f"{rules}, {solver}")
+        title = f"{rules}, {solver}, {self.config.purify.method} of the average"
+        with reported(path / MATRIX_PLOT, "written"):
+            figures.matrix(matrix, path / MATRIX_PLOT, title, self.game.num_actions)
+
+    # --- what is kept --------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
+        grows = getattr(self.solver, "GROWS", ())
+        found = self.directory.load(self.config.solver.name, self.fingerprint, like, grows)
+        if found is None:
+            self._require_same_config()
+            return
+        if found.iteration > self.iterations:
+            raise ResultsError(
+                f"{self.directory.path} is at iteration {found.iteration} already; allowed:"
+                f" solver.iterations of that or more, not {self.iterations}"
+            )
+        self.state = self.solver.restore(found.state)
+        self.iteration = self.saved_iteration = found.iteration
+        self.seconds = found.seconds
+        self.elapsed_before = found.elapsed
+        # The last line of a run that is now made longer may not belong to the longer one.
+        moments = set(self.schedule)
+        self.metrics = tuple(row for row in found.metrics if row.iteration in moments)
+
+    def _require_same_config(self) -> None:
+        """Go by the config where a run was cut off before its first checkpoint."""
+        path = self.directory.path / CONFIG
+        if path.exists() and load_config(path).fingerprint() != self.fingerprint:
+            raise ResultsError(
+                f"{path} is another config: rules, solver and measure must be the same"
+            )
+
+    def _save(self) -> None:
+        self.directory.save(
+            Checkpoint(
+                solver=self.config.solver.name,
+                fingerprint=self.fingerprint,
+                iteration=self.iteration,
+                seconds=self.seconds,
+                elapsed=self._elapsed(),
+                metrics=self.metrics,
+                state=self.state._asdict(),
+            )
+        )
+        self.saved_iteration = self.iteration
+        self.saved_at = time.monotonic()
+
+    def _saved(self) -> str:
+        path = self.directory.path
+        if not self.saved_iteration:
+            return f"{path} holds no checkpoint yet"
+        return f"{path} holds the checkpoint after iteration {self.saved_iteration}"
+
+    def _elapsed(self) -> float:
+        return self.elapsed_before + time.monotonic() - self.started
+
+    def _first_manifest(self) -> dict[str, Any]:
+        before = self.directory.manifest() if self.iteration else {}
+        return {
+            "schema": SCHEMA,
+            "name": self.config.name,
+            "status": "running",
+            "config_hash": self.fingerprint,
+            "seed": self.config.seed,
+            "started": before.get("started", now()),
+            "ended": None,
+            "elapsed_seconds": self.elapsed_before,
+            "solver_seconds": self.seconds,
+            "resumed_at": [
+                *before.get("resumed_at", ()),
+                *([self.iteration] * bool(self.iteration)),
+            ],
+            "iterations": self.iteration,
+            "environment": environment(),
+            "figures": None,
+        }
+
+    def _close_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
+        self.manifest |= {
+            "status": status,
+            "ended": now(),
+            "elapsed_seconds": self._elapsed(),
+            "solver_seconds": self.seconds,
+            "iterations": self.saved_iteration,
+            "figures": figures,
+        }
+        self.directory.write_manifest(self.manifest)
+
+
+def _progress(total: int, done: int, quiet: bool) -> "tqdm[Any]":
+    return tqdm(
+        total=total,
+        initial=done,
+        desc="solving",
+        unit="it",
+        file=sys.stderr,
+        disable=quiet or not sys.stderr.isatty(),
+        dynamic_ncols=True,
+    )
+
+
+def _show_interval(bar: "tqdm[Any]", row: Metrics) -> None:
+    bar.set_postfix_str(f"exploitability [{row.attack - 0.5:.4f}, {row.bound - 0.5:.4f}]")

@@ -1,0 +1,103 @@
+"""What a finished run comes to."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from hogeq.response.search import SearchBudget
+from hogeq.runs.config import Config
+from hogeq.runs.metrics import Metrics
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """Win rates between which that of a best response lies: attack found, full-memory bound."""
+
+    attack: float
+    bound: float
+
+
+@dataclasses.dataclass(frozen=True)
+class RunSummary:
+    """What a finished run comes to.
+
+    Attributes
+    ----------
+    directory : Path
+        The run directory.
+    config : Config
+    metrics : tuple of Metrics
+        The lines of `metrics.csv`.
+    average, matrix : Interval
+        Of the average policy, and of the matrix made of it.
+    matrix_against_average : float
+        Exact win rate of the matrix against the average policy.
+    effort : Effort
+        Search effort behind both attacks.
+    seconds : float
+        Seconds spent in the solver.
+    elapsed : float
+        Seconds spent on the run, all its parts together.
+    """
+
+    directory: Path
+    config: Config
+    metrics: tuple[Metrics, ...]
+    average: Interval
+    matrix: Interval
+    matrix_against_average: float
+    effort: SearchBudget
+    seconds: float
+    elapsed: float
+
+    @property
+    def purification_loss(self) -> float:
+        """What purification adds to the win rate of the attacks found."""
+        return self.matrix.attack - self.average.attack
+
+    def figures(self) -> dict[str, Any]:
+        """Return the final figures as plain values, as the manifest keeps them."""
+        return {
+            "average_policy": dataclasses.asdict(self.average),
+            "matrix": dataclasses.asdict(self.matrix),
+            "purification_loss": self.purification_loss,
+            "matrix_against_average": self.matrix_against_average,
+            "effort": dataclasses.asdict(self.effort),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as plain values."""
+        return {
+            "name": self.config.name,
+            "directory": str(self.directory),
+            "rules": self.config.rules.name,
+            "solver": self.config.solver.name,
+            "iterations": self.config.solver.iterations,
+            "seconds": self.seconds,
+            "elapsed": self.elapsed,
+            **self.figures(),
+        }
+
+    def __str__(self) -> str:
+        solver = self.config.solver
+        lines = [
+            f"{self.config.rules.name}, {solver.name}, {solver.iterations} iterations",
+            f"{self.elapsed:.1f} s, {self.seconds:.1f} s of them solving",
+            "",
+            f"{'win rate against':20}{'attack found':>14}{'upper bound':>14}{'exploitability':>20}",
+        ]
+        for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
+            between = f"[{interval.attack - 0.5:.4f}, {interval.bound - 0.5:.4f}]"
+            lines.append(f"{name:20}{interval.attack:14.6f}{interval.bound:14.6f}{between:>20}")
+        effort = ", ".join(f"{key} {value}" for key, value in spent_effort(self.effort).items())
+        lines += [
+            "",
+            f"effort of the attack: {effort}",
+            f"matrix against average policy: wins {self.matrix_against_average:.6f}",
+            f"written to {self.directory}",
+        ]
+        return "\n".join(lines)
+
+
+def spent_effort(effort: SearchBudget) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(effort).items() if key != "jobs"}

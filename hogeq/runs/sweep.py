@@ -1,0 +1,260 @@
+"""Sweeps: many runs from one file, side by side, and one table of what came of them.
+
+A sweep is a list of points, each a config of its own with a run directory of its own. What is done
+is not done again, what was cut off goes on, and a point that fails does not stop the others.
+"""
+
+import dataclasses
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq.runs import index as runs
+from hogeq.runs.config import Config, load_config
+from hogeq.runs.errors import HeldError, ResultsError, replacing, reported
+from hogeq.runs.locks import lock
+from hogeq.runs.names import CONFIG, FILES, MANIFEST
+from hogeq.runs.runner import RunError, run
+from hogeq.runs.signals import Interrupted, Signals
+from hogeq.runs.sweep_file import TOKEN, Point, Sweep, identity
+from hogeq.runs.sweep_table import keep_file, table_row, write_table
+from hogeq.support.workers import Workers
+from hogeq.support.yaml import ConfigError
+
+PATIENCE: Final = 30.0
+"""Seconds to wait for a run directory that a process, given up or dying, may still hold."""
+
+GRACE: Final = 30.0
+"""Seconds that runs are given to write a checkpoint when the sweep is stopped."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """What a sweep came to.
+
+    Attributes
+    ----------
+    directory : Path
+    rows : list of dict
+        The lines of the table, one a point.
+    done_before : int
+        Points that were there already, whole.
+    seconds : float
+    notes : tuple of str
+        What a user should know.
+    """
+
+    directory: Path
+    rows: list[dict[str, Any]]
+    done_before: int
+    seconds: float
+    notes: tuple[str, ...]
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """The lines of the points that failed."""
+        return [row for row in self.rows if row["error"]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as plain values."""
+        return {
+            "directory": str(self.directory),
+            "points": len(self.rows),
+            "done_before": self.done_before,
+            "failed": len(self.failures),
+            "seconds": self.seconds,
+            "rows": self.rows,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A point on its way to a worker.
+
+    Attributes
+    ----------
+    config : Config
+    folder : str
+        The sweep's folder, where the sweep was started.
+    token : str
+        What a file in that folder says. A worker that reads it there sees the same folder.
+    overwrite : bool
+        Replace a run that is there.
+    """
+
+    config: Config
+    folder: str
+    token: str
+    overwrite: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What a worker says of a point.
+
+    Attributes
+    ----------
+    error : str
+        Empty: the run is complete.
+    files : dict
+        Contents of the run directory by name, if the worker could not write it in its place.
+    """
+
+    error: str = ""
+    files: dict[str, bytes] = dataclasses.field(default_factory=dict)
+
+
+def compute_point(task: Task) -> Report:
+    """Run one point: in its place if that can be seen from here, or in a folder of its own.
+
+    Returns
+    -------
+    Report
+        Whatever happens, so that no error has to travel.
+    """
+    folder, config = Path(task.folder), task.config
+    try:
+        if _sees(folder, task.token):
+            _run_in_place(config, folder, task.overwrite)
+            return Report()
+        with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
+            path = run(config, scratch, quiet=True).directory
+            return Report(files={name: (path / name).read_bytes() for name in FILES})
+    except (ConfigError, ResultsError, RunError, Interrupted) as error:
+        return Report(str(error))
+    except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
+        return Report(f"internal failure: {type(error).__name__}: {error}")
+
+
+def _sees(folder: Path, token: str) -> bool:
+    try:
+        return (folder / TOKEN).read_text() == token
+    except (OSError, ValueError):
+        return False
+
+
+def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
+    path = folder / config.name
+    limit = time.monotonic() + PATIENCE
+    while True:
+        resume = path if path.exists() and not overwrite else None
+        try:
+            run(config, folder, resume, overwrite, quiet=True)
+        except HeldError:
+            if time.monotonic() > limit:
+                raise
+            time.sleep(0.5)
+        else:
+            return
+
+
+def run_sweep(
+    sweep: Sweep,
+    workers: Workers,
+    out_root: str | Path = "results",
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int, int], object] = lambda _done, _failed: None,
+) -> Summary:
+    """Compute what is left of a sweep, and write its table and its figure.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    workers : Workers
+        Who computes.
+    out_root : str or Path
+        The sweep's folder is made here.
+    overwrite : bool
+        Do all points anew.
+    progress : callable, optional
+        Told how many points have ended, and how many of them failed.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    ResultsError
+        The folder cannot be made or written, is in use, or holds other runs.
+    WorkersLostError
+        There is nobody left to compute.
+    Interrupted
+        A signal came; what was computed is kept.
+    """
+    started = time.monotonic()
+    folder = Path(out_root).absolute() / sweep.name
+    with reported(folder, "made"):
+        folder.mkdir(parents=True, exist_ok=True)
+    if (folder / MANIFEST).exists():
+        raise ResultsError(f"{folder} is a run directory; give the sweep another name")
+    with lock(folder), Signals() as signals, signals.at_once():
+        left = [point for point in sweep.points if overwrite or not _is_complete(point, folder)]
+        done_before = len(sweep.points) - len(left)
+        progress(done_before, 0)
+        errors = _computed(left, workers, folder, overwrite, done_before, progress)
+        rows = [
+            table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
+        ]
+        notes = write_table(sweep, rows, folder)
+    return Summary(folder, rows, done_before, time.monotonic() - started, notes)
+
+
+def _is_complete(point: Point, folder: Path) -> bool:
+    """Whether a point's run is there and whole; refuse one of another config."""
+    path = folder / point.name
+    if not (path / CONFIG).exists():
+        return False
+    there, wanted = load_config(path / CONFIG), point.config
+    try:
+        found = runs.read(path, there.resolved())
+    except ResultsError:
+        found = None  # cut off before its first manifest
+    longer = found is not None and (found.iterations or 0) > wanted.solver.iterations
+    if longer or there.fingerprint() != wanted.fingerprint():
+        raise ResultsError(
+            f"{path} is a run of another config: --overwrite replaces it, another name of the"
+            " sweep leaves it alone"
+        )
+    whole = found is not None and found.status == "complete"
+    return whole and identity(there) == identity(wanted)
+
+
+def _computed(
+    points: Sequence[Point],
+    workers: Workers,
+    folder: Path,
+    overwrite: bool,
+    ended: int,
+    progress: Callable[[int, int], object],
+) -> dict[str, str]:
+    """Compute points; give the errors of those that failed."""
+    token = secrets.token_hex(16)
+    with replacing(folder / TOKEN) as temporary:
+        temporary.write_text(token)
+    tasks = [Task(point.config, str(folder), token, overwrite) for point in points]
+    errors: dict[str, str] = {}
+    with closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes:
+        for index, report in outcomes:
+            name = points[index].name
+            if isinstance(report, Exception):
+                errors[name] = (
+                    f"no worker could compute it: {type(report).__name__}: {_line(report)}"
+                )
+            elif report.error:
+                errors[name] = _line(report.error)
+            elif report.files:
+                keep_file(report.files, folder, name)
+            ended += 1
+            progress(ended, len(errors))
+    (folder / TOKEN).unlink(missing_ok=True)
+    return errors
+
+
+def _line(error: object) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

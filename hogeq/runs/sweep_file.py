@@ -1,0 +1,203 @@
+"""The file of a sweep: which runs it asks for."""
+
+import dataclasses
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from hogeq.model.game import compile_game
+from hogeq.runs.config import Config, check_name, config_from
+from hogeq.runs.overrides import apply_overrides, set_keys
+from hogeq.runs.schema import NAME_ALLOWED
+from hogeq.runs.validation import Strict, checked
+from hogeq.support.yaml import ConfigError, read_yaml
+
+MOST_POINTS: Final = 100_000
+
+TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from one of the same name
+
+_LONGEST: Final = 80  # characters of a point's name
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """One run of a sweep.
+
+    Attributes
+    ----------
+    config : Config
+        Its name is that of the run directory.
+    settings : dict
+        What the sweep sets, by the keys' paths.
+    """
+
+    config: Config
+    settings: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the run directory."""
+        return self.config.name
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key}={setting_text(value)}" for key, value in self.settings.items())
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A sweep, every point of it checked.
+
+    Attributes
+    ----------
+    name : str
+        Of the folder that its run directories are in.
+    keys : tuple of str
+        Paths of the keys that points set.
+    points : tuple of Point
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    points: tuple[Point, ...]
+
+
+class _File(Strict):
+    name: Annotated[str, Field(description=NAME_ALLOWED)]
+    base: Annotated[
+        str | dict[str, Any],
+        Field(description="a config, or the path of one seen from this file's folder"),
+    ]
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
+        default_factory=dict, description="lists of values by key's path, none empty"
+    )
+    points: list[Annotated[dict[str, Any], Field(min_length=1)]] = Field(
+        default_factory=list, description="a list of mappings, values by key's path, none empty"
+    )
+
+
+def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> Sweep:
+    """Read a sweep's file, and check every point of it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML file: ``name``; ``base``, a config or the path of one; ``grid``, lists of values by
+        key, every combination a point; ``points``, settings one by one, each crossed with the grid.
+    overrides : sequence of str
+        ``key=value``, set in the base.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    ConfigError
+        The file is no sweep, or a point of it is refused.
+    """
+    path = Path(path)
+    source = str(path)
+    given = checked(_File, read_yaml(path), "", source)
+    check_name(given.name, source)
+    if not given.grid and not given.points:
+        raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
+    count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
+    if count > MOST_POINTS:
+        raise ConfigError(f"{source}: {count:,} points; allowed: at most {MOST_POINTS:,}")
+    base = given.base
+    if isinstance(base, str):
+        base = read_yaml(path.parent / base)
+    base = apply_overrides(base, overrides)
+    keys = tuple(dict.fromkeys([key for point in given.points for key in point] + [*given.grid]))
+    if "name" in keys:
+        raise ConfigError(f"{source}: name: a sweep names its points itself")
+    labels = point_labels(keys)
+    points = tuple(
+        _point(base, settings, labels, source) for settings in _settings(given.points, given.grid)
+    )
+    _require_distinct(points, source)
+    _require_possible(points, source)
+    return Sweep(given.name, keys, points)
+
+
+def _settings(
+    points: Sequence[Mapping[str, Any]], grid: Mapping[str, Sequence[Any]]
+) -> Iterator[dict[str, Any]]:
+    for point in points or [{}]:
+        for values in itertools.product(*grid.values()):
+            yield {**point, **dict(zip(grid, values, strict=True))}
+
+
+def _point(
+    base: Mapping[str, Any], settings: dict[str, Any], labels: Mapping[str, str], source: str
+) -> Point:
+    name = _name({labels[key]: value for key, value in settings.items()})
+    tree = {**set_keys(base, settings, source), "name": name}
+    return Point(config_from(tree, f"{source}: point {name}"), settings)
+
+
+def point_labels(keys: Sequence[str]) -> dict[str, str]:
+    """Shorten keys' paths as far as they stay apart; ``solver.name`` says solver."""
+    short = {}
+    for key in keys:
+        parts = key.removesuffix(".name").split(".")
+        short[key] = parts[-1]
+    taken = list(short.values())
+    return {key: label if taken.count(label) == 1 else key for key, label in short.items()}
+
+
+def _name(settings: Mapping[str, Any]) -> str:
+    """Name a point by its own settings alone, so that a sweep may grow."""
+    whole = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
+    plain = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", whole)
+    if plain == whole and len(whole) <= _LONGEST and plain[0].isalnum():
+        return whole
+    return f"{plain[:_LONGEST].lstrip('._=+,@-')}@{sha256(whole.encode()).hexdigest()[:8]}"
+
+
+def setting_text(value: object) -> str:
+    return (
+        value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
+    )
+
+
+def identity(config: Config) -> str:
+    """Write down what a run's numbers depend on, and nothing else."""
+    tree = config.resolved()
+    del tree["name"], tree["seed"]
+    for effort in (tree["measure"]["attack"], tree["measure"]["final_attack"] or {}):
+        effort.pop("jobs", None)
+    return json.dumps(tree, sort_keys=True)
+
+
+def _require_distinct(points: Sequence[Point], source: str) -> None:
+    seen: dict[str, Point] = {}
+    for point in points:
+        other = seen.setdefault(identity(point.config), point)
+        if other is not point:
+            raise ConfigError(
+                f"{source}: points {other.name} and {point.name} are the same run: given twice, or "
+                "what sets them apart is set again by a nearer key"
+            )
+
+
+def _require_possible(points: Sequence[Point], source: str) -> None:
+    """Refuse what the game or the solver would refuse, once for each kind of it."""
+    tried = set()
+    for point in points:
+        config = point.config
+        solver = dataclasses.replace(config.solver, iterations=1, seed=0)
+        kind = repr((config.rules, solver))
+        if kind not in tried:
+            try:
+                config.solver.params.init(compile_game(config.rules))
+            except ValueError as error:
+                raise ConfigError(f"{source}: point {point.name}: {error}") from error
+            tried.add(kind)

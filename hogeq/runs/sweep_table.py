@@ -1,0 +1,121 @@
+"""What came of a sweep: its table and its figure."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq import figures
+from hogeq.runs import index as runs
+from hogeq.runs.directory import RunDirectory
+from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.names import MANIFEST
+from hogeq.runs.sweep_file import Point, Sweep, point_labels, setting_text
+from hogeq.support.yaml import ConfigError
+
+TABLE: Final = "table.csv"
+
+PARQUET: Final = "table.parquet"
+
+FIGURE: Final = "summary.png"
+
+
+def keep_file(contents: Mapping[str, bytes], folder: Path, name: str) -> None:
+    """Write the files of a run that a worker sent, the manifest last: with it the run is whole."""
+    with RunDirectory.create(folder, name, overwrite=(folder / name).exists()) as directory:
+        for file in sorted(contents, key=MANIFEST.__eq__):
+            directory.write(file, contents[file])
+
+
+FIGURE_COLUMNS: Final = ("iterations", "attack", "bound", "matrix_attack", "matrix_bound")
+
+TIME_COLUMNS: Final = ("seconds", "elapsed")
+
+
+def table_row(point: Point, keys: Sequence[str], folder: Path, error: str | None) -> dict[str, Any]:
+    try:
+        found = vars(runs.read(folder / point.name, point.config.resolved()))
+    except (ConfigError, ResultsError) as broken:
+        found = {"status": "failed"}
+        error = error or str(broken)
+    return {
+        "point": point.name,
+        **{key: point.settings.get(key) for key in keys},
+        "status": found["status"],
+        "error": error,
+        **{key: found.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
+    }
+
+
+def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, ...]:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0])
+    writer.writerows(
+        [["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows]
+    )
+    with replacing(folder / TABLE) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8")
+    notes = _write_parquet(sweep, rows, folder / PARQUET)
+    draw_table(sweep, rows, folder / FIGURE)
+    return notes
+
+
+def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, ...]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        path.unlink(missing_ok=True)  # an older one would not be of these rows
+        return (
+            f"{path.name} is not written: pyarrow is not installed; pip install 'hogeq[parquet]'",
+        )
+    kinds = {
+        **dict.fromkeys(("point", "status", "error"), pa.string()),
+        "iterations": pa.int64(),
+        **dict.fromkeys((*FIGURE_COLUMNS[1:], *TIME_COLUMNS), pa.float64()),
+    }
+    columns = {}
+    for name in rows[0]:
+        cells = [row[name] for row in rows]
+        if name in sweep.keys:
+            columns[name] = pa.array(_uniform(cells))
+        else:
+            columns[name] = pa.array(cells, kinds[name])
+    with replacing(path) as temporary:
+        parquet.write_table(pa.table(columns), temporary)
+    return ()
+
+
+def _uniform(cells: Sequence[Any]) -> list[Any]:
+    """Leave a column of numbers or of switches as it is, and write out every other."""
+    known = [cell for cell in cells if cell is not None]
+    numbers = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known)
+    if numbers and any(isinstance(cell, float) for cell in known):
+        return [cell if cell is None else float(cell) for cell in cells]
+    if numbers or all(isinstance(cell, bool) for cell in known):
+        return list(cells)
+    return [cell if cell is None else setting_text(cell) for cell in cells]
+
+
+def draw_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the interval of every setting, seeds of one setting in one line."""
+    apart = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
+    labels = point_labels(apart)
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["attack"] is not None:
+            about = ", ".join(
+                row[key] if isinstance(row[key], str) else f"{labels[key]} {setting_text(row[key])}"
+                for key in apart
+            )
+            lines.setdefault(about or "all seeds", []).append(row)
+    if lines:
+        figures.intervals(
+            list(lines),
+            [[row["attack"] for row in group] for group in lines.values()],
+            [[row["bound"] for row in group] for group in lines.values()],
+            path,
+            sweep.name,
+        )

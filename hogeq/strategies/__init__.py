@@ -1,0 +1,1 @@
+"""Strategies as arrays and as files."""

@@ -1,0 +1,228 @@
+"""Strategies as arrays, and the ones that are known by name.
+
+A *matrix* is an int8 array of shape (G, G): ``matrix[s, o]`` dice are rolled by a player with score
+``s`` against ``o``. A *policy* is a float64 array of shape (G, G, K): ``policy[s, o, k]`` is the
+probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hogeq.support.aliases import Matrix, Policy
+
+if TYPE_CHECKING:
+    pass
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn, TypeGuard
+
+if TYPE_CHECKING:
+    pass
+
+
+# Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
+# from 1e-6 on.
+ROW_SUM_TOLERANCE = 1e-9
+
+_SHOWN = 60  # characters of a bad value that a message repeats
+
+
+class StrategyError(ValueError):
+    """A strategy, or the file or the name that should give one, is not valid."""
+
+
+def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> Matrix:
+    """Copy a table of dice to roll, once every cell is known to be good.
+
+    Parameters
+    ----------
+    array : array or sequence of sequences, shape (goal, goal)
+        Whole numbers from 0 to `max_dice`, of any integer or floating type. Row = own score.
+    goal : int
+        Points that win.
+    max_dice : int
+        Most dice a turn may roll, at most 127.
+    name : str
+        What messages call the table.
+
+    Returns
+    -------
+    int8 array, shape (goal, goal)
+        Shares no memory with `array`.
+
+    Raises
+    ------
+    StrategyError
+        If a cell is missing, one too many, not a whole number, or out of range. The message names
+        the first such cell in reading order.
+    """
+    if not isinstance(array, np.ndarray):
+        return _check_rows(array, goal, max_dice, name)
+    if array.dtype.kind not in "iuf":
+        # Objects, texts, truth values: one by one, to name the first that is no number.
+        return _check_rows(array.tolist(), goal, max_dice, name)
+    if array.shape != (goal, goal):
+        _refuse_shape(array.shape, goal, name)
+    # Not a number fails every comparison.
+    good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
+    if not good.all():
+        row, column = np.argwhere(~good)[0]
+        _refuse_cell(int(row), int(column), array[row, column].item(), max_dice, name)
+    return array.astype(np.int8)
+
+
+def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> Policy:
+    """Copy a table of roll probabilities, once every row is known to be a distribution.
+
+    Parameters
+    ----------
+    array : array, shape (goal, goal, max_dice + 1)
+        Not negative; each row ``array[s, o]`` sums to 1 within 1e-9. Rows are not rescaled.
+    goal : int
+        Points that win.
+    max_dice : int
+        Most dice a turn may roll.
+    name : str
+        What messages call the table.
+
+    Returns
+    -------
+    float64 array, shape (goal, goal, max_dice + 1)
+        Shares no memory with `array`.
+
+    Raises
+    ------
+    StrategyError
+        If the shape is wrong, or a probability negative or no number, or a row does not sum to 1.
+        The message names the first bad cell in reading order.
+    """
+    shape = (goal, goal, max_dice + 1)
+    try:
+        given = np.asarray(array)
+    except ValueError as error:  # sequences that differ in length
+        raise StrategyError(f"{name}: rows differ in length, allowed is shape {shape}") from error
+    if given.dtype.kind not in "iuf":
+        raise StrategyError(f"{name}: holds {given.dtype} values, allowed are float64 numbers")
+    if given.shape != shape:
+        raise StrategyError(f"{name}: has shape {given.shape}, allowed is {shape}")
+    policy = given.astype(np.float64)
+    good = (policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE)
+    if not good.all():
+        row, column, roll = (int(index) for index in np.argwhere(~good)[0])
+        raise StrategyError(
+            f"{name}: cell (row {row}, column {column}) rolls {roll} dice with probability "
+            f"{policy[row, column, roll]}, allowed are 0 to 1"
+        )
+    sums = policy.sum(axis=2)
+    off = np.abs(sums - 1) > ROW_SUM_TOLERANCE
+    if off.any():
+        row, column = (int(index) for index in np.argwhere(off)[0])
+        raise StrategyError(
+            f"{name}: cell (row {row}, column {column}) has probabilities that sum to "
+            f"{sums[row, column]}, allowed is 1 within {ROW_SUM_TOLERANCE}"
+        )
+    return policy
+
+
+def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
+    """Whether a valid strategy is a policy; otherwise it is a matrix."""
+    return array.ndim == 3
+
+
+def as_policy(strategy: npt.NDArray[Any], rolls: int) -> Policy:
+    """Give any valid strategy as a policy.
+
+    Parameters
+    ----------
+    strategy : matrix or policy, shape (G, G) or (G, G, K)
+    rolls : int
+        K, the number of rolls to choose from, 0 dice included.
+
+    Returns
+    -------
+    float64 array, shape (G, G, K)
+        A fresh array, also where `strategy` is a policy.
+    """
+    if is_policy(strategy):
+        return strategy.astype(np.float64)
+    policy: Policy = np.equal.outer(strategy, np.arange(rolls)).astype(np.float64)
+    return policy
+
+
+def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
+    if not _is_row(rows):
+        raise StrategyError(f"{name}: is {shown(rows)}, {_allowed(goal)}")
+    matrix = np.empty((goal, goal), np.int8)
+    for row, cells in enumerate(rows):
+        if row == goal:
+            _refuse_excess(row, 0, goal, name)
+        if not _is_row(cells):
+            raise StrategyError(f"{name}: row {row} is {shown(cells)}, {_allowed(goal)}")
+        for column, cell in enumerate(cells):
+            if column == goal:
+                _refuse_excess(row, column, goal, name)
+            value = cell.item() if isinstance(cell, np.generic) else cell
+            # By type, since True == 1; and 6.0 is a whole number.
+            whole = type(value) is int or (type(value) is float and value.is_integer())
+            if not (whole and 0 <= value <= max_dice):
+                _refuse_cell(row, column, value, max_dice, name)
+            matrix[row, column] = value
+        if len(cells) < goal:
+            _refuse_gap(row, len(cells), goal, name)
+    if len(rows) < goal:
+        _refuse_gap(len(rows), 0, goal, name)
+    return matrix
+
+
+def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:
+    if len(shape) != 2:
+        raise StrategyError(f"{name}: has shape {shape}, {_allowed(goal)}")
+    rows, columns = shape
+    if rows == 0 or columns < goal:
+        _refuse_gap(0, columns if rows else 0, goal, name)
+    if columns > goal:
+        _refuse_excess(0, goal, goal, name)
+    if rows < goal:
+        _refuse_gap(rows, 0, goal, name)
+    _refuse_excess(goal, 0, goal, name)
+
+
+def _refuse_cell(row: int, column: int, value: object, max_dice: int, name: str) -> NoReturn:
+    raise StrategyError(
+        f"{name}: cell (row {row}, column {column}) is {shown(value)}, "
+        f"allowed are whole numbers from 0 to {max_dice}"
+    )
+
+
+def _refuse_gap(row: int, column: int, goal: int, name: str) -> NoReturn:
+    raise StrategyError(f"{name}: cell (row {row}, column {column}) is missing, {_allowed(goal)}")
+
+
+def _refuse_excess(row: int, column: int, goal: int, name: str) -> NoReturn:
+    raise StrategyError(
+        f"{name}: cell (row {row}, column {column}) is one too many, {_allowed(goal)}"
+    )
+
+
+def _allowed(goal: int) -> str:
+    return f"allowed are {goal} rows of {goal} whole numbers"
+
+
+def shown(value: object) -> str:
+    """Give a bad value as a message repeats it: printable ASCII, not too long."""
+    text = ascii(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def label(path: Path) -> str:
+    text = str(path)
+    return text if text.isprintable() else ascii(text)

@@ -1,0 +1,315 @@
+"""Strategy files: read with suspicion, written whole.
+
+========== ======================================== ===================================
+suffix     matrix                                   policy
+========== ======================================== ===================================
+.csv .txt  G lines of G numbers, comma or space
+.json      list of G lists, or an object of G * G
+           entries
+.npy       array (G, G)                             array (G, G, K)
+.npz       array ``matrix``                         array ``policy``
+.py        function ``final_strategy``
+========== ======================================== ===================================
+
+An object's keys are the two scores, own first, with a comma or space between and, if you like,
+brackets around: ``"12,30"``, ``"(12, 30)"``, ``"[12, 30]"``, ``"12 30"``.
+
+Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
+Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
+"""
+
+import io
+import json
+import math
+import os
+import re
+import shlex
+import stat
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from hogeq.strategies.arrays import (
+    StrategyError,
+    check_matrix,
+    check_policy,
+    is_policy,
+    label,
+    shown,
+)
+from hogeq.strategies.sandbox import CHUNK, ask
+from hogeq.support.aliases import Matrix, Policy
+
+if TYPE_CHECKING:
+    pass
+
+MAX_BYTES: Final = 64 * 2**20
+"""Largest file that is opened at all."""
+
+TEXT_BYTES_PER_CELL: Final = 128
+"""Largest text file, per cell; numbers as long as ``6.000000000000000000e+00`` take 25."""
+
+SUFFIXES: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
+
+PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
+
+_MEMBERS: Final = ("matrix.npy", "policy.npy")  # of an .npz file
+
+MOST_DICE: Final = 127  # what int8 holds
+
+
+def read_strategy(
+    path: str | os.PathLike[str],
+    goal: int = 100,
+    max_dice: int = 10,
+    trust: bool = False,
+    *,
+    time_limit: float = 60.0,
+) -> Matrix | Policy:
+    """Read a strategy from a file of any known format.
+
+    Parameters
+    ----------
+    path : path
+        Its suffix says the format: see the module's table.
+    goal : int
+        G, points that win.
+    max_dice : int
+        Most dice a turn may roll; K is one more.
+    trust : bool
+        Whether the code in a ``.py`` file may be run. It runs in a process of its own, which may
+        write no file, but is otherwise free to do what its user may do.
+    time_limit : float
+        Seconds that such code is given.
+
+    Returns
+    -------
+    int8 array, shape (G, G), or float64 array, shape (G, G, K)
+
+    Raises
+    ------
+    StrategyError
+        If the file cannot be read, is too large, is of an unknown or refused format, or does not
+        hold a valid strategy: a bad cell is named, the first in reading order.
+    """
+    path = Path(path)
+    name = label(path)
+    if path.suffix.lower() in PICKLES:
+        raise _pickle_refused(path)
+    suffix = known_suffix(path)
+    if suffix == ".py":
+        _readable_size(path, MAX_BYTES)
+        if not trust:
+            raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
+        return check_matrix(ask(path, goal, max_dice, time_limit), goal, max_dice, name)
+    if suffix in {".npy", ".npz"}:
+        data = _read_bytes(path, MAX_BYTES)
+        if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
+            raise _pickle_refused(path)
+        array = _read_npy(io.BytesIO(data), name) if suffix == ".npy" else _read_npz(data, name)
+        check = check_policy if is_policy(array) else check_matrix
+        return check(array, goal, max_dice, name)
+    most = 2**20 + TEXT_BYTES_PER_CELL * goal * goal
+    text = _decode(_read_bytes(path, min(most, MAX_BYTES)), name)
+    rows = _parse_json(text, goal, name) if suffix == ".json" else _parse_table(text)
+    return check_matrix(rows, goal, max_dice, name)
+
+
+def known_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+        raise StrategyError(f"{label(path)}: {given}, allowed are {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def _pickle_refused(path: Path) -> StrategyError:
+    target = path.with_suffix(".json")
+    code = (
+        "import json, pickle; "
+        f"table = pickle.load(open({str(path)!a}, 'rb')); "
+        f"json.dump([[int(n) for n in row] for row in table], open({str(target)!a}, 'w'))"
+    )
+    return StrategyError(
+        f"{label(path)}: pickles are refused, since opening one can run any code; convert one "
+        f"that you trust by: python3 -c {shlex.quote(code)}"
+    )
+
+
+def _readable_size(path: Path, most: int) -> int:
+    """Give the bytes of a regular file, once they are known to be no more than `most`."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        reason = getattr(error, "strerror", None) or error
+        raise StrategyError(f"{label(path)}: cannot be read: {reason}") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise StrategyError(f"{label(path)}: is not a file")
+    if found.st_size > most:
+        raise StrategyError(
+            f"{label(path)}: has {found.st_size} bytes, allowed are {most} for a strategy"
+        )
+    return found.st_size
+
+
+def _read_bytes(path: Path, most: int) -> bytes:
+    size = _readable_size(path, most)
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError as error:
+        raise StrategyError(f"{label(path)}: cannot be read: {error.strerror}") from error
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
+
+
+def _parse_table(text: str) -> list[list[int | float | str]]:
+    return [
+        [_number(cell) for cell in (line.split(",") if "," in line else line.split())]
+        for line in text.splitlines()
+        if line.strip()
+    ]
+
+
+def _number(cell: str) -> int | float | str:
+    """Turn a cell into a number if it is one; else keep it, for a message to show."""
+    cell = cell.strip()
+    # int() and float() alone take more than a table should hold, 1_0 say.
+    if re.fullmatch(r"[+-]?[0-9]{1,9}", cell):
+        return int(cell)
+    if re.fullmatch(r"[+-]?[0-9]{1,30}\.[0-9]{0,30}([eE][+-]?[0-9]{1,3})?", cell):
+        return float(cell)
+    return cell
+
+
+def _parse_json(text: str, goal: int, name: str) -> list[Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        entries: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in entries:
+                raise StrategyError(f"{name}: key {shown(key)} stands twice")
+            entries[key] = value
+        return entries
+
+    try:
+        content = json.loads(text, object_pairs_hook=unique)
+    except StrategyError:
+        raise
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5000 digits
+        raise StrategyError(f"{name}: is not JSON: {error}") from error
+    if isinstance(content, list):
+        return content
+    if isinstance(content, dict):
+        return _rows_of(content, goal, name)
+    raise StrategyError(
+        f"{name}: is {shown(content)}, allowed are a list of {goal} lists of {goal} numbers "
+        f"and an object of {goal * goal} numbers"
+    )
+
+
+def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
+    cells: dict[tuple[int, int], Any] = {}
+    for key, value in entries.items():
+        scores = re.fullmatch(
+            r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*", key
+        )
+        cell = (int(scores[1]), int(scores[2])) if scores else (goal, goal)
+        if max(cell) >= goal:
+            raise StrategyError(
+                f"{name}: key {shown(key)}, allowed are two scores from 0 to {goal - 1}, "
+                'own first, as "12,30" or "(12, 30)"'
+            )
+        if cell in cells:
+            raise StrategyError(
+                f"{name}: cell (row {cell[0]}, column {cell[1]}) stands twice, as {shown(key)} too"
+            )
+        cells[cell] = value
+    for row in range(goal):
+        for column in range(goal):
+            if (row, column) not in cells:
+                raise StrategyError(
+                    f"{name}: cell (row {row}, column {column}) is missing, "
+                    f"allowed are {goal * goal} entries"
+                )
+    return [[cells[row, column] for column in range(goal)] for row in range(goal)]
+
+
+def _read_npz(data: bytes, name: str) -> npt.NDArray[Any]:
+    try:
+        # Decompressed no further than the array's own header says.
+        with (
+            zipfile.ZipFile(io.BytesIO(data)) as archive,
+            archive.open(_the_array(archive, name)) as member,
+        ):
+            return _read_npy(member, name)
+    except StrategyError:
+        raise
+    except (
+        EOFError,
+        NotImplementedError,  # of zip versions to come
+        OSError,
+        OverflowError,
+        RuntimeError,  # encrypted
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise StrategyError(f"{name}: is not an .npz file: {_one_line(error)}") from error
+
+
+def _the_array(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    found = [member for member in archive.infolist() if member.filename in _MEMBERS]
+    if len(found) != 1:
+        raise StrategyError(
+            f"{name}: holds {len(found)} of the arrays `matrix` and `policy`, allowed is 1"
+        )
+    if found[0].compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise StrategyError(f"{name}: is not compressed as numpy does it")
+    return found[0]
+
+
+def _read_npy(file: IO[bytes], name: str) -> npt.NDArray[Any]:
+    """Read one array of numbers.
+
+    numpy's own reader evaluates the header as Python and takes its word for the size.
+    """
+    prefix = file.read(8)
+    width = 2 if prefix[6:7] == b"\x01" else 4
+    if prefix[:6] != b"\x93NUMPY":
+        raise StrategyError(f"{name}: is not an array in numpy's format")
+    header = file.read(min(int.from_bytes(file.read(width), "little"), CHUNK))
+    descr = re.search(rb"'descr'\s*:\s*'([^']*)'", header)
+    order = re.search(rb"'fortran_order'\s*:\s*(True|False)", header)
+    shape = re.search(rb"'shape'\s*:\s*\(([0-9, ]{0,60})\)", header)
+    if not (descr and order and shape):
+        raise StrategyError(f"{name}: has a header that says no type, order and shape")
+    if not re.fullmatch(rb"[<>|=]?([iu][1248]|f[248])", descr[1]):
+        raise StrategyError(
+            f"{name}: holds values of type {shown(descr[1].decode('latin-1'))}, "
+            "allowed are whole and floating numbers"
+        )
+    dtype = np.dtype(descr[1].decode())
+    sizes = tuple(int(size) for size in re.findall(rb"[0-9]+", shape[1]))
+    count = math.prod(sizes)
+    if len(sizes) not in {2, 3} or count * dtype.itemsize > MAX_BYTES:
+        raise StrategyError(
+            f"{name}: has shape {sizes}, allowed are matrices (G, G) and policies (G, G, K)"
+        )
+    body = file.read(count * dtype.itemsize)
+    if len(body) < count * dtype.itemsize:
+        raise StrategyError(f"{name}: ends before its array of shape {sizes} does")
+    flat = np.frombuffer(body, dtype)
+    return flat.reshape(sizes, order="F" if order[1] == b"True" else "C")
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(ascii(str(error))[1:-1].split()) or type(error).__name__

@@ -1,0 +1,41 @@
+"""Rows of probabilities from regrets, sums and values: what several solvers share."""
+
+import numpy as np
+
+from hogeq.support.aliases import Floats
+
+
+def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
+    """Rows scaled to sum to 1; where a row has no infoset_reach, that of `otherwise`, or uniform."""
+    infoset_reach = row_sums(total)
+    empty = infoset_reach <= 0.0
+    rows = total / np.where(empty, 1.0, infoset_reach)[..., None]
+    rows[empty] = 1.0 / total.shape[-1] if otherwise is None else otherwise[empty]
+    # A second time, since rows of tiny infoset_reach can miss 1 by more than rounding allows.
+    rows /= row_sums(rows)[..., None]
+    return rows
+
+
+def row_sums(rows: Floats) -> Floats:
+    """Add up the last axis: where it is short, several times as fast as numpy's own sum."""
+    return np.einsum("...k->...", rows)
+
+
+def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
+    """Regret matching: rows in proportion to positive regrets, each roll at least `epsilon`."""
+    matched = normalised(np.maximum(regrets, 0.0))
+    if epsilon == 0.0:
+        return matched
+    return epsilon + (1.0 - regrets.shape[-1] * epsilon) * matched
+
+
+def softmax(scores: Floats) -> Floats:
+    """Rows in proportion to the exponentials of the scores; a fresh array."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:
+    """Counterfactual values divided by the reach of their rows; zero where play never gets."""
+    rows = infoset_reach[..., None]
+    return np.divide(values, rows, out=np.zeros_like(values), where=rows > 0.0)

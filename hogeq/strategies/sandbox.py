@@ -1,0 +1,79 @@
+"""Strategies that are somebody's code, asked in a process of their own."""
+
+import contextlib
+import json
+import math
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from hogeq.strategies import child
+from hogeq.strategies.arrays import StrategyError, label
+
+if TYPE_CHECKING:
+    pass
+
+_TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
+
+CHUNK: Final = 2**16
+
+DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
+
+
+def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[int]]:
+    """Run a trusted file in a process of its own; its table, not yet checked."""
+    name = label(path)
+    most = 2**16 + 8 * goal * goal  # bytes that an honest answer takes
+    # -I: neither our environment nor the current folder; -B: no bytecode left behind.
+    command = [sys.executable, "-I", "-B", child.__file__, str(path.absolute())]
+    sizes = (goal, max_dice, math.ceil(time_limit) + 1, _TRUSTED_MEMORY)
+    process = subprocess.Popen(  # noqa: S603 - the user trusts this file
+        [*command, *map(str, sizes)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=path.absolute().parent,
+        env={"PATH": os.defpath},
+        start_new_session=True,
+    )
+    pipe = cast("IO[bytes]", process.stdout)
+    try:
+        answer = _read_until(pipe, time.monotonic() + time_limit, most)
+    finally:
+        # Also what it started, if that is still there.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        pipe.close()
+    if answer is None:
+        raise StrategyError(f"{name}: gave no answer within {time_limit:g} seconds")
+    try:
+        reply = json.loads(answer)
+        if "table" in reply:
+            table: list[list[int]] = reply["table"]
+            return table
+        error = str(reply["error"])
+    except (ValueError, RecursionError, TypeError, KeyError):
+        error = "ended without an answer (out of memory or time, or it crashed)"
+    raise StrategyError(f"{name}: {error}")
+
+
+def _read_until(pipe: IO[bytes], deadline: float, most: int) -> bytes | None:
+    """Everything from a pipe up to `most` bytes; None if it is still open at the deadline."""
+    parts: list[bytes] = []
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while most:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                return None
+            part = os.read(pipe.fileno(), min(most, CHUNK))
+            if not part:
+                break
+            parts.append(part)
+            most -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,143 @@
+"""Strategy files, written whole."""
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hogeq.strategies.arrays import (
+    StrategyError,
+    check_matrix,
+    check_policy,
+    is_policy,
+    label,
+    shown,
+)
+from hogeq.strategies.read import MOST_DICE, known_suffix
+from hogeq.strategies.sandbox import DIGITS
+from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.files import write_whole
+
+if TYPE_CHECKING:
+    pass
+
+
+def write_strategy(
+    path: str | os.PathLike[str],
+    array: npt.NDArray[Any],
+    goal: int | None = None,
+    max_dice: int | None = None,
+    player_name: str | None = None,
+) -> None:
+    """Write a strategy in the format that the path's suffix says, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Ends in one of `SUFFIXES`; for a policy, in ``.npz`` or ``.npy``. An existing file is
+        replaced.
+    array : matrix or policy
+        Checked first. Read back, it is the same to the last bit.
+    goal, max_dice : int, optional
+        Those of the game, to check against; by default what the array's shape says.
+    player_name : str, optional
+        For ``.py``, and needed there: see `export_python`.
+
+    Raises
+    ------
+    StrategyError
+        If the array is not valid, the suffix unknown or not for a policy, or `player_name` blank.
+    OSError
+        If the file cannot be written; what was there before is still there.
+    """
+    path = Path(path)
+    suffix = known_suffix(path)
+    name = label(path)
+    strategy: Matrix | Policy
+    goal = len(array) if goal is None else goal
+    if is_policy(array):
+        strategy = check_policy(array, goal, array.shape[2] - 1 if max_dice is None else max_dice)
+        if suffix not in {".npy", ".npz"}:
+            raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
+    else:
+        strategy = check_matrix(array, goal, MOST_DICE if max_dice is None else max_dice)
+    if suffix == ".py":
+        write_whole(path, export_python(strategy, player_name or "").encode())
+    elif suffix in {".npy", ".npz"}:
+        file = io.BytesIO()
+        if suffix == ".npy":
+            np.save(file, strategy, allow_pickle=False)
+        else:
+            key = "policy" if is_policy(strategy) else "matrix"
+            arrays: dict[str, Any] = {key: strategy}
+            np.savez_compressed(file, **arrays)
+        write_whole(path, file.getvalue())
+    else:
+        write_whole(path, _text(strategy.tolist(), suffix).encode())
+
+
+def _text(table: list[list[int]], suffix: str) -> str:
+    if suffix == ".json":
+        return "[\n" + ",\n".join(json.dumps(row) for row in table) + "\n]\n"
+    separator = "," if suffix == ".csv" else " "
+    return "".join(separator.join(map(str, row)) + "\n" for row in table)
+
+
+def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
+    """Text of the file that a contest entrant submits.
+
+    Parameters
+    ----------
+    matrix : array, shape (G, G)
+        Dice to roll, row = own score.
+    player_name : str
+        What the contest calls the entrant.
+
+    Returns
+    -------
+    str
+        Python source without imports, that defines ``PLAYER_NAME`` and
+        ``final_strategy(score, opponent_score)`` for scores below G.
+
+    Raises
+    ------
+    StrategyError
+        If `matrix` is not valid, or `player_name` blank or not to be written in UTF-8.
+    """
+    if not isinstance(player_name, str) or not player_name.strip():
+        raise StrategyError(
+            f"player name {shown(player_name)}: allowed is a text that is not blank"
+        )
+    try:
+        player_name.encode()
+    except UnicodeEncodeError as error:
+        raise StrategyError(f"player name {shown(player_name)}: is not valid Unicode") from error
+    table = check_matrix(matrix, len(matrix), MOST_DICE).tolist()
+    most = max(max(row) for row in table)
+    if most < len(DIGITS):
+        about = "one character for each opponent's score, a = 10 and so on"
+        cells = [[DIGITS[dice] for dice in row] for row in table]
+        answer = f"int(ROLLS[score][opponent_score], {len(DIGITS)})"
+    else:
+        about = "two hexadecimal digits for each opponent's score"
+        cells = [[f"{dice:02x}" for dice in row] for row in table]
+        answer = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
+    rolls = "\n".join(f'    "{"".join(row)}",' for row in cells)
+    return f'''"""A strategy for Hog, as a table."""
+
+PLAYER_NAME = {player_name!r}
+
+# Dice to roll: one line for each own score, {about}.
+ROLLS = (
+{rolls}
+)
+
+
+def final_strategy(score, opponent_score):
+    """Return how many dice to roll with `score` against `opponent_score`."""
+    return {answer}
+'''

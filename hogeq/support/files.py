@@ -1,0 +1,66 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+TEMPORARY: Final = ".tmp-"
+"""How the names of files start that are not whole yet."""
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file whole or not at all.
+
+    Yields a path in the same folder, with the same suffix, to write to. When the block ends well,
+    what was written there is forced to the disk and takes the place of `path`; if it does not,
+    `path` stays as it was.
+
+    Raises
+    ------
+    OSError
+        Writing failed: no space, no permission, no such folder.
+    """
+    path = Path(path)
+    temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}-{path.name}")
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        if error.filename in {temporary, str(temporary)}:  # nobody knows it by that name
+            error.filename = str(path)
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file whole or not at all; text is written as UTF-8.
+
+    Raises
+    ------
+    OSError
+        As `replacing`.
+    """
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _sync_folder(folder: Path) -> None:
+    # A rename is on the disk only once its folder is. Not every file system can, and none must.
+    if sys.platform == "win32":
+        return
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

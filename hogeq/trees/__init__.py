@@ -1,0 +1,1 @@
+"""Game trees: what other programs and the audit of recall walk over."""

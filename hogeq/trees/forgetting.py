@@ -1,0 +1,198 @@
+"""What an information set forgets, found without listing histories."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
+
+from hogeq.trees.recall import (
+    Experience,
+    Finding,
+    History,
+    Move,
+    Pasts,
+    Walk,
+    Witness,
+    each,
+    experience,
+    size,
+    smallest,
+)
+from hogeq.trees.tree import Chance, End, Tree
+
+
+def two_pasts(infoset: Hashable, parts: Pasts) -> Witness | None:
+    heads = sorted((part[0] for part in parts.values()), key=len)
+    return Witness(infoset, heads[0], heads[1]) if len(heads) > 1 else None
+
+
+def untraced(infoset: Hashable, parts: Pasts) -> Witness | None:
+    """Two histories with different pasts that never acted differently at the same place."""
+    best: Witness | None = None
+    known = sorted(((part[0], past) for past, part in parts.items()), key=lambda pair: len(pair[0]))
+    for place, (two, after) in enumerate(known):
+        acts = dict(after)
+        for one, before in known[:place]:
+            if best is not None and len(one) + len(two) >= size(best):
+                break
+            if all(acts.get(met, act) == act for met, act in before):
+                best = Witness(infoset, one, two)
+    return best
+
+
+def twice(walk: Walk) -> Iterator[Witness | None]:
+    for infoset, histories in walk.at.items():
+        for history in histories:
+            for place, move in enumerate(history):
+                if move.player == walk.player and move.infoset == infoset:
+                    yield Witness(infoset, history[:place], history)
+                    break
+
+
+_EVERY = "whatever the refinement"
+
+_COARSEST = "with respect to the coarsest refinement that has perfect recall"
+
+_FINEST = "with respect to perfect information"
+
+_NEITHER = "neither the coarsest refinement that has perfect recall nor perfect information will do"
+
+
+def well_formed(
+    tree: Tree, walk: Walk, pasts: dict[Hashable, Pasts], *, ranked: bool
+) -> tuple[Finding, Finding]:
+    """Whether a game is well-formed, and whether it is skew well-formed.
+
+    The coarsest refinement with perfect recall splits an information set by the player's past.
+    Others split its parts further: a play that no play of a whole part matches is matched by none
+    of a piece either. The finest one tells all histories apart. Those between are not tried.
+    """
+    if ranked:
+        witness = smallest(each(pasts, lambda at, parts: _unmatched_past(walk, at, parts)))
+        if witness is not None:
+            return (Finding(False, witness, _EVERY),) * 2
+    if not walk.whole:
+        return (Finding(None, None, "only the whole tree can tell"),) * 2
+    coarse = _parts(tree, walk.player, by_past=True)
+    witness = smallest(_pairs(coarse, _Part.futures, _NO_PLAY))
+    if witness is not None:
+        return (Finding(False, witness, _EVERY),) * 2
+    fine = _parts(tree, walk.player, by_past=False)
+    unique = all(len(fine[infoset]) == len(parts) for infoset, parts in coarse.items())
+    found = []
+    for form in (_Part.form, _Part.form_without_utilities):
+        refuted = smallest(_pairs(coarse, form, ""))
+        if refuted is None:
+            found.append(Finding(True, None, _COARSEST))
+        elif unique:
+            found.append(Finding(False, refuted, _EVERY))
+        elif smallest(_pairs(fine, form, "")) is None:
+            found.append(Finding(True, None, _FINEST))
+        else:
+            found.append(Finding(None, refuted, _NEITHER))
+    return found[0], found[1]
+
+
+_NEVER = "the opponent's past of the first never goes with the own past of the second"
+
+_NO_PLAY = "no play with the own past of the second can end as one through the first can"
+
+
+def _unmatched_past(walk: Walk, infoset: Hashable, parts: Pasts) -> Witness | None:
+    """Find a past of the opponent's that goes with one own past and not with another.
+
+    Where ranks rise along plays, the opponent's moves before an information set are those at
+    lower ranks: plays that match must then match up to there.
+    """
+    theirs = {
+        past: {experience(history, 1 - walk.player): history for history in reversed(part)}
+        for past, part in parts.items()
+    }
+    best: Witness | None = None
+    for second, part in parts.items():
+        for first in parts:
+            if best is not None and len(parts[first][0]) + len(part[0]) >= size(best):
+                continue
+            for past, history in theirs[first].items():
+                if past not in theirs[second]:
+                    found = Witness(infoset, history, part[0], _NEVER)
+                    best = smallest((best, found))
+    return best
+
+
+class _Part:
+    """Plays through some histories of one information set."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history  # a shortest one
+        self.plays: Counter[tuple[Experience, Experience, Fraction, int]] = Counter()
+
+    def futures(self) -> Hashable:
+        """Give what the opponent meets in whole plays, and the player from here on."""
+        return frozenset((theirs, mine) for theirs, mine, _, _ in self.plays)
+
+    def form(self) -> Hashable:
+        """Give what a bijection preserves: plays have one if and only if forms are equal.
+
+        Chance's probabilities may differ by one factor, which then is that of their sums. So may
+        utilities; being 1 and -1 here, they leave no factor but 1.
+        """
+        total = sum(chance * times for (*_, chance, _), times in self.plays.items())
+        return frozenset(
+            (theirs, mine, chance / total, winner, times)
+            for (theirs, mine, chance, winner), times in self.plays.items()
+        )
+
+    def form_without_utilities(self) -> Hashable:
+        """Give the same if utilities may differ: they do by no more than some bound."""
+        total = sum(chance * times for (*_, chance, _), times in self.plays.items())
+        found: Counter[Hashable] = Counter()
+        for (theirs, mine, chance, _), times in self.plays.items():
+            found[theirs, mine, chance / total] += times
+        return frozenset(found.items())
+
+
+def _parts(tree: Tree, player: int, *, by_past: bool) -> dict[Hashable, list[_Part]]:
+    found: dict[Hashable, dict[Hashable, _Part]] = defaultdict(dict)
+    for play, chance, winner in _plays(tree, tree.root, (), Fraction(1)):
+        mine, theirs = experience(play, player), experience(play, 1 - player)
+        passed = 0
+        for place, move in enumerate(play):
+            if move.player == player:
+                key = mine[:passed] if by_past else play[:place]
+                part = found[move.infoset].setdefault(key, _Part(play[:place]))
+                part.history = min(part.history, play[:place], key=len)
+                part.plays[theirs, mine[passed:], chance, winner] += 1
+                passed += 1
+    return {infoset: list(parts.values()) for infoset, parts in found.items()}
+
+
+def _plays(
+    tree: Tree, state: Hashable, history: History, chance: Fraction
+) -> Iterator[tuple[History, Fraction, int]]:
+    node = tree.node(state)
+    if isinstance(node, End):
+        yield history, chance, node.winner
+    elif isinstance(node, Chance):
+        for probability, label, after in node.branches:
+            yield from _plays(
+                tree, after, (*history, Move(None, None, label)), chance * probability
+            )
+    else:
+        for label, after in node.branches:
+            step = Move(node.player, node.infoset, label)
+            yield from _plays(tree, after, (*history, step), chance)
+
+
+def _pairs(
+    parts: dict[Hashable, list[_Part]], form: Callable[[_Part], Hashable], note: str
+) -> Iterator[Witness]:
+    for infoset, pieces in parts.items():
+        shortest: dict[Hashable, History] = {}
+        for piece in sorted(pieces, key=lambda piece: len(piece.history)):
+            shortest.setdefault(form(piece), piece.history)
+        if len(shortest) > 1:
+            one, two = list(shortest.values())[:2]
+            yield Witness(infoset, one, two, note)
+
+
+NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"

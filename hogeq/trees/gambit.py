@@ -1,0 +1,126 @@
+"""Hog as a file that Gambit reads: the extensive-form format ``.efg``, version 2.
+
+The format is that of R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for
+computation in game theory".  Nodes come in the order of a walk through the tree; probabilities are
+written as fractions, so nothing is rounded.
+"""
+
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+
+from hogeq.rules import Rules
+from hogeq.rules.outcomes import total_rises
+from hogeq.support.files import write_whole
+from hogeq.trees.sizes import Sizes, count
+from hogeq.trees.tree import PLAYERS, Chance, Choice, End, HogTree, Tree
+
+MOST = 2_000_000
+"""Most nodes of a file: some 100 MB, and more memory than most programs that read it have."""
+
+
+def sizes(rules: Rules, *, memory: bool = False) -> Sizes:
+    """Sizes of the tree of a game, counted up to `MOST` nodes.
+
+    Raises
+    ------
+    ValueError
+        If the game may never end.
+    """
+    if not total_rises(rules):
+        raise ValueError(
+            f"export: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
+            "piggy_back false, allowed are pig_out 1 or piggy_back true"
+        )
+    return count(HogTree(rules, memory=memory), most=MOST)
+
+
+def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
+    """Write a game as a file of Gambit's.
+
+    Parameters
+    ----------
+    path : str or Path
+        Written whole or not at all.
+    rules : Rules
+    memory : bool
+        Whether players remember everything that happened; otherwise an information set is the pair
+        (own score, opponent's score).
+
+    Returns
+    -------
+    Sizes
+
+    Raises
+    ------
+    ValueError
+        If the tree has more than `MOST` nodes, or no end.
+    OSError
+        If the file cannot be written.
+    """
+    found = sizes(rules, memory=memory)
+    if not found.exact or found.nodes > MOST:
+        raise ValueError(
+            f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
+            f"{found}, allowed are at most {MOST:,}: lower goal or max_dice"
+        )
+    what = "everything remembered" if memory else "only the scores seen"
+    title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"
+    text = "".join(lines(HogTree(rules, memory=memory), title))
+    write_whole(Path(path), text.encode())
+    return found
+
+
+def lines(tree: Tree, title: str) -> Iterator[str]:
+    """Lines of the file of any game tree of two players; the winner gets 1, the loser -1.
+
+    Parameters
+    ----------
+    tree : Tree
+    title : str
+
+    Yields
+    ------
+    str
+        With the end of the line.
+
+    Examples
+    --------
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "fa22", "goal": 2, "max_dice": 1, "sides": 2})
+    >>> print(*list(lines(HogTree(rules), "Hog"))[:5], sep="", end="")
+    EFG 2 R "Hog" { "A" "B" }
+    c "" 1 "" { "A begins" 1/2 "B begins" 1/2 } 0
+    p "" 1 1 "(0, 0)" { "0" "1" } 0
+    t "" 1 "A wins" { 1, -1 }
+    c "" 2 "" { "1" 1/2 "2" 1/2 } 0
+    """
+    players = " ".join(map(_quoted, PLAYERS))
+    yield f"EFG 2 R {_quoted(title)} {{ {players} }}\n"
+    chances = 0
+    numbers: dict[tuple[int, Hashable], int] = {}
+    counts = [0] * len(PLAYERS)
+    waiting: list[Hashable] = [tree.root]
+    while waiting:
+        node = tree.node(waiting.pop())
+        if isinstance(node, End):
+            payoffs = "1, -1" if node.winner == 0 else "-1, 1"
+            yield f't "" {node.winner + 1} "{PLAYERS[node.winner]} wins" {{ {payoffs} }}\n'
+            continue
+        waiting.extend(branch[-1] for branch in reversed(node.branches))
+        if isinstance(node, Chance):
+            chances += 1
+            actions = " ".join(f"{_quoted(label)} {chance}" for chance, label, _ in node.branches)
+            yield f'c "" {chances} "" {{ {actions} }} 0\n'
+        elif isinstance(node, Choice):
+            key = node.player, node.infoset
+            if key not in numbers:
+                counts[node.player] += 1
+                numbers[key] = counts[node.player]
+            actions = " ".join(_quoted(label) for label, _ in node.branches)
+            name = _quoted(str(node.infoset))
+            yield f'p "" {node.player + 1} {numbers[key]} {name} {{ {actions} }} 0\n'
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

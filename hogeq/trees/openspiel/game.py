@@ -1,0 +1,380 @@
+"""The registered game ``python_hog``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import pyspiel
+
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.outcomes import total_rises
+from hogeq.rules.turn import HOG_WILD_SIDES, points_distribution
+from hogeq.trees.tree import START, HogTree, Position
+
+NAME = "python_hog"
+"""Short name of the game."""
+
+_DEFAULTS: dict[str, Any] = {
+    "edition": "su20",
+    "goal": 100,
+    "max_dice": 10,
+    "sides": 6,
+    "parts": "",
+    "memory": False,
+}
+
+_OWN_PARAMETERS = ("goal", "max_dice", "sides")
+
+_TYPE = pyspiel.GameType(
+    short_name=NAME,
+    long_name="Hog",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=2,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    provides_factored_observation_string=False,
+    parameter_specification=_DEFAULTS,
+)
+
+
+def game_of(rules: Rules, *, memory: bool = False) -> Any:
+    """Give rules as a game of OpenSpiel.
+
+    Parameters
+    ----------
+    rules : Rules
+    memory : bool
+        Whether information states hold everything that happened, instead of the scores alone.
+
+    Returns
+    -------
+    pyspiel.Game
+        Of type ``python_hog``; its string says all of the rules but their name.
+
+    Raises
+    ------
+    ValueError
+        If the game may never end.
+
+    Examples
+    --------
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "hw13", "goal": 4, "max_dice": 1})
+    >>> game_of(rules)
+    python_hog(edition=hw13,goal=4,max_dice=1,memory=False,parts=,sides=6)
+    """
+    _check_ends(rules)
+    return pyspiel.load_game(NAME, {**parameters_of(rules), "memory": memory})
+
+
+def parameters_of(rules: Rules) -> dict[str, Any]:
+    """Parameters of ``python_hog`` that stand for these rules, ``memory`` left out."""
+    names = [field.name for field in fields(Rules) if field.name not in ("name", *_OWN_PARAMETERS)]
+
+    def changes(edition: Rules) -> list[str]:
+        return [name for name in names if getattr(edition, name) != getattr(rules, name)]
+
+    nearest = min(EDITIONS.values(), key=lambda edition: len(changes(edition)))
+    parts = "+".join(f"{name}:{_written(getattr(rules, name))}" for name in changes(nearest))
+    own = {name: getattr(rules, name) for name in _OWN_PARAMETERS}
+    return {"edition": nearest.name, **own, "parts": parts}
+
+
+def rules_of(parameters: Mapping[str, Any]) -> Rules:
+    """Rules from parameters of ``python_hog``.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Those missing have their defaults.
+
+    Returns
+    -------
+    Rules
+
+    Raises
+    ------
+    ValueError
+        If they describe no game, or one that may never end.
+    """
+    given = {**_DEFAULTS, **parameters}
+    spec: dict[str, Any] = {key: given[key] for key in ("edition", *_OWN_PARAMETERS)}
+    for part in filter(None, given["parts"].split("+")):
+        name, colon, text = part.partition(":")
+        if not colon:
+            raise ValueError(
+                f"{NAME}: parts has {part!r}, allowed are name:value pairs joined by +, as in "
+                "swap:double+hog_wild:true"
+            )
+        spec[name] = _read(name, text)
+    rules = rules_from(spec)
+    _check_ends(rules)
+    return rules
+
+
+def _written(value: object) -> str:
+    return str(value).lower()
+
+
+def _read(name: str, text: str) -> object:
+    if text in {"true", "false"}:
+        return text == "true"
+    if name == "extra_turn_sides" and text == "none":
+        return None
+    return int(text) if text.isdecimal() else text
+
+
+def _check_ends(rules: Rules) -> None:
+    if not total_rises(rules):
+        raise ValueError(
+            f"{NAME}: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
+            "piggy_back false, allowed are pig_out 1 or piggy_back true"
+        )
+
+
+def information_state(player: int, own: int, opponent: int) -> str:
+    """Key of an information set of the game without memory."""
+    return f"player {player}: {own}-{opponent}"
+
+
+class HogGame(pyspiel.Game):  # type: ignore[misc]
+    """Hog; see the module.
+
+    Attributes
+    ----------
+    rules : Rules
+    memory : bool
+        Whether information states hold everything that happened.
+    """
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        params = dict(params or {})
+        self.rules = rules = rules_of(params)
+        self.memory = bool({**_DEFAULTS, **params}["memory"])
+        self.tree = HogTree(rules)
+        sides = max(rules.sides, rules.extra_turn_sides or 0, HOG_WILD_SIDES * rules.hog_wild)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=rules.max_dice + 1,
+            # Outcomes are named by points, or by who begins.
+            max_chance_outcomes=1 + max(1, *points_distribution(rules, rules.max_dice, sides)),
+            num_players=2,
+            min_utility=-1.0,
+            max_utility=1.0,
+            utility_sum=0.0,
+            max_game_length=longest(rules),
+        )
+        super().__init__(_TYPE, info, params)
+
+    def new_initial_state(self) -> "HogState":
+        """State before the coin is tossed."""
+        return HogState(self)
+
+    def make_py_observer(
+        self,
+        iig_obs_type: Any = None,
+        params: Any = None,
+    ) -> "HogObserver":
+        """Observer of information states, or of the present state alone."""
+        if params:
+            raise ValueError(f"{NAME}: observer parameters {params}, allowed are none")
+        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        return HogObserver(self, kind)
+
+
+def longest(rules: Rules) -> int:
+    """Most turns a game can take: each raises the sum of the scores, which starts at 0."""
+    return 2 * rules.goal - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A turn that was or is being played."""
+
+    mover: int
+    dice: int
+    points: int | None = None
+    """None while the dice roll."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """A game so far; immutable, so that OpenSpiel need not copy it with a state."""
+
+    tree: HogTree
+    position: Position
+    turns: tuple[_Turn, ...] = ()
+    begins: int | None = None
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+class HogState(pyspiel.State):  # type: ignore[misc]
+    """A game of Hog at some moment."""
+
+    def __init__(self, game: HogGame) -> None:
+        super().__init__(game)
+        self.play = _Play(game.tree, game.tree.root)
+        self.memory = game.memory
+
+    def current_player(self) -> int:
+        """Who is to move: a player or chance; or that the game is over."""
+        position = self.play.position
+        if position.winner is not None:
+            return int(pyspiel.PlayerId.TERMINAL)
+        if position.mover == START or position.dice is not None:
+            return int(pyspiel.PlayerId.CHANCE)
+        return position.mover
+
+    def is_terminal(self) -> bool:
+        """Whether the game is over."""
+        return self.play.position.winner is not None
+
+    def returns(self) -> list[float]:
+        """1 for the winner and -1 for the loser, 0 while the game goes on."""
+        winner = self.play.position.winner
+        if winner is None:
+            return [0.0, 0.0]
+        return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Who begins, or points that the dice can score, with probabilities."""
+        position = self.play.position
+        if position.mover == START:
+            return [(0, 0.5), (1, 0.5)]
+        return [
+            (points, float(way.probability)) for points, way, _ in self.play.tree.ends(position)
+        ]
+
+    def scores(self, player: int) -> tuple[int, int]:
+        """Own score and opponent's score of a player."""
+        position = self.play.position
+        if player == position.mover:
+            return position.own, position.opponent
+        return position.opponent, position.own
+
+    def _legal_actions(self, player: int) -> list[int]:  # noqa: ARG002 - OpenSpiel's signature
+        return list(range(self.play.tree.rules.max_dice + 1))
+
+    def _apply_action(self, action: int) -> None:
+        play, position = self.play, self.play.position
+        if position.mover == START:
+            self.play = _Play(play.tree, position._replace(mover=action), (), action)
+            return
+        if position.dice is None:
+            position = position._replace(dice=action)
+            if action:
+                turns = (*play.turns, _Turn(position.mover, action))
+                self.play = _Play(play.tree, position, turns, play.begins)
+                return
+            past = play.turns
+            points, _, after = play.tree.ends(position)[0]
+        else:
+            past = play.turns[:-1]
+            points, after = next(
+                (points, after) for points, _, after in play.tree.ends(position) if points == action
+            )
+        turn = _Turn(position.mover, position.dice or 0, points)
+        self.play = _Play(play.tree, after, (*past, turn), play.begins)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player != pyspiel.PlayerId.CHANCE:
+            return f"roll {action}"
+        if self.play.position.mover == START:
+            return f"player {action} begins"
+        return f"{action} points"
+
+    def __str__(self) -> str:
+        """Say what happened, and the scores of players 0 and 1."""
+        play = self.play
+        if play.begins is None:
+            return "before the coin"
+        parts = [f"player {play.begins} begins", *map(_said, play.turns)]
+        if play.position.winner is not None:
+            parts.append(f"player {play.position.winner} wins")
+        own, opponent = self.scores(0)
+        return f"{', '.join(parts)} ({own}-{opponent})"
+
+
+def _said(turn: _Turn) -> str:
+    points = "" if turn.points is None else f" for {turn.points}"
+    return f"player {turn.mover} rolls {turn.dice}{points}"
+
+
+class HogObserver:
+    """What a player sees, as numbers and as text; OpenSpiel's observer protocol.
+
+    Attributes
+    ----------
+    tensor : float32 (n,)
+        The parts below, one after the other.
+    dict : dict of str to array
+        Views into it. Scores are one-hot, all scores from the goal on being one. With memory
+        information states add who began and all turns: who rolled, how many dice (one-hot), for
+        how many points, and whether the dice lie. Observations add who is to move, the dice that
+        roll, and what the rules remember (turn, extra turn, own and opponent's record).
+    """
+
+    def __init__(self, game: HogGame, kind: Any) -> None:
+        goal, rolls = game.rules.goal, game.rules.max_dice + 1
+        shapes: dict[str, tuple[int, ...]] = {"player": (2,)}
+        if kind.public_info:
+            shapes |= {"own": (goal + 1,), "opponent": (goal + 1,)}
+            if game.memory and kind.perfect_recall:
+                shapes |= {"begins": (2,), "turns": (longest(game.rules), 2 + rolls + 2)}
+            elif game.memory:
+                shapes |= {"mover": (2,), "dice": (rolls,), "memory": (4,)}
+        sizes = [int(np.prod(shape)) for shape in shapes.values()]
+        self.tensor = np.zeros(sum(sizes), np.float32)
+        cuts = np.split(self.tensor, np.cumsum(sizes)[:-1])
+        self.dict = {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(shapes.items(), cuts, strict=True)
+        }
+
+    def set_from(self, state: HogState, player: int) -> None:
+        """Fill `tensor` with what a player sees of a state."""
+        self.tensor.fill(0.0)
+        play, parts = state.play, self.dict
+        position = play.position
+        parts["player"][player] = 1.0
+        for name, score in zip(("own", "opponent"), state.scores(player), strict=True):
+            if name in parts:
+                parts[name][min(score, len(parts[name]) - 1)] = 1.0
+        if "begins" in parts and play.begins is not None:
+            parts["begins"][play.begins] = 1.0
+            for row, turn in zip(parts["turns"], play.turns, strict=False):
+                row[turn.mover] = 1.0
+                row[2 + turn.dice] = 1.0
+                if turn.points is not None:
+                    row[-2:] = turn.points, 1.0
+        if "mover" in parts and position.mover != START:
+            parts["mover"][position.mover] = 1.0
+            parts["memory"][:] = position.memory
+            if position.dice is not None:
+                parts["dice"][position.dice] = 1.0
+
+    def string_from(self, state: HogState, player: int) -> str:
+        """Say what a player sees of a state."""
+        parts, play = self.dict, state.play
+        if "own" not in parts:
+            return f"player {player}"
+        text = information_state(player, *state.scores(player))
+        if "begins" in parts:
+            return f"{text}, {state}"
+        if "mover" in parts:
+            position = play.position
+            rolling = "" if position.dice is None else f" rolls {position.dice}"
+            return f"{text}, player {position.mover}{rolling}, memory {tuple(position.memory)}"
+        return text
+
+
+pyspiel.register_game(_TYPE, HogGame)

@@ -1,0 +1,89 @@
+"""Strategies as OpenSpiel's tabular policies, and back."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from open_spiel.python.policy import TabularPolicy
+
+from hogeq.rules import Rules
+from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.support.aliases import Floats
+from hogeq.trees.openspiel.game import NAME, information_state, rules_of
+
+
+def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
+    """Give strategies as a tabular policy of OpenSpiel.
+
+    Parameters
+    ----------
+    game : pyspiel.Game
+        Of type ``python_hog``, small enough that OpenSpiel can walk all of its tree.
+    first, second : array_like
+        Strategies of players 0 and 1, each a matrix (G, G) or a policy (G, G, K); by default both
+        play the first.
+
+    Returns
+    -------
+    open_spiel.python.policy.TabularPolicy
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed.
+    """
+    rules = rules_of(game.get_parameters())
+    tables = [as_table(rules, first)] * 2
+    if second is not None:
+        tables[1] = as_table(rules, second)
+    policy = TabularPolicy(game)
+    for row, state in zip(policy.action_probability_array, policy.states, strict=True):
+        player = state.current_player()
+        row[:] = tables[player][state.scores(player)]
+    return policy
+
+
+def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
+    """Give one player's part of a tabular policy of OpenSpiel as a policy.
+
+    Parameters
+    ----------
+    game : pyspiel.Game
+        Of type ``python_hog``, without memory.
+    policy : open_spiel.python.policy.TabularPolicy or pyspiel.TabularPolicy
+    player : int
+        Whose, 0 or 1.
+
+    Returns
+    -------
+    float64 (G, G, K)
+        Uniform where the policy says nothing: scores that no play reaches.
+
+    Raises
+    ------
+    ValueError
+        If the game has memory, for which there is no table of scores; or if rows of the policy do
+        not sum to 1.
+    """
+    parameters = game.get_parameters()
+    if parameters["memory"]:
+        raise ValueError(f"{NAME}: a policy of the game with memory, allowed is memory=False")
+    rules = rules_of(parameters)
+    known = policy.policy_table() if hasattr(policy, "policy_table") else policy.to_dict()
+    shape = (rules.goal, rules.goal, rules.max_dice + 1)
+    table = np.full(shape, 1.0 / shape[2])
+    for own in range(rules.goal):
+        for opponent in range(rules.goal):
+            row = known.get(information_state(player, own, opponent))
+            if row is not None:
+                table[own, opponent] = 0.0
+                for action, probability in row:
+                    table[own, opponent, action] = probability
+    return check_policy(table, rules.goal, rules.max_dice, "OpenSpiel's policy")
+
+
+def as_table(rules: Rules, strategy: ArrayLike) -> Floats:
+    table = np.asarray(strategy)
+    if table.ndim == 3:
+        return check_policy(table, rules.goal, rules.max_dice)
+    return as_policy(check_matrix(table, rules.goal, rules.max_dice), rules.max_dice + 1)

@@ -1,0 +1,168 @@
+"""What an audit of recall finds: information sets, what they forget, and witnesses."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hogeq.trees.tree import Chance, Choice, Tree
+
+
+class Move(NamedTuple):
+    """One step of a history."""
+
+    player: int | None
+    """None for chance."""
+    infoset: Hashable
+    """Where the player moved; None for chance."""
+    action: str
+
+
+History = tuple[Move, ...]
+
+Experience = tuple[tuple[Hashable, str], ...]
+"""Information sets that a player met and what the player did there."""
+
+
+class Witness(NamedTuple):
+    """Two histories that show something."""
+
+    infoset: Hashable
+    """Where both end."""
+    first: History
+    second: History
+    note: str = ""
+
+
+class Loss(NamedTuple):
+    """What information sets forget, of one kind."""
+
+    infosets: frozenset[Hashable]
+    """Those that forget it."""
+    witness: Witness | None
+
+
+class Finding(NamedTuple):
+    """Whether a property holds."""
+
+    holds: bool | None
+    """None if that was not decided."""
+    witness: Witness | None
+    """Why it does not."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found about one player.
+
+    Attributes
+    ----------
+    player : int
+    infosets : frozenset
+        Information sets of the player.
+    histories : int
+        Histories at which the player moves.
+    whole : bool
+        Whether the whole tree was walked.
+    forgets : dict of str to Loss
+        By what is lost: ``own action``, ``own observation``, ``opponent's action``, ``chance``,
+        ``seat``.
+    findings : dict of str to Finding
+        By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
+        ``well-formed``, ``skew well-formed``.
+    """
+
+    player: int
+    infosets: frozenset[Hashable]
+    histories: int
+    whole: bool
+    forgets: dict[str, Loss]
+    findings: dict[str, Finding]
+
+
+class Walk:
+    """Every history of a tree at which a player moves, by information set, shortest first."""
+
+    def __init__(self, tree: Tree, player: int, longest: int | None) -> None:
+        self.player = player
+        self.whole = True
+        self.at: dict[Hashable, list[History]] = defaultdict(list)
+        level: list[tuple[Hashable, History]] = [(tree.root, ())]
+        while level:
+            level = [after for place in level for after in self._step(tree, *place, longest)]
+
+    def _step(
+        self, tree: Tree, state: Hashable, history: History, longest: int | None
+    ) -> Iterator[tuple[Hashable, History]]:
+        node = tree.node(state)
+        if isinstance(node, Chance):
+            for _, label, after in node.branches:
+                yield after, (*history, Move(None, None, label))
+        elif isinstance(node, Choice):
+            if node.player == self.player:
+                self.at[node.infoset].append(history)
+            if longest is not None and sum(move.player is not None for move in history) >= longest:
+                self.whole = False
+                return
+            for label, after in node.branches:
+                yield after, (*history, Move(node.player, node.infoset, label))
+
+
+def experience(history: History, player: int) -> Experience:
+    return tuple((move.infoset, move.action) for move in history if move.player == player)
+
+
+def size(witness: Witness) -> int:
+    return len(witness.first) + len(witness.second)
+
+
+def smallest(found: Iterable[Witness | None]) -> Witness | None:
+    return min((witness for witness in found if witness is not None), key=size, default=None)
+
+
+Key = Callable[[History], Hashable]
+
+
+def parting(
+    infoset: Hashable,
+    histories: Sequence[History],
+    path: Callable[[Hashable, History], list[Hashable]],
+    first: int,
+) -> Witness | None:
+    """Two shortest histories whose paths first differ at one of every other place."""
+    shortest: dict[Hashable, dict[Hashable, History]] = defaultdict(dict)
+    for history in histories:  # shortest first
+        steps = path(infoset, history)
+        for place in range(first, len(steps), 2):
+            shortest[tuple(steps[:place])].setdefault(steps[place], history)
+    pairs = (sorted(ways.values(), key=len)[:2] for ways in shortest.values() if len(ways) > 1)
+    return smallest(Witness(infoset, one, two) for one, two in pairs)
+
+
+def differing(histories: Sequence[History], same: Key, other: Key) -> Witness | None:
+    """Two shortest histories that agree in one respect and not in another."""
+    first: dict[Hashable, tuple[Hashable, History]] = {}
+    found = []
+    for history in histories:  # shortest first
+        known, shortest = first.setdefault(same(history), (other(history), history))
+        if known != other(history):
+            found.append(Witness(None, shortest, history))
+    return smallest(found)
+
+
+Pasts = dict[Experience, list[History]]
+"""Histories of one information set by what the player went through, shortest first."""
+
+
+def by_past(walk: Walk, infoset: Hashable) -> Pasts:
+    found: Pasts = {}
+    for history in walk.at[infoset]:
+        found.setdefault(experience(history, walk.player), []).append(history)
+    return found
+
+
+def each(
+    pasts: dict[Hashable, Pasts], find: Callable[[Hashable, Pasts], Witness | None]
+) -> Iterator[Witness | None]:
+    return (find(infoset, parts) for infoset, parts in pasts.items())

@@ -1,0 +1,165 @@
+"""Game trees, one node at a time: what other programs and the audit of recall walk over.
+
+A tree is a root and a function from states to nodes.  Different histories may lead to equal
+states, so a tree can be counted without being walked.  Hog's own tree is :class:`HogTree`; any
+other object of the same two members will do.
+"""
+
+from collections.abc import Hashable, Iterator
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+from hogeq.rules import Rules
+from hogeq.rules.outcomes import Outcome, outcomes
+from hogeq.rules.turn import Memory
+
+PLAYERS = ("A", "B")
+
+START = -1  # the state before the coin is tossed has no mover
+
+
+class Chance(NamedTuple):
+    """A random move."""
+
+    branches: tuple[tuple[Fraction, str, Hashable], ...]
+    """Probability, what happens, and the state it leads to."""
+
+
+class Choice(NamedTuple):
+    """A move of a player."""
+
+    player: int
+    infoset: Hashable
+    """All that the player knows; equal ones of one player are one information set."""
+    branches: tuple[tuple[str, Hashable], ...]
+    """The action, and the state it leads to."""
+
+
+class End(NamedTuple):
+    """The game is over."""
+
+    winner: int
+
+
+Node = Chance | Choice | End
+
+
+class Tree(Protocol):
+    """What a game tree offers."""
+
+    @property
+    def root(self) -> Hashable:
+        """State at the start."""
+
+    def node(self, state: Hashable) -> Node:
+        """Tell what a state is."""
+
+
+class Position(NamedTuple):
+    """Where a game of Hog stands."""
+
+    mover: int
+    """Player to move, 0 or 1; `START` before the coin is tossed."""
+    own: int
+    """The mover's score."""
+    opponent: int
+    memory: Memory
+    """Of the mover."""
+    dice: int | None = None
+    """Dice being rolled; None while the mover has not decided."""
+    winner: int | None = None
+    """Player, 0 or 1, once the game is over."""
+    past: tuple[str, ...] | None = None
+    """Everything that has happened, where players remember it."""
+
+
+class HogTree:
+    """The tree of a game of Hog.
+
+    First a fair coin says who begins.  A turn is a choice of dice and, unless none are rolled, a
+    random move whose branches are the points they can score.
+
+    Parameters
+    ----------
+    rules : Rules
+    memory : bool
+        Whether players remember everything that happened.  Otherwise an information set is the
+        pair (own score, opponent's score), as a strategy of the contest sees it.
+
+    Examples
+    --------
+    >>> from hogeq.rules import rules_from
+    >>> tree = HogTree(rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2}))
+    >>> print(*tree.node(tree.root).branches[0][:2])
+    1/2 A begins
+    >>> count(tree).nodes
+    27
+    """
+
+    def __init__(self, rules: Rules, *, memory: bool = False) -> None:
+        self.rules = rules
+        self.memory = memory
+        self._known: dict[tuple[int, int, Memory, int], tuple[Outcome, ...]] = {}
+
+    @property
+    def root(self) -> Position:
+        """Before the coin is tossed."""
+        return Position(START, 0, 0, Memory(), past=() if self.memory else None)
+
+    def node(self, state: Hashable) -> Node:
+        """Tell what a position is."""
+        assert isinstance(state, Position)  # noqa: S101 - the protocol promises less
+        if state.winner is not None:
+            return End(state.winner)
+        if state.mover == START:
+            half = Fraction(1, 2)
+            labels = [f"{name} begins" for name in PLAYERS]
+            return Chance(
+                tuple(
+                    (half, label, self._after(state._replace(mover=player), label))
+                    for player, label in enumerate(labels)
+                )
+            )
+        if state.dice is None:
+            branches = []
+            for dice in range(self.rules.max_dice + 1):
+                chosen = self._after(state._replace(dice=dice), str(dice))
+                # Rolling no dice leaves nothing to chance.
+                branches.append((str(dice), chosen if dice else self.ends(chosen)[0][2]))
+            seen = state.past if self.memory else (state.own, state.opponent)
+            return Choice(state.mover, seen, tuple(branches))
+        return Chance(
+            tuple((way.probability, str(way.points), after) for _, way, after in self.ends(state))
+        )
+
+    def outcomes(self, own: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
+        """As the function of this name, and remembered."""
+        key = own, opponent, memory, dice
+        if key not in self._known:
+            self._known[key] = outcomes(self.rules, *key)
+        return self._known[key]
+
+    def ends(self, state: Position) -> list[tuple[int, Outcome, Position]]:
+        """How the turn can end for which dice are being rolled: points, outcome, what follows."""
+        assert state.dice is not None  # noqa: S101
+        found = []
+        for way in self.outcomes(state.own, state.opponent, state.memory, state.dice):
+            mover, own, opponent = state.mover, way.score, way.opponent
+            if way.winner is None and not way.again:
+                mover, own, opponent = 1 - mover, opponent, own
+            winner = None if way.winner is None else abs(state.mover - way.winner)
+            after = Position(mover, own, opponent, way.memory, None, winner, state.past)
+            if state.dice:
+                after = self._after(after, str(way.points))
+            found.append((way.points, way, after))
+        return found
+
+    def _after(self, state: Position, event: str) -> Position:
+        return state if state.past is None else state._replace(past=(*state.past, event))
+
+
+def children(node: Node) -> Iterator[Hashable]:
+    """States that can follow a node, in the order of its branches."""
+    if not isinstance(node, End):
+        for branch in node.branches:
+            yield branch[-1]

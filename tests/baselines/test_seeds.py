@@ -1,0 +1,565 @@
+"""Strategies of the seeds: published figures, and a plain recursion in the seeds' own style."""
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from typer.testing import CliRunner
+
+from hogeq import figures
+from hogeq.baselines import (
+    delta,
+    delta_distribution,
+    fa15_optimal,
+    fa22_optimal,
+    full_memory,
+    hog_wild_heuristic,
+    huan2020,
+    ignore_memory,
+    optimal,
+)
+from hogeq.baselines.registry import builtin, names
+from hogeq.baselines.second_place import first_guess, guess_by_counting, weights
+from hogeq.baselines.simple import always_roll
+from hogeq.baselines.tablebases import full_memory_win_rate
+from hogeq.cli import app
+from hogeq.evaluation.hidden import belief
+from hogeq.evaluation.tablebase import TIE, solve
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.turn import Memory, bonus, land, points_distribution, record, zero_points
+from hogeq.strategies.arrays import StrategyError
+from tests.naive import Match, Play, State
+
+SMALL = {"edition": "su20", "goal": 14, "max_dice": 3}
+OTHER = {"edition": "fa19", "goal": 13, "max_dice": 4}
+
+
+def game(rules: Any) -> Game:
+    return compile_game(rules_from(rules))
+
+
+# --- the same, one call at a time -----------------------------------------------------------------
+
+Key = tuple[int, int, int, int, int]  # own score, opponent's, seat, own record, opponent's
+
+
+class Recursion:
+    """Seed 000's way: recursions that remember results, and a count of their calls."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.rolls = range(rules.max_dice + 1)
+        self.perfect = cache(self._perfect)
+        self.seen: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
+        self.perfect(0, 0, 0, 0, 0)
+
+    def outcomes(self, opponent: int, roll: int) -> dict[int, float]:
+        if roll == 0:
+            return {zero_points(self.rules, opponent): 1.0}
+        found = points_distribution(self.rules, roll, self.rules.sides)
+        return {points: float(chance) for points, chance in found.items()}
+
+    def after(self, own: int, opponent: int, points: int, extra: int) -> tuple[bool, int, int]:
+        """Whether the mover has won, and the scores of the next."""
+        landing = land(self.rules, own + points + extra, opponent)
+        return landing.winner == 0, landing.opponent, landing.score
+
+    def over(self, own: int, opponent: int) -> bool:
+        return max(own, opponent) >= self.rules.goal
+
+    def _perfect(self, own: int, opponent: int, seat: int, mine: int, theirs: int) -> Any:
+        self.seen.setdefault((own, opponent, seat), set()).add((mine, theirs))
+        values = []
+        for roll in self.rolls:
+            extra = bonus(self.rules, Memory(own=mine), roll)
+            value = 0.0
+            for points, chance in self.outcomes(opponent, roll).items():
+                won, *scores = self.after(own, opponent, points, extra)
+                if self.over(*scores):
+                    value += chance * won
+                else:
+                    kept = record(self.rules, roll, points)
+                    value += chance * (1 - self.perfect(*scores, 1 - seat, theirs, kept)[1])
+            values.append(value)
+        best = next(roll for roll in self.rolls if values[roll] >= max(values) - TIE)
+        return best, max(values)
+
+    def count(self, play: Any) -> Counter[Key]:
+        """Count the calls for every state, as the seed's `deltas` does; `play` lists rolls."""
+        calls: Counter[Key] = Counter()
+
+        def call(state: Key) -> None:
+            own, opponent, seat, mine, theirs = state
+            if self.over(own, opponent):
+                return
+            calls[state] += 1
+            if calls[state] > 1:
+                return
+            for roll in play(state):
+                extra = bonus(self.rules, Memory(own=mine), roll)
+                for points in self.outcomes(opponent, roll):
+                    _, *scores = self.after(own, opponent, points, extra)
+                    kept = record(self.rules, roll, points)
+                    call((scores[0], scores[1], 1 - seat, theirs, kept))
+
+        call((0, 0, 0, 0, 0))
+        return calls
+
+    def second_place(self, weight: float, epsilon: float, rounds: int, draft: float) -> Any:
+        perfect = self.count(lambda state: [self.perfect(*state)[0]])
+        matrix = self.final(perfect, Counter(), draft, epsilon)
+        for _ in range(rounds):
+            own = self.count(lambda state, now=matrix: [now[state[:2]]])
+            matrix = self.final(perfect, own, weight, epsilon)
+        return matrix
+
+    def final(self, first: Counter[Key], backup: Counter[Key], default: float, eps: float) -> Any:
+        def weight(key: Key) -> float:
+            # Both seats are played in turn, which counts everything twice.
+            return 2 * first[key] or 2 * backup[key] or default
+
+        @cache
+        def feral(own: int, opponent: int, roll: int) -> float:
+            shares = []
+            for seat in (0, 1):
+                found = self.seen.get((own, opponent, seat), set())
+                every = {pair: weight((own, opponent, seat, *pair)) for pair in found}
+                if sum(every.values()):
+                    fed = [
+                        every[pair]
+                        for pair in every
+                        if bonus(self.rules, Memory(own=pair[0]), roll)
+                    ]
+                    shares.append(sum(fed) / sum(every.values()))
+            return sum(shares) / len(shares) if shares else 0.0
+
+        @cache
+        def best(own: int, opponent: int, erring: bool) -> tuple[int, float]:
+            values = []
+            for roll in self.rolls:
+                value = 0.0
+                p = feral(own, opponent, roll)
+                for extra, share in ((3, p), (0, 1 - p)):
+                    for points, chance in self.outcomes(opponent, roll).items() if share else ():
+                        won, *scores = self.after(own, opponent, points, extra)
+                        then = won if self.over(*scores) else 1 - best(*scores, not erring)[1]
+                        value += share * chance * then
+                values.append(value)
+            top = max(values)
+            roll = next(roll for roll in self.rolls if values[roll] >= top - TIE)
+            return roll, (1 - eps) * top + eps * sum(values) / len(values) if erring else top
+
+        goal = self.rules.goal
+        return np.array(
+            [[best(own, other, False)[0] for other in range(goal)] for own in range(goal)]
+        )
+
+
+@pytest.fixture(scope="module", params=[SMALL, OTHER], ids=["points", "dice"])
+def both(request: pytest.FixtureRequest) -> tuple[Game, Recursion]:
+    of = game(request.param)
+    return of, Recursion(of.rules)
+
+
+def tabulate(of: Game, calls: Counter[Key]) -> NDArray[np.float64]:
+    records = round(of.memory_size**0.5)
+    found = np.zeros((2, of.goal, of.goal, records, records))
+    for (own, opponent, seat, mine, theirs), number in calls.items():
+        found[seat, own, opponent, mine, theirs] = number
+    return found.reshape(2, of.goal, of.goal, -1)
+
+
+def test_entries_are_calls_of_the_recursion(both: tuple[Game, Recursion]) -> None:
+    of, recursion = both
+    matrix = np.random.default_rng(0).integers(0, of.num_actions, (of.goal, of.goal))
+    policy = np.random.default_rng(1).dirichlet(np.full(of.num_actions, 0.05), (of.goal, of.goal))
+    policy[policy < 0.01] = 0.0
+    policy /= policy.sum(axis=2, keepdims=True)
+    assert ((policy > 0).sum(axis=2) > 1).any()
+
+    perfect = recursion.count(lambda state: [recursion.perfect(*state)[0]])
+    assert np.array_equal(delta.entries(of, solve(of).rolls), tabulate(of, perfect))
+    fixed = recursion.count(lambda state: [matrix[state[:2]]])
+    assert np.array_equal(delta.entries(of, matrix), tabulate(of, fixed))
+    mixed = recursion.count(lambda state: np.flatnonzero(policy[state[:2]]))
+    assert np.array_equal(delta.entries(of, policy), tabulate(of, mixed))
+    two = recursion.count(
+        lambda state: np.flatnonzero(policy[state[:2]]) if state[2] else [matrix[state[:2]]]
+    )
+    assert np.array_equal(delta.entries(of, matrix, policy), tabulate(of, two))
+    assert np.array_equal(delta.own_entries(of, matrix, policy)[0], tabulate(of, two)[0])
+    swapped = recursion.count(
+        lambda state: [matrix[state[:2]]] if state[2] else np.flatnonzero(policy[state[:2]])
+    )
+    assert np.array_equal(delta.own_entries(of, matrix, policy)[1], tabulate(of, swapped)[1])
+
+
+def test_any_play_enters_what_the_recursion_has_seen(both: tuple[Game, Recursion]) -> None:
+    of, recursion = both
+    seen = Counter({(*cell, *pair): 1 for cell, pairs in recursion.seen.items() for pair in pairs})
+    assert np.array_equal(delta.entries(of) > 0, tabulate(of, seen) > 0)
+
+
+@pytest.mark.parametrize(
+    ("weight", "epsilon", "rounds", "draft"),
+    [(0.25, 0.01, 1, 1.0), (0.25, 0.01, 0, 0.5), (3.0, 0.0, 2, 0.0), (0.25, 0.3, 3, 0.25)],
+)
+def test_second_place_is_the_recursion(
+    both: tuple[Game, Recursion], weight: float, epsilon: float, rounds: int, draft: float
+) -> None:
+    of, recursion = both
+    found = huan2020(of, weight=weight, epsilon=epsilon, rounds=rounds, draft_weight=draft)
+    want = recursion.second_place(weight, epsilon, rounds, draft)
+    # Where no play leads there is no guess; every other cell must agree.
+    possible = delta.entries(of).sum(axis=(0, 3)) > 0
+    assert np.array_equal(found[possible], want[possible])
+
+
+# --- the second place -----------------------------------------------------------------------------
+
+# Row 1 of the official results of summer 2020, su20_winrates.json of the course's contest server.
+OFFICIAL = {
+    0: 0.9511758418557836,
+    1: 0.9355528820397551,
+    3: 0.858606956500955,
+    6: 0.80124742981107,
+    7: 0.8011531360015995,
+    10: 0.8211999978116069,
+}
+
+
+@pytest.fixture(scope="module")
+def su20() -> Game:
+    return compile_game(EDITIONS["su20"])
+
+
+@pytest.fixture(scope="module")
+def second(su20: Game) -> NDArray[np.int8]:
+    return huan2020(su20)
+
+
+def worst(of: Game, matrix: NDArray[np.int8]) -> float:
+    return max(
+        abs(win_rate(of, matrix, always_roll(of, dice)).win_rate - rate)
+        for dice, rate in OFFICIAL.items()
+    )
+
+
+def test_second_place_wins_what_it_won(su20: Game, second: NDArray[np.int8]) -> None:
+    # The submission itself is unknown. The issue asks for 1e-3, an earlier rebuild had 5e-4.
+    assert worst(su20, second) < 1.2e-4
+
+
+def test_second_place_needs_all_of_its_parts(su20: Game) -> None:
+    # docs/huan2020.md: each of these is farther from the official results.
+    for wrong in ({"rounds": 0}, {"epsilon": 0.0}, {"weight": 1.0}, {"draft_weight": 0.25}):
+        assert worst(su20, huan2020(su20, **wrong)) > 5e-4
+
+
+def test_second_place_without_a_memory_to_guess_is_optimal() -> None:
+    for edition in ("hw13", "fa22"):
+        of = game({"edition": edition, "goal": 20, "max_dice": 4})
+        assert np.array_equal(huan2020(of, epsilon=0.0), optimal(of))
+        assert np.array_equal(delta_distribution(of, epsilon=0.0, rounds=1), optimal(of))
+
+
+@pytest.mark.parametrize("edition", ["su21", "fa18", "sp21", "fa15"])
+def test_second_place_is_refused_where_it_means_nothing(edition: str) -> None:
+    of = game({"edition": edition, "goal": 12, "max_dice": 3})
+    assert not delta.countable(of)
+    for make in (huan2020, delta_distribution):
+        with pytest.raises(StrategyError, match=f"'{make.__name__}': .*{edition}.*allowed are"):
+            make(of)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("weight=-1", "weight is -1.0, allowed are 0 and more"),
+        ("draft_weight=-1", "draft_weight is -1.0"),
+        ("epsilon=1.5", "epsilon: 1.5, allowed are 0 to 1"),
+        ("rounds=-1", "rounds is -1, allowed are 0 to 1000"),
+        ("rounds=1.5", "rounds is '1.5', allowed is a whole number"),
+        ("epsilon=nan", "epsilon is 'nan', allowed is a number"),
+        ("epsilon=1,epsilon=1", "option epsilon is given twice"),
+        ("eps=1", "unknown option 'eps', allowed are weight, epsilon, rounds, draft_weight"),
+        ("3", "1 parameters given, to be written as huan2020"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(options: str, says: str) -> None:
+    with pytest.raises(StrategyError, match=says) as caught:
+        builtin(f"huan2020:{options}", game(SMALL))
+    assert "\n" not in str(caught.value)
+
+
+def test_options_by_name() -> None:
+    of = game(SMALL)
+    found = builtin("huan2020: rounds=0, epsilon=2.5e-1,draft_weight=4", of)
+    assert np.array_equal(found, huan2020(of, rounds=0, epsilon=0.25, draft_weight=4.0))
+    assert "weight=0.25" in names()["huan2020"]
+    with pytest.raises(StrategyError, match="unknown option 'N', allowed are none"):
+        builtin("always_roll:N=3", of)
+
+
+# --- guesses and the truth ------------------------------------------------------------------------
+
+
+def test_seats_are_averaged_and_an_impossible_one_left_out() -> None:
+    table = np.array([[[3.0, 1.0], [0.0, 0.0], [0.0, 0.0]], [[0.0, 8.0], [1.0, 1.0], [0.0, 0.0]]])
+    # By hand: (3/4 + 0) / 2, then the second seat alone, then nothing.
+    want = [[0.375, 0.625], [0.5, 0.5], [0.0, 0.0]]
+    assert delta.over_seats(table).tolist() == want
+
+
+def test_weights_are_looked_up_in_order() -> None:
+    of = game(SMALL)
+    guess = first_guess(of)
+    own = 2 * delta.entries(of, always_roll(of, 2))
+    found = weights(guess, own, 0.25)
+    assert np.array_equal(found[guess.perfect > 0], guess.perfect[guess.perfect > 0])
+    gap = (guess.perfect == 0) & (own > 0)
+    assert gap.any()
+    assert np.array_equal(found[gap], own[gap])
+    rest = (guess.perfect == 0) & (own == 0)
+    assert set(np.unique(found[rest & (guess.possible > 0)])) == {0.25}
+    assert not found[guess.possible == 0].any()
+
+
+def test_exact_is_what_play_makes_of_the_memory() -> None:
+    of = game(SMALL)
+    matrix = ignore_memory(of)
+    policy = delta.trembling(of, matrix, 0.1)
+    assert np.allclose(policy.sum(axis=2), 1.0, atol=1e-15)
+    assert policy[3, 4, matrix[3, 4]] == pytest.approx(0.9 + 0.1 / 4, abs=1e-15)
+    found = delta.exact(of, matrix, 0.1)
+    play = Play(of.rules)
+    masses = Match(play, policy, policy).reach()
+    for cell in [(0, 0), (5, 3), (9, 11), (13, 13)]:
+        want = np.array(
+            [
+                float(sum(masses.get((player, State(*cell, memory)), 0) for player in (0, 1)))
+                for memory in of.memories
+            ]
+        )
+        assert np.allclose(found[cell], want / want.sum(), atol=1e-14)
+
+
+def test_a_response_to_certainty_is_the_best_roll() -> None:
+    # Everyone is known to have scored 13 or more: no bonus ever, which is the game without it.
+    of = game(SMALL)
+    certain = np.zeros((of.goal, of.goal, of.memory_size))
+    certain[:, :, -1] = 1.0
+    assert np.array_equal(delta.respond(of, certain), ignore_memory(of))
+    assert np.array_equal(delta.respond(of, 0.0 * certain), ignore_memory(of))
+
+
+def test_knowing_the_distribution_beats_counting(su20: Game, second: NDArray[np.int8]) -> None:
+    # The seed's author expected as much ("Future Work"). The margin is ours: 0.5200 when written.
+    assert win_rate(su20, delta_distribution(su20), second).win_rate > 0.515
+
+
+def test_delta_distribution_of_no_rounds_ignores_memory() -> None:
+    of = game(SMALL)
+    assert np.array_equal(delta_distribution(of, rounds=0), ignore_memory(of))
+    with pytest.raises(StrategyError, match=r"tremble is 0\.0, allowed are above 0"):
+        delta_distribution(of, tremble=0.0)
+
+
+def test_malformed_players_and_beliefs_are_refused() -> None:
+    of = game(SMALL)
+    with pytest.raises(ValueError, match="rolls have shape"):
+        delta.entries(of, np.zeros((14, 14, 9), np.int64))
+    with pytest.raises(ValueError, match=r"beliefs: shape is \(14, 14\)"):
+        delta.respond(of, np.zeros((14, 14)))
+    with pytest.raises(ValueError, match=r"epsilon: -0\.1"):
+        delta.trembling(of, always_roll(of, 1), -0.1)
+
+
+# --- Hog Wild! ------------------------------------------------------------------------------------
+
+
+def test_hog_wild_wins_what_its_author_says() -> None:
+    of = compile_game(EDITIONS["hw13"])
+    matrix = hog_wild_heuristic(of)
+    rate = win_rate(of, matrix, always_roll(of, 5)).win_rate
+    assert rate == pytest.approx(0.605, abs=5e-4)  # seed 001
+    # RULES.md: the tablebase's matrix.
+    best = win_rate(of, optimal(of), always_roll(of, 5)).win_rate
+    assert best == pytest.approx(0.7208103567, abs=5e-11)
+    assert rate < best
+
+
+@pytest.mark.parametrize(
+    ("own", "opponent", "dice"),
+    [
+        # Nothing to adjust. Six-sided: 6 dice score 8.70, the most. Four-sided (the sum is 7): 4
+        # dice score 4.48, and no dice 5.
+        (10, 6, 6),
+        (3, 4, 0),
+        # Swaps that help. 31 is half of 62: 7 points away, which no dice score for sure; 1 away,
+        # which 10 dice score with probability 0.84. 45 is half of 90, the sum calls for four-sided
+        # dice, and 2 points away is worth 45 / 4 = 11.25; no dice are worth 10.
+        (24, 62, 0),
+        (30, 62, 10),
+        (43, 90, 1),
+        # Four-sided dice for the opponent: no dice make 70 and are worth 6 + 4.25; 1 point makes
+        # 63, and 10 dice are worth 7.30 + 0.84 * 4.25.
+        (10, 54, 0),
+        (8, 54, 10),
+        # Twice the points of no dice: 100; 99; 100, which is twice 50 and swaps.
+        (92, 30, 0),
+        (91, 30, 6),
+        (88, 50, 6),
+    ],
+)
+def test_hog_wild_by_hand(own: int, opponent: int, dice: int) -> None:
+    assert hog_wild_heuristic(compile_game(EDITIONS["hw13"]))[own, opponent] == dice
+
+
+def test_hog_wild_plays_by_any_rules() -> None:
+    for edition in EDITIONS:
+        of = game({"edition": edition, "goal": 10, "max_dice": 2})
+        assert hog_wild_heuristic(of).shape == (10, 10)
+
+
+# --- optimal players ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("player", "edition"), [(fa15_optimal, "fa15"), (fa22_optimal, "fa22")], ids=["fa15", "fa22"]
+)
+def test_an_editions_optimal_player_keeps_to_its_rules(player: Any, edition: str) -> None:
+    sizes = {"goal": 12, "max_dice": 3}
+    home = game({"edition": edition, **sizes})
+    assert np.array_equal(player(home), optimal(home))
+    assert np.array_equal(player(game({"edition": "su20", **sizes})), optimal(home))
+    assert np.array_equal(builtin(f"{edition}_optimal", home), optimal(home))
+
+
+def test_full_memory_wins_what_a_recursion_says() -> None:
+    of = game({"edition": "su20", "goal": 9, "max_dice": 2})
+    play, solved = Play(of.rules), solve(of)
+    index = {memory: place for place, memory in enumerate(of.memories)}
+    policy = delta.trembling(of, ignore_memory(of), 0.2)
+
+    @cache
+    def value(player: int, state: State) -> float:
+        rolls = range(of.num_actions)
+        if player == 0:
+            best = int(solved.rolls[state.own, state.opponent, index[state.memory]])
+            shares = [float(roll == best) for roll in rolls]
+        else:
+            shares = policy[state.own, state.opponent].tolist()
+        total = 0.0
+        for roll in rolls:
+            for branch in play.branches(state, roll):
+                over = branch.winner is not None
+                then = float(branch.winner == 0) if over else 1 - value(1 - player, branch.state)
+                total += shares[roll] * float(branch.chance) * then
+        return total
+
+    found = full_memory_win_rate(of, policy)
+    assert found.first == pytest.approx(value(0, State(0, 0)), abs=1e-13)
+    assert found.second == pytest.approx(1 - value(1, State(0, 0)), abs=1e-13)
+    assert found.win_rate > 0.5
+
+
+def test_full_memory_is_a_matrix_where_there_is_none() -> None:
+    of = game({"edition": "fa22", "goal": 12, "max_dice": 3})
+    assert np.array_equal(full_memory(of), optimal(of))
+    with pytest.raises(StrategyError, match=r"'full_memory': remembers.*allowed in compare"):
+        full_memory(game(SMALL))
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(json.dumps(SMALL))
+    return tmp_path
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_compare_with_full_memory(folder: Path) -> None:
+    of = game(SMALL)
+    want = full_memory_win_rate(of, huan2020(of))
+    arguments = ("--rules", "small.yaml")
+    found = ask("compare", "full_memory", "huan2020", *arguments)
+    assert [found[name] for name in want._fields] == list(want)
+    assert found["win_rate"] > 0.5
+    back = ask("compare", "huan2020", "full_memory", *arguments)
+    assert back["win_rate"] == pytest.approx(1 - want.win_rate, abs=1e-15)
+    assert back["first"] == pytest.approx(1 - want.second, abs=1e-15)
+    own = ask("compare", "full_memory", "full_memory", *arguments)
+    assert own["win_rate"] == 0.5
+    assert own["first"] == pytest.approx(solve(of).value, abs=1e-15)
+    # Without memory it is any other strategy.
+    own = ask("compare", "full_memory", "always_roll:5", "--rules", "hw13")
+    assert own["win_rate"] == pytest.approx(0.7208103567, abs=5e-11)  # RULES.md
+
+
+def test_beliefs_beside_their_guesses(folder: Path) -> None:
+    of = game(SMALL)
+    matrix, against = always_roll(of, 2), always_roll(of, 1)
+    position = ["--score", "9", "--opponent", "8", "--rules", "small.yaml"]
+    guessed = guess_by_counting(of, matrix, against)
+    truth = belief(of, matrix, against, 9, 8)
+    assert truth is not None
+    found = ask(
+        "beliefs", "always_roll:2", *position, "--against", "always_roll:1", "--plot", "b.png"
+    )
+    table = {(line["own_last"], line["opponent_last"]): line for line in found["memories"]}
+    for column, want in (
+        ("probability", truth),
+        ("counted", guessed.counted[9, 8]),
+        ("seed", guessed.looked_up[9, 8]),
+    ):
+        shares = [
+            table[memory.own, memory.opponent][column] if want[place] else 0.0
+            for place, memory in enumerate(of.memories)
+        ]
+        assert shares == want.tolist()
+        assert sum(shares) == pytest.approx(1.0, abs=1e-12)
+        if column != "probability":
+            distance = 0.5 * np.abs(truth - want).sum()
+            assert found["total_variation"][column] == pytest.approx(distance, abs=1e-15)
+            assert 0.0 < distance < 1.0
+    # Counting finds every memory that can be, and no other.
+    assert np.array_equal(truth > 0, guessed.counted[9, 8] > 0)
+    with Image.open(folder / "b.png") as image:
+        assert image.format == "PNG"
+    text = CliRunner().invoke(app, ["beliefs", "always_roll:2", *position]).stdout
+    assert "total variation distance of the guesses" in text
+
+
+def test_beliefs_where_turns_do_not_alternate(folder: Path) -> None:
+    found = ask("beliefs", "always_roll:5", "--score", "40", "--opponent", "42", "--rules", "su21")
+    assert found["total_variation"] is None
+    assert set(found["memories"][0]) == {"turn", "extra", "probability"}
+
+
+def test_a_figure_of_beliefs_refuses_what_does_not_fit(tmp_path: Path) -> None:
+    axes = ("own last", ["0", "1"]), ("opponent's last", ["0", "1", "2"])
+    figures.beliefs({"exact": np.full((2, 3), 1 / 6)}, tmp_path / "b.png", *axes, "su20")
+    with pytest.raises(ValueError, match=r"beliefs: exact has shape \(3, 2\); allowed: \(2, 3\)"):
+        figures.beliefs({"exact": np.full((3, 2), 1 / 6)}, tmp_path / "c.png", *axes)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        figures.beliefs({}, tmp_path / "c.png", *axes)
+    assert not (tmp_path / "c.png").exists()

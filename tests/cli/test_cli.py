@@ -1,0 +1,605 @@
+"""The command line: what people type, what comes back, and how bad input is refused."""
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.baselines.registry import names
+from hogeq.baselines.simple import always_roll
+from hogeq.cli import app, main
+from hogeq.evaluation.hidden import action_values, belief
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.strategies.read import read_strategy
+
+SMALL = {"edition": "su20", "goal": 20, "max_dice": 3}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder to work in, with rules of a small game in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text("edition: su20\ngoal: 20\nmax_dice: 3\n")
+    (tmp_path / "fa22.yaml").write_text("{edition: fa22, goal: 20, max_dice: 3}")
+    (tmp_path / "turns.yaml").write_text("{edition: su21, goal: 20, max_dice: 3}")
+    return tmp_path
+
+
+@pytest.fixture
+def game() -> Game:
+    return compile_game(rules_from(SMALL))
+
+
+def ok(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    """Answer of a command with --json: one object, and nothing else."""
+    found = json.loads(ok(*arguments, "--json"))
+    assert isinstance(found, dict)
+    return found
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def hogeq(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hogeq", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.run(  # noqa: S603 - our own command
+        command, capture_output=True, check=False, text=True, env=environment, timeout=120, **more
+    )
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+def test_compare_gives_the_official_win_rate() -> None:
+    # RULES.md, figures to reproduce (official server).
+    found = ask("compare", "always_roll:0", "always_roll:6", "--rules", "su20")
+    assert found["win_rate"] == pytest.approx(0.560052926770, abs=1e-12)
+    assert found["win_rate"] == pytest.approx((found["first"] + found["second"]) / 2, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("rules", "value", "digits", "first_roll"),
+    [  # RULES.md, figures to reproduce; fa22 to the digits that the seed gives
+        ("hw13", 0.5002728824, 10, 4),
+        ("fa15", 0.4899205974, 10, 4),
+        ("fa22", 0.51736, 5, 3),
+        ("su21", 0.5504431438, 10, 3),
+    ],
+)
+def test_tablebase(rules: str, value: float, digits: int, first_roll: int) -> None:
+    found = ask("tablebase", "--rules", rules)
+    assert found["value"] == pytest.approx(value, abs=0.5000001 * 10**-digits)
+    assert found["first_roll"] == first_roll
+    assert found["against"] is None
+
+
+@pytest.mark.parametrize(("rules", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
+def test_tablebase_against_always_5(rules: str, rate: float) -> None:
+    found = ask("tablebase", "--rules", rules, "--against", "always_roll:5")
+    assert found["against"] == pytest.approx(rate, abs=5e-11)  # RULES.md
+
+
+def test_rules_from_a_file_of_parts(folder: Path) -> None:
+    # RULES.md: su21 without Time Trot and with six-sided extra turns.
+    (folder / "sp21.yaml").write_text("{edition: su21, time_trot: false, extra_turn_sides: 6}")
+    found = ask("tablebase", "--rules", "sp21.yaml")
+    assert found["value"] == pytest.approx(0.5230744513, abs=5e-11)
+    assert found["rules"] == "su21 with time_trot=False, extra_turn_sides=6"
+
+
+def test_attack_finds_the_best_response_without_memory() -> None:
+    found = ask("attack", "always_roll:5", "--rules", "hw13", "--starts", "1")
+    assert found["attack"] == pytest.approx(0.8079894352, abs=5e-11)  # RULES.md
+    assert found["bound"] == pytest.approx(0.8079894352, abs=5e-11)
+    assert found["starts"] == 1
+    assert found["sweeps"] > 0
+
+
+def test_the_longest_game_is_told_on_demand() -> None:
+    assert ask("tablebase", "--rules", "fa22", "--longest")["longest_game"] == 181  # seed 003
+    assert "longest_game" not in ask("tablebase", "--rules", "fa22")
+
+
+# --- compare, attack, tournament ------------------------------------------------------------------
+
+
+def test_numbers_have_all_their_digits(folder: Path, game: Game) -> None:
+    found = ask("compare", "always_roll:2", "bacon:5,3", "--rules", "small.yaml")
+    matrix = always_roll(game, 3)
+    matrix[:, [opponent for opponent in range(20) if 10 - opponent % 10 + opponent // 10 >= 5]] = 0
+    want = win_rate(game, always_roll(game, 2), matrix)
+    assert [found[name] for name in want._fields] == list(want)
+    assert f"{want.win_rate:.12f}" in ok(
+        "compare", "always_roll:2", "bacon:5,3", "--rules", "small.yaml"
+    )
+
+
+def test_the_counter_matrix_wins_what_is_said(folder: Path) -> None:
+    arguments = ["--rules", "small.yaml", "--out", "m.csv", "--starts", "2", "--kicks", "1"]
+    found = ask("attack", "always_roll:2", *arguments, "--seed", "3", "--jobs", "1")
+    assert found["out"] == "m.csv"
+    assert found["starts"] == len(found["found"]) == 2
+    assert found["attack"] == max(found["found"]) <= found["bound"]
+    again = ask("compare", "m.csv", "always_roll:2", "--rules", "small.yaml")
+    assert again["win_rate"] == pytest.approx(found["attack"], abs=1e-12)
+    text = ok("attack", "always_roll:2", *arguments)
+    assert "exploitability is in [" in text
+    assert "counter-matrix written to m.csv" in text
+
+
+def test_tournament(folder: Path) -> None:
+    entries = ["always_roll:1", "always_roll:2", "always_roll:3", "always_roll:2"]
+    files = ["--out", "rates.csv", "--plot", "field.png"]
+    found = ask("tournament", *entries, "--rules", "small.yaml", *files)
+    rates = np.array(found["win_rates"])
+    assert rates + rates.T == pytest.approx(np.ones((4, 4)), abs=1e-12)
+    assert rates[1, 3] == pytest.approx(0.5, abs=1e-12)
+    for line in found["ranking"]:
+        row = np.delete(rates[line["index"]], line["index"])
+        assert line["wins"] == (row > 0.500001).sum()
+        assert line["mean_win_rate"] == pytest.approx(row.mean(), abs=1e-12)
+    twos = [line["rank"] for line in found["ranking"] if line["entry"] == "always_roll:2"]
+    assert twos[0] == twos[1]  # equal counts share a rank
+    table = (folder / "rates.csv").read_text().splitlines()
+    assert table[0] == "strategy,always_roll:1,always_roll:2,always_roll:3,always_roll:2"
+    assert [float(cell) for cell in table[1].split(",")[1:]] == rates[0].tolist()
+    assert (folder / "field.png").read_bytes().startswith(b"\x89PNG")
+    ok("tournament", *entries, "--rules", "small.yaml", "--out", "rates.json", "--jobs", "2")
+    assert json.loads((folder / "rates.json").read_text()) == found
+    text = ok("tournament", *entries, "--rules", "small.yaml")
+    assert text.splitlines()[2].split() == [
+        "strategy",
+        "rank",
+        "won",
+        "mean",
+        "win",
+        "rate",
+        "lowest",
+    ]
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+def test_analyze_lists_every_roll_best_first(folder: Path) -> None:
+    found = ask("analyze", "--rules", "fa22.yaml", "--score", "0", "--opponent", "0")
+    solved = ask("tablebase", "--rules", "fa22.yaml")
+    rates = [roll["win_probability"] for roll in found["rolls"]]
+    assert rates == sorted(rates, reverse=True)
+    assert sorted(roll["dice"] for roll in found["rolls"]) == [0, 1, 2, 3]
+    assert found["rolls"][0]["dice"] == found["best_roll"] == solved["first_roll"]
+    assert found["value"] == rates[0] == pytest.approx(solved["value"], abs=1e-12)
+    assert found["memory"] is None
+    lines = ok("analyze", "--rules", "fa22.yaml", "--score", "0", "--opponent", "0").splitlines()
+    assert lines[0].endswith("0 points against 0, then optimal play")
+    assert lines[3].split() == [str(found["best_roll"]), f"{rates[0]:.12f}", "0.000000000000"]
+
+
+def test_analyze_without_memory_given_says_what_it_takes(folder: Path) -> None:
+    arguments = ["analyze", "--rules", "small.yaml", "--score", "5", "--opponent", "7"]
+    found = ask(*arguments)
+    assert found["memory"] == {"source": "start", "own_last": 0, "opponent_last": 0}
+    assert "memory not given, taken as before the first turn" in ok(*arguments)
+    given = ask(*arguments, "--own-last", "0")
+    assert given["memory"]["source"] == "given"
+    assert given["rolls"] == found["rolls"]
+
+
+def test_analyze_with_memory(folder: Path) -> None:
+    arguments = ["analyze", "--rules", "small.yaml", "--score", "5", "--opponent", "7"]
+    # Rolls 1 and 3 earn the bonus after 1 point: another memory than after 2.
+    one, two = (ask(*arguments, "--own-last", last) for last in ("1", "2"))
+    assert one["rolls"] != two["rolls"]
+    most = ask(*arguments, "--own-last", "6")
+    assert ask(*arguments, "--own-last", "17")["rolls"] == most["rolls"]  # one class from 6 on
+    turns = ["analyze", "--rules", "turns.yaml", "--score", "5", "--opponent", "7"]
+    found = ask(*turns, "--turn", "11", "--extra")
+    assert found["memory"] == {"source": "given", "turn": 3, "extra": True}
+    assert ask(*turns, "--turn", "3", "--no-extra")["rolls"] != found["rolls"]
+    assert "turn (mod 8): 3, extra turn: yes" in ok(*turns, "--turn", "3", "--extra")
+
+
+def test_analyze_averages_memory_over_how_a_strategy_gets_there(folder: Path, game: Game) -> None:
+    arguments = ["analyze", "--rules", "small.yaml", "--score", "9", "--opponent", "8"]
+    found = ask(*arguments, "--strategy", "always_roll:2")
+    matrix = always_roll(game, 2)
+    shares = belief(game, matrix, None, 9, 8)
+    assert shares is not None
+    want = shares @ action_values(game, matrix, None, [(9, 8)])[0]
+    for roll in found["rolls"]:
+        assert roll["win_probability"] == pytest.approx(want[roll["dice"]], abs=1e-15)
+        assert roll["played"] == float(roll["dice"] == 2)
+    assert found["memory"] == {"source": "belief"}
+    assert "averaged over how always_roll:2 gets here" in ok(
+        *arguments, "--strategy", "always_roll:2"
+    )
+
+
+def test_beliefs(folder: Path, game: Game) -> None:
+    position = ["--rules", "small.yaml", "--score", "9", "--opponent", "8"]
+    found = ask("beliefs", "always_roll:2", *position)
+    want = belief(game, always_roll(game, 2), None, 9, 8)
+    assert want is not None
+    for line in found["memories"]:
+        index = next(
+            place
+            for place, memory in enumerate(game.memories)
+            if (memory.own, memory.opponent) == (line["own_last"], line["opponent_last"])
+        )
+        assert line["probability"] == want[index]
+    shares = [line["probability"] for line in found["memories"]]
+    assert sum(shares) == pytest.approx(1.0, abs=1e-12)
+    assert shares == sorted(shares, reverse=True)
+    assert 0.0 < found["reach"] < 1.0
+    assert ask("beliefs", "always_roll:2", *position, "--against", "always_roll:1") != found
+    text = ok("beliefs", "always_roll:2", *position, "--top", "1")
+    assert "own last points  opponent's last points" in text
+    assert f"and {len(shares) - 1} more, together {1 - shares[0]:.12f}" in text
+
+
+# --- what there is --------------------------------------------------------------------------------
+
+
+def test_rules() -> None:
+    found = ask("rules")
+    assert list(found["editions"]) == list(EDITIONS)
+    # GAME.md, what is hidden.
+    sizes = {name: edition["memory_size"] for name, edition in found["editions"].items()}
+    assert {name: sizes[name] for name in ("su20", "su21", "fa18", "fa22")} == {
+        "su20": 14 * 14,
+        "su21": 8 * 2,
+        "fa18": 5 * 2,
+        "fa22": 1,
+    }
+    assert "digit_range" in found["parts"]["more_boar"]
+    text = ok("rules")
+    assert all(name in text for name in EDITIONS)
+    assert "piggy_back" in text
+    assert "Square Swine" in ok("rules", "fa22")
+
+
+def test_rules_of_a_file(folder: Path) -> None:
+    assert "Goal        20 points" in ok("rules", "small.yaml")
+
+
+def test_strategies() -> None:
+    found = ask("strategies")["strategies"]
+    assert found == names()
+    assert {"always_roll:N", "ignore_memory", "optimal"} <= set(found)
+    assert all(usage in ok("strategies") for usage in found)
+
+
+def test_dice(folder: Path) -> None:
+    found = ask("dice", "--rules", "hw13", "--plot", "dice.png")
+    assert [(line["sides"], line["dice"]) for line in found["dice"]] == [
+        (sides, dice) for sides in (6, 4) for dice in range(1, 11)
+    ]
+    # By hand: 3/6 ... one die shows 1 to 6, two dice show no 1 in 25 of 36 rolls.
+    assert found["dice"][0]["mean"] == 3.5
+    assert found["dice"][1]["mean"] == pytest.approx((25 * 8 + 11) / 36, abs=1e-12)
+    assert found["dice"][1]["pig_out"] == pytest.approx(11 / 36, abs=1e-12)
+    for line in found["dice"]:
+        assert sum(line["distribution"].values()) == pytest.approx(1.0, abs=1e-12)
+    assert (folder / "dice.png").read_bytes().startswith(b"\x89PNG")
+    assert "8-sided" in ok("dice", "--rules", "su20", "--sides", "8")
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_export_writes_what_a_contest_takes(folder: Path) -> None:
+    found = ask("export", "ignore_memory", "--rules", "small.yaml", "--player-name", "A 'name'")
+    assert found["out"] == "final_strategy.py"
+    module = runpy.run_path(str(folder / "final_strategy.py"))
+    assert module["PLAYER_NAME"] == "A 'name'"
+    ok("export", "ignore_memory", "--rules", "small.yaml", "--out", "m.csv")
+    matrix = read_strategy(folder / "m.csv", 20, 3)
+    for own in range(20):
+        for other in range(20):
+            assert module["final_strategy"](own, other) == matrix[own, other]
+    same = ["compare", "final_strategy.py", "m.csv", "--rules", "small.yaml", "--trust"]
+    assert ask(*same)["win_rate"] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_export_of_a_policy(folder: Path) -> None:
+    policy = np.random.default_rng(2).dirichlet(np.ones(4), (20, 20))
+    np.savez(folder / "p.npz", policy=policy)
+    rules = ["--rules", "small.yaml"]
+    assert ask("export", "p.npz", *rules, "--out", "q.npz")["kind"] == "policy"
+    assert np.array_equal(np.load(folder / "q.npz")["policy"], policy)
+    assert "--purify argmax" in refused("export", "p.npz", *rules, "--out", "m.csv")
+    ok("export", "p.npz", *rules, "--out", "m.csv", "--purify", "argmax")
+    assert np.array_equal(read_strategy(folder / "m.csv", 20, 3), policy.argmax(axis=2))
+
+
+def test_tablebase_writes_its_matrix(folder: Path) -> None:
+    found = ask("tablebase", "--rules", "fa22.yaml", "--out", "m.csv")
+    assert read_strategy(folder / "m.csv", 20, 3)[0, 0] == found["first_roll"]
+    assert "written to" in ok("tablebase", "--rules", "fa22.yaml", "--out", "m.csv")
+
+
+def test_show(folder: Path) -> None:
+    np.savez(folder / "p.npz", policy=np.full((20, 20, 4), 0.25))
+    rules = ["--rules", "small.yaml"]
+    for name, arguments in {
+        "matrix": ["always_roll:2"],
+        "policy": ["p.npz"],
+        "gap": ["always_roll:2", "--minus", "p.npz"],
+        "values": ["always_roll:2", "--values"],
+    }.items():
+        found = ask("show", *arguments, *rules, "--out", f"{name}.png")
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert sum(found["positions_by_roll"].values()) == 400
+    lines = ok("show", "always_roll:2", *rules).splitlines()
+    assert lines[3] == "19 " + 20 * "2"
+    assert ask("show", "always_roll:2", *rules)["positions_by_roll"]["2"] == 400
+
+
+def test_run(folder: Path) -> None:
+    (folder / "config.yaml").write_text(
+        "{name: tiny, rules: {edition: su20, goal: 20, max_dice: 3},"
+        " solver: {name: cfr_plus, iterations: 5}, measure: {attack: {starts: 1}}}"
+    )
+    found = ask("run", "config.yaml", "--set", "solver.iterations=2")
+    assert found["iterations"] == 2
+    assert (folder / "results" / "tiny" / "matrix.csv").exists()
+    assert "exists already" in refused("run", "config.yaml")
+    assert "exclude each other" in refused(
+        "run", "config.yaml", "--resume", "results/tiny", "--overwrite"
+    )
+    assert "iteratons" in refused("run", "config.yaml", "--set", "solver.iteratons=2")
+    assert "cannot be read" in refused("run", "missing.yaml")
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+R = ("--rules", "small.yaml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        # usage
+        (("comapre",), "No such command 'comapre'"),
+        (("compare",), "Missing argument 'A'; see hogeq compare --help"),
+        (("compare", "always_roll:1"), "Missing argument 'B'"),
+        (("compare", "a", "b", "c"), "unexpected extra argument"),
+        (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
+        (("analyze", "--score", "x", "--opponent", "1"), "--score"),
+        (("analyze", "--score", "1"), "Missing option '--opponent'"),
+        (("run",), "Missing argument 'CONFIG'"),
+        # rules
+        (("compare", "always_roll:1", "always_roll:2", "--rules", "su2"), "unknown edition 'su2'"),
+        (("tablebase", "--rules", "missing.yaml"), "missing.yaml: cannot be read"),
+        (("tablebase", "--rules", "broken.yaml"), "broken.yaml: line 1"),
+        (("tablebase", "--rules", "list.yaml"), "allowed: a mapping of rule parts"),
+        (("tablebase", "--rules", "key.yaml"), "nearest: goal"),
+        (("tablebase", "--rules", "zero.yaml"), "goal"),
+        (("tablebase", "--rules", "huge.yaml"), "GiB"),
+        (("tablebase", "--rules", "contradiction.yaml"), "extra_turn_sides"),
+        (("tablebase", "--rules", "tag.yaml"), "not plain YAML"),
+        (("tablebase", "--rules", "."), "cannot be read"),
+        (("rules", "nothing"), "unknown edition 'nothing'"),
+        (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),
+        # strategies
+        (("compare", "always_rol:1", "always_roll:2", *R), "(nearest: always_roll)"),
+        (("compare", "always_roll:4", "always_roll:2", *R), "N is 4, allowed are 0 to 3"),
+        (("compare", "always_roll", "always_roll:2", *R), "to be written as always_roll:N"),
+        (("compare", "missing.csv", "always_roll:2", *R), "missing.csv: cannot be read"),
+        (("compare", "bad.csv", "always_roll:2", *R), "cell (row 3, column 0) is 4"),
+        (("compare", "short.csv", "always_roll:2", *R), "cell (row 19, column 0) is missing"),
+        (("compare", "code.py", "always_roll:2", *R), "only with --trust"),
+        (("compare", "code.py", "always_roll:2", *R, "--trust"), "raised"),
+        (("compare", "old.pkl", "always_roll:2", *R), "pickles are refused"),
+        (("compare", "optimal", "always_roll:2", *R), "have hidden memory"),
+        (("attack", "nothing", *R), "no built-in"),
+        (("beliefs", "nothing", *R, "--score", "1", "--opponent", "1"), "no built-in"),
+        (("show", "nothing", *R), "no built-in"),
+        (("export", "nothing", *R, "--player-name", "x"), "no built-in"),
+        (("tournament", "always_roll:1", "nothing", *R), "no built-in"),
+        (("tablebase", *R, "--against", "nothing"), "no built-in"),
+        # numbers
+        (("attack", "always_roll:1", *R, "--starts", "0"), "starts: 0, allowed are"),
+        (("attack", "always_roll:1", *R, "--anneal-steps", "-1"), "anneal_steps: -1"),
+        (("attack", "always_roll:1", *R, "--damping", "nan"), "damping: nan"),
+        (("attack", "always_roll:1", *R, "--kicks", "-1"), "kicks: -1"),
+        (("attack", "always_roll:1", *R, "--seed", "-1"), "--seed"),
+        (("attack", "always_roll:1", *R, "--jobs", "0"), "--jobs"),
+        (("tournament", "always_roll:1", "always_roll:2", *R, "--jobs", "0"), "--jobs"),
+        (("tournament", "always_roll:1", *R), "1 strategy given, allowed are 2 or more"),
+        (("analyze", *R, "--score", "20", "--opponent", "1"), "--score: 20, allowed are 0 to 19"),
+        (("analyze", *R, "--score", "1", "--opponent", "-1"), "--opponent: -1, allowed"),
+        (("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "20"), "--opponent: 20"),
+        (
+            ("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "2", "--top", "0"),
+            "--top",
+        ),
+        (("dice", "--sides", "1"), "sides: 1, allowed are 2 to 100"),
+        # memory
+        (("analyze", *R, "--score", "1", "--opponent", "1", "--turn", "1"), "do not remember that"),
+        (("analyze", *R, "--score", "1", "--opponent", "1", "--own-last", "-1"), "--own-last: -1"),
+        (
+            ("analyze", "--rules", "fa19", "--score", "1", "--opponent", "1", "--own-last", "11"),
+            "--own-last: 11 dice, allowed are 0 to 10",
+        ),
+        (
+            ("analyze", "--rules", "fa22.yaml", "--score", "1", "--opponent", "1", "--extra"),
+            "do not remember that",
+        ),
+        (
+            ("analyze", *R, "--score", "19", "--opponent", "0", "--strategy", "always_roll:1"),
+            "play never comes to 19 points against 0",
+        ),
+        (
+            ("beliefs", "always_roll:1", *R, "--score", "19", "--opponent", "0"),
+            "play never comes to 19 points against 0",
+        ),
+        (
+            ("beliefs", "always_roll:1", "--rules", "fa22", "--score", "1", "--opponent", "0"),
+            "have no hidden memory",
+        ),
+        (("tablebase", *R, "--out", "m.csv"), "the best roll depends on it"),
+        # files to write
+        (("attack", "always_roll:1", *R, "--out", "m.xls"), "m.xls: cannot be written, allowed"),
+        (("attack", "always_roll:1", *R, "--out", "no/m.csv"), "there is no folder no"),
+        (("attack", "always_roll:1", *R, "--out", "folder.csv"), "it is a folder"),
+        (("tournament", "a", "b", *R, "--plot", "m.jpg"), "allowed are names ending in .png"),
+        (("dice", "--plot", "no/m.png"), "there is no folder no"),
+        (("export", "always_roll:1", *R), "--player-name: missing, needed for a .py file"),
+        (("export", "always_roll:1", *R, "--player-name", " "), "--player-name: blank"),
+        (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written, allowed"),
+        (
+            ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
+            "purify.method: 'magic', allowed are argmax",
+        ),
+        (("show", "always_roll:1", *R, "--values"), "--values: needs --out"),
+        (
+            ("show", "always_roll:1", *R, "--values", "--minus", "always_roll:2"),
+            "--values and --minus exclude each other",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    folder: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    row = ",".join(20 * ["1"]) + "\n"
+    for name, text in {
+        "broken.yaml": "{edition: su20",
+        "list.yaml": "[su20]",
+        "key.yaml": "{edition: su20, gaol: 20}",
+        "zero.yaml": "{edition: su20, goal: 0}",
+        "huge.yaml": "{edition: su20, goal: 2000, max_dice: 50}",
+        "contradiction.yaml": "{edition: fa22, extra_turn_sides: 8}",
+        "tag.yaml": "!!python/object/apply:os.getcwd []",
+        "bad.csv": 3 * row + "4" + row[1:] + 16 * row,
+        "short.csv": 19 * row,
+        "code.py": "raise SystemExit(3)\n",
+        "old.pkl": "",
+    }.items():
+        (folder / name).write_text(text)
+    (folder / "folder.csv").mkdir()
+    before = sorted(path.name for path in folder.iterdir())
+    assert says in refused(*arguments)
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_cannot_be_written_is_refused(folder: Path) -> None:
+    (folder / "locked").mkdir(mode=0o500)
+    assert "permission denied" in refused(
+        "attack", "always_roll:1", "--rules", "small.yaml", "--out", "locked/m.csv"
+    )
+
+
+def test_a_name_that_cannot_be_printed_is_still_one_line(folder: Path) -> None:
+    refused("compare", "always_roll:1\nalways_roll:2\x1b[2J", "always_roll:1", *R)
+    refused("compare", "a\nb.csv", "always_roll:1", *R)
+    refused("tablebase", "--rules", "a\nb")
+
+
+# --- how it ends ----------------------------------------------------------------------------------
+
+
+def test_help_and_version() -> None:
+    assert ok("--version").strip()
+    assert "tournament" in ok()
+    assert ok() == ok("--help")
+    assert "--anneal-steps" in ok("attack", "--help")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (KeyboardInterrupt(), 130, "hogeq: stopped\n"),
+        (ValueError("deep\ninside"), 1, "hogeq: internal failure: ValueError: deep inside"),
+        (MemoryError(), 1, "hogeq: internal failure: MemoryError"),
+    ],
+)
+def test_interruptions_and_failures_of_ours(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    error: BaseException,
+    status: int,
+    says: str,
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("hogeq.evaluation.win_rates.win_rate", fail)
+    monkeypatch.delenv("HOGEQ_DEBUG", raising=False)
+    assert main(["compare", "always_roll:1", "always_roll:2", *R]) == status
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(says)
+    assert err.count("\n") == 1
+
+
+def test_main_gives_back_the_status(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "su20", "--json"]) == 0
+    assert main(["rules", "nothing"]) == 2
+    assert main(["no-such-command"]) == 2
+    assert main([]) == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_as_a_module(folder: Path) -> None:
+    found = hogeq("compare", "always_roll:1", "always_roll:2", *R, "--json", cwd=folder)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert list(json.loads(found.stdout)) == ["rules", "a", "b", "win_rate", "first", "second"]
+    bad = hogeq("compare", "always_roll:1", "nothing", *R, "--json", cwd=folder)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert re.fullmatch(r"hogeq: strategy 'nothing'[^\n]+\n", bad.stderr)
+
+
+def test_small_commands_import_little() -> None:
+    code = (
+        "import sys; from hogeq.cli import main; main(sys.argv[1:]); "
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+
+    def modules(*arguments: str) -> set[str]:
+        found = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-c", code, *arguments],
+            capture_output=True,
+            check=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        return set(found.stderr.split())
+
+    heavy = {
+        "matplotlib",
+        "joblib",
+        "scipy.linalg",
+        "pandas",
+        "pyspiel",
+        "rich",
+        "hogeq.runs.config",
+    }
+    assert not modules("rules") & (heavy | {"numpy", "numba"})
+    assert not modules("strategies") & (heavy | {"numba"})
+    assert not modules("compare", "always_roll:0", "always_roll:6") & heavy

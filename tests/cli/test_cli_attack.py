@@ -1,0 +1,177 @@
+"""hogeq attack: one rival with a picture of what is gained, a field, a cap, a trade-off curve."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.baselines.simple import always_roll
+from hogeq.cli import app
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.gains import gains
+from hogeq.rules import rules_from
+from hogeq.strategies.read import read_strategy
+
+R = ("--rules", "small.yaml")
+QUICK = ("--starts", "1", "--anneal-steps", "10")
+FIELD = ("--field", "always_roll:1", "always_roll:2", "bacon:5,3")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text("{edition: su20, goal: 20, max_dice: 3}")
+    return tmp_path
+
+
+@pytest.fixture
+def game() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
+
+
+def ok(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["attack", *arguments])
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    found = json.loads(ok(*arguments, "--json"))
+    assert isinstance(found, dict)
+    return found
+
+
+def rate(a: str, b: str) -> float:
+    result = CliRunner().invoke(app, ["compare", a, b, *R, "--json"])
+    return float(json.loads(result.stdout)["win_rate"])
+
+
+# --- one rival ------------------------------------------------------------------------------------
+
+
+def test_what_each_cell_gains(folder: Path, game: Game) -> None:
+    found = ask("always_roll:2", *R, *QUICK, "--out", "m.csv", "--plot", "gain.png")
+    assert (folder / "gain.png").read_bytes().startswith(b"\x89PNG")
+    matrix = read_strategy(folder / "m.csv", 20, 3)
+    want = gains(game, matrix, always_roll(game, 2))
+    met = want.reach > 0.0
+    assert found["reached"] == met.sum()
+    assert found["deviates"] == (met & (matrix != 2)).sum()
+    assert [cell["gain"] for cell in found["gains"]] == sorted(want.gains.ravel())[:-11:-1]
+    for cell in found["gains"]:
+        own, opponent = cell["score"], cell["opponent"]
+        assert cell["gain"] == want.gains[own, opponent]
+        assert (cell["usual"], cell["counter"]) == (2, matrix[own, opponent])
+    text = ok("always_roll:2", *R, *QUICK)
+    assert f"{found['gains'][0]['gain']:.12f}" in text
+    assert f"other dice at {found['deviates']} of the {found['reached']} positions" in text
+
+
+def test_against_the_best_reply_to_itself_there_may_be_nothing_to_gain(folder: Path) -> None:
+    (folder / "fa22.yaml").write_text("{edition: fa22, goal: 20, max_dice: 3}")
+    found = ask("optimal", "--rules", "fa22.yaml", *QUICK, "--plot", "none.png")
+    assert found["attack"] == pytest.approx(0.5, abs=1e-12)
+    assert all(cell["gain"] < 1e-12 for cell in found["gains"])
+    assert (folder / "none.png").exists()
+
+
+# --- a field --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["mean", "beaten"])
+def test_a_field(folder: Path, objective: str) -> None:
+    found = ask(*FIELD, *R, *QUICK, "--objective", objective, "--out", "m.csv", "--jobs", "1")
+    exact = [rate("m.csv", rival) for rival in FIELD[1:]]
+    assert found["win_rates"] == pytest.approx(exact, abs=1e-12)
+    assert found["mean"] == pytest.approx(np.mean(exact), abs=1e-12)
+    assert found["beaten"] == sum(each > 0.500001 for each in exact) == 3
+    assert found["field"] == list(FIELD[1:])
+    assert found["attack"] is found["share"] is None
+    text = ok(*FIELD, *R, *QUICK, "--objective", objective)
+    assert f"{found['mean']:.12f}  3 of 3 beaten" in text
+
+
+def test_a_cap(folder: Path, game: Game) -> None:
+    free = ask(*FIELD, *R, *QUICK)
+    attacked = ask("m.csv", *R, *QUICK) if ok(*FIELD, *R, *QUICK, "--out", "m.csv") else {}
+    cap = 0.56
+    assert attacked["attack"] > cap
+    capped = [*FIELD, *R, *QUICK, "--cap", str(cap), "--steps", "50"]
+    found = ask(*capped, "--out", "c.csv")
+    assert found["attack"] <= cap
+    assert 0.0 < found["share"] <= 1.0
+    assert found["mean"] < free["mean"]
+    assert ask("c.csv", *R, *QUICK, "--kicks", "0")["attack"] == pytest.approx(
+        found["attack"], abs=1e-12
+    )
+    bound = full_memory_bound(game, read_strategy(folder / "c.csv", 20, 3))
+    assert found["bound"] == pytest.approx(bound, abs=1e-12)
+    exact = [rate("c.csv", rival) for rival in FIELD[1:]]
+    assert found["win_rates"] == pytest.approx(exact, abs=1e-12)
+    text = ok(*capped)
+    assert f"attack  {found['attack']:.12f}  strongest found on it, cap {cap}" in text
+    mixed = ask(*capped, "--mixed", "--out", "p.npz")
+    assert read_strategy(folder / "p.npz", 20, 3).ndim == 3
+    assert mixed["attack"] <= cap
+
+
+def test_the_tradeoff_is_drawn_and_written(folder: Path) -> None:
+    arguments = [*FIELD, *R, *QUICK, "--steps", "10", "--tradeoff", "curve.png"]
+    found = ask(*arguments, "--cap", "0.6")
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+    with (folder / "curve.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [{key: float(cell) for key, cell in row.items()} for row in rows] == found["curve"]
+    shares = [point["share"] for point in found["curve"]]
+    assert shares == sorted(set(shares))
+    assert shares[0] == 0.0
+    assert shares[-1] == 1.0
+    assert all(point["attack"] <= point["bound"] for point in found["curve"])
+    alone = ask(*arguments)
+    assert alone["mean"] == alone["curve"][0]["mean"] == ask(*FIELD, *R, *QUICK)["mean"]
+    assert "trade-off drawn to curve.png, numbers in curve.csv" in ok(*arguments)
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("always_roll:1", "always_roll:2"), "2 strategies given, allowed is 1, or several with"),
+        (("always_roll:1", "--objective", "mean"), "--objective: allowed only with --field"),
+        (("always_roll:1", "--cap", "0.6"), "--cap: allowed only with --field"),
+        (("always_roll:1", "--mixed"), "--mixed: allowed only with --field"),
+        (("always_roll:1", "--tradeoff", "t.png"), "--tradeoff: allowed only with --field"),
+        ((*FIELD, "--plot", "x.png"), "--plot: allowed for one strategy"),
+        ((*FIELD, "--mixed"), "--mixed: needs --cap or --tradeoff"),
+        ((*FIELD, "--cap", "0.4"), "--cap: 0.4, allowed are win rates from 0.5 to 1"),
+        ((*FIELD, "--cap", "nan"), "--cap: nan, allowed"),
+        ((*FIELD, "--cap", "0.6", "--mixed", "--out", "m.csv"), "names ending in .npy, .npz"),
+        ((*FIELD, "--objective", "fame"), "--objective"),
+        ((*FIELD, "--tradeoff", "t.pdf"), "allowed are names ending in .png"),
+        ((*FIELD, "--steps", "0"), "--steps"),
+        ((*FIELD, "nobody"), "no built-in"),
+        (("--field",), "Missing argument"),
+        (
+            (*FIELD, *QUICK, "--cap", "0.5", "--steps", "1"),
+            "the lowest attack is 0.[0-9]+, .* allowed are higher caps, more --steps, or --mixed",
+        ),
+    ],
+)
+def test_bad_requests_are_refused_in_one_line(
+    folder: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    result = CliRunner().invoke(app, ["attack", *arguments, *R])
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert re.search(says, result.stderr), result.stderr
+    assert [path.name for path in folder.iterdir()] == ["small.yaml"]

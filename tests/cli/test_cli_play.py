@@ -1,0 +1,310 @@
+"""The game in the terminal: what people type, and how it ends."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.contest.session import Engine, Session
+from hogeq.model.game import compile_game
+from hogeq.rules import EDITIONS, rules_from
+
+RULES = "rules.yaml"
+PROMPT = "roll 0 to 3 > "
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in EDITIONS:
+        (tmp_path / f"{name}.yaml").write_text(f"{{edition: {name}, goal: 20, max_dice: 3}}")
+    (tmp_path / RULES).write_text("{edition: fa22, goal: 20, max_dice: 3}")
+    return tmp_path
+
+
+def session(seed: int, edition: str = "fa22") -> Session:
+    game = compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
+    return Session(game, Engine(game), "you", seed)
+
+
+def play(*lines: str, options: tuple[str, ...] = (), seed: int = 1, rules: str = RULES) -> str:
+    arguments = ["play", "--rules", rules, "--seed", str(seed), "--first", "you", *options]
+    text = "".join(f"{line}\n" for line in lines)
+    result = CliRunner().invoke(app, arguments, input=text)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def answers(*lines: str, **more: Any) -> list[str]:
+    """Give what was said after each prompt."""
+    return play(*lines, **more).split(PROMPT)[1:]
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def test_the_start_says_who_plays_what(folder: Path) -> None:
+    text = play("quit")
+    assert text.startswith("fa22 with goal=20, max_dice=3, you against optimal play, seed 1\n")
+    assert "Square Swine  a new score that is a perfect square becomes the next one" in text
+    assert "Win probabilities count on both playing optimally from the next turn on" in text
+    assert "turn 1: you 0, engine 0" in text
+    assert text.endswith("left at you 0, engine 0\n\n")
+
+
+def test_hints_and_odds(folder: Path) -> None:
+    odds = session(1).odds()
+    hint, table, one, _ = answers("?", "odds", "odds 2", "quit")
+    assert f"best: roll {odds[0].dice}" in hint
+    assert f"{odds[0].win_probability:.12f}" in hint
+    rows = [line.split() for line in table.splitlines()[2:6]]
+    assert rows == [
+        [str(entry.dice), f"{entry.win_probability:.12f}", f"{entry.behind:.12f}"] for entry in odds
+    ]
+    two = next(entry for entry in odds if entry.dice == 2)
+    assert f"{two.win_probability:.12f}" in one
+    assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
+    assert answers("hint", "quit")[0].splitlines()[1:] == hint.splitlines()[1:]
+
+
+def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
+    want = session(1)
+    worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
+    move = want.roll(worst.dice)
+    said = answers(str(worst.dice), "quit")[0]
+    assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
+    assert f"cost {worst.behind:.12f}: win probability {worst.win_probability:.12f}" in said
+    assert f"so far {worst.behind:.12f}" in said
+    reply = want.engine_turn()
+    assert f"engine rolled {reply.dice or 'no dice'}" in said
+    you, engine = want.position.scores
+    assert f"you {you}, engine {engine}" in said
+
+
+def test_undo(folder: Path) -> None:
+    first, again, undone, same, none, *_ = answers("2", "undo", "?", "2", "undo", "undo", "quit")
+    assert "taken back: 2 turns, you rolled 2" in again
+    assert "turn 1: you 0, engine 0" in again
+    assert "best: roll" in undone
+    assert same.splitlines()[1:] == first.splitlines()[1:]
+    assert "nothing to take back" in answers("undo", "quit")[0]
+    assert "mistakes" not in none
+
+
+def test_rules_and_help(folder: Path) -> None:
+    rules, commands, _ = answers("rules", "help", "quit")
+    assert "Square Swine" in rules
+    for word in ("hint", "odds", "undo", "rules", "quit"):
+        assert word in commands
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("4", "4 dice: allowed are 0 to 3"),
+        ("odds 9", "9 dice: allowed are 0 to 3"),
+        ("-1", "'-1': not understood; type a number of dice, or help"),
+        ("two", "'two': not understood"),
+        ("", "'': not understood"),
+        ("2.0", "'2.0': not understood"),
+        ("1 2", "'1 2': not understood"),
+        ("9" * 5000, f"'{'9' * 40}': not understood"),
+        ("\x1b[2J", "'\\x1b[2j': not understood"),
+        ("zwölf", "'zw\\xf6lf': not understood"),
+    ],
+)
+def test_bad_input_gets_one_line_and_another_prompt(folder: Path, line: str, says: str) -> None:
+    said, last = answers(line, "quit")
+    echoed, *lines = said.splitlines()
+    assert echoed == line.replace("\x1b", "?")
+    assert len(lines) == 1
+    assert lines[0].startswith(says)
+    assert "left at you 0, engine 0" in last
+
+
+def test_bytes_that_are_no_text_are_bad_input(folder: Path) -> None:
+    found = run("play", "--rules", RULES, "--first", "you", given=b"\xff\xfe\n\x00\n2\n")
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.count(b"not understood") == 2
+    assert b"you rolled 2" in found.stdout
+
+
+# --- whole games ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_every_edition_is_played_to_the_end(folder: Path, name: str) -> None:
+    options = ("--transcript", "game.json", "--engine", "memory")
+    text = play(*["2"] * 60, options=options, rules=f"{name}.yaml", seed=3)
+    data = json.loads((folder / "game.json").read_text())
+    assert data["winner"] in {"you", "engine"}
+    assert f"{data['you']} to {data['engine']}" in text
+    for turn in data["turns"]:
+        if turn["player"] == "you":
+            assert turn["dice"] == 2
+    total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
+    assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
+    assert f"{total:.11f}"[:-1] in text
+
+
+def test_engines_that_are_matrices_and_policies(folder: Path) -> None:
+    np.savetxt("one.csv", np.ones((20, 20)), fmt="%d", delimiter=",")
+    np.savez("mixed.npz", policy=np.full((20, 20, 4), 0.25))
+    for name in ("one.csv", "always_roll:1"):
+        text = play("0", "quit", options=("--engine", name))
+        assert "engine rolled 1: " in text
+        assert f"both playing {name} from the next turn on" in text
+    assert "both playing mixed.npz" in play("0", "?", "quit", options=("--engine", "mixed.npz"))
+
+
+def test_memory_is_told_where_the_rules_have_one(folder: Path) -> None:
+    text = play("2", "quit", rules="su20.yaml")
+    assert "turn 1: you 0, engine 0; own last points: 0, opponent's last points: 0" in text
+    assert "remembering everything" in text
+    text = play("quit", rules="su21.yaml")
+    assert "turn (mod 8): 0, extra turn: no" in text
+    assert "turn 1: you 0, engine 0; 4-sided dice" in play("quit", rules="hw13.yaml")
+
+
+def test_the_seed_is_told_and_repeats_the_game(folder: Path) -> None:
+    arguments = ["play", "--rules", RULES, "--transcript", "one.json"]
+    found = CliRunner().invoke(app, arguments, input="2\n2\nquit\n")
+    told = re.search(r"seed ([0-9]+)", found.stdout)
+    assert told is not None
+    again = [*arguments[:-1], "two.json", "--seed", told[1]]
+    assert CliRunner().invoke(app, again, input="2\n2\nquit\n").stdout == found.stdout
+    one, two = ((folder / name).read_text() for name in ("one.json", "two.json"))
+    assert one == two
+
+
+def test_a_transcript_for_people(folder: Path) -> None:
+    play("2", "3", "quit", options=("--transcript", "game.txt"), rules="su21.yaml")
+    lines = (folder / "game.txt").read_text().splitlines()
+    assert lines[0] == "su21 with goal=20, max_dice=3, you against optimal play, seed 1"
+    assert "turn 1: you 0, engine 0" in lines
+    assert any(line.startswith("you rolled 2: ") for line in lines)
+    assert any(line.startswith("mistakes: ") for line in lines)
+
+
+def test_json_keeps_the_talk_off_standard_output(folder: Path) -> None:
+    arguments = ["play", "--rules", RULES, "--seed", "1", "--first", "you", "--json"]
+    found = CliRunner().invoke(app, arguments, input="2\n")
+    assert found.exit_code == 0
+    data = json.loads(found.stdout)
+    assert data["engine_plays"] == "optimal"
+    assert data["turns"][0]["dice"] == 2
+    assert PROMPT in found.stderr
+
+
+# --- how it ends ----------------------------------------------------------------------------------
+
+
+def run(*arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "hogeq", *arguments]
+    return subprocess.run(  # noqa: S603 - our own command
+        command, capture_output=True, check=False, input=given, env=environment(), timeout=120
+    )
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+@pytest.mark.parametrize("given", ["", "2\n", "2", "?\n"])
+def test_the_end_of_input_is_polite(folder: Path, given: str) -> None:
+    arguments = ["play", "--rules", RULES, "--seed", "1", "--first", "you"]
+    found = CliRunner().invoke(app, arguments, input=given)
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert "end of input: left at you" in found.stdout
+
+
+def test_a_closed_input_is_the_end_of_it(folder: Path) -> None:
+    command = [sys.executable, "-m", "hogeq", "play", "--rules", RULES, "--first", "you"]
+    found = subprocess.run(  # noqa: S603 - our own command
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *command],
+        capture_output=True,
+        check=False,
+        text=True,
+        env=environment(),
+        timeout=120,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "end of input" in found.stdout
+
+
+def test_in_a_terminal_and_interrupted(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hogeq", "play", "--rules", RULES, "--first", "you"]
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        [*command, "--seed", "1", "--transcript", "game.txt"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(),
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        assert wait_for(ours, PROMPT).count("turn 1") == 1
+        os.write(ours, b"2\n")
+        said = wait_for(ours, PROMPT)
+        assert said.startswith("2\r\n")  # echoed by the terminal, once
+        assert "you rolled 2: " in said.splitlines()[1]
+        # A signal between the prompt and the read that follows waits for the next one.
+        for _ in range(10):
+            process.send_signal(signal.SIGINT)
+            if select.select([ours], [], [], 5.0)[0]:
+                break
+        assert "hogeq: stopped" in wait_for(ours, "stopped")
+        assert process.wait(60) == 130
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert "you rolled 2: " in (folder / "game.txt").read_text()
+
+
+def wait_for(terminal: int, text: str) -> str:
+    found, deadline = "", time.monotonic() + 100.0
+    while text not in found:
+        assert select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0], found
+        found += os.read(terminal, 4096).decode()
+    return found
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--engine", "nobody"), "no built-in"),
+        (("--engine", "always_roll:4"), "N is 4, allowed are 0 to 3"),
+        (("--seed", "-1"), "--seed"),
+        (("--first", "me"), "--first"),
+        (("--transcript", "game.pdf"), "allowed are names ending in .txt, .json"),
+        (("--transcript", "no/game.txt"), "there is no folder no"),
+        (("--rules", "su99"), "unknown edition"),
+    ],
+)
+def test_bad_options_are_refused_before_the_game(
+    folder: Path, options: tuple[str, ...], says: str
+) -> None:
+    found = CliRunner().invoke(app, ["play", "--rules", RULES, *options], input="2\n")
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    assert says in found.stderr
+    assert found.stderr.count("\n") == 1

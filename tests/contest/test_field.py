@@ -1,0 +1,260 @@
+"""One strategy against a field: against all matrices there are, and what safety costs."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.baselines.simple import always_roll, bacon
+from hogeq.contest.field import Answer, answer_field
+from hogeq.contest.objectives import Objective
+from hogeq.contest.safety import CapError, Point, answer_below, restricted_response, tradeoff
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.strategies.arrays import as_policy
+from tests.naive import Play, every_matrix_wins
+from tests.response.test_respond import TINY
+
+Floats = NDArray[np.float64]
+WIN = 0.500001  # RULES.md, contest server conventions
+
+# Goal 4 with two dice: 177,147 matrices that differ. Time Trot would make it 5 million.
+GOAL_4: dict[str, Any] = {"goal": 4, "max_dice": 2, "sides": 2, "zero_dice": "one_plus_max_digit"}
+GAMES: dict[str, dict[str, Any]] = TINY | {
+    "goal 4, two dice, points": GOAL_4 | {"feral_hogs": "points"},
+    "goal 4, two dice, dice": GOAL_4 | {"feral_hogs": "dice"},
+}
+
+
+class Tiny(NamedTuple):
+    game: Game
+    rivals: list[Floats]
+    rates: Floats
+    """(n, m), win rate of every matrix against every rival."""
+
+
+@cache
+def tiny(name: str, seed: int) -> Tiny:
+    """Give a weak rival, and a chain of counters each to the one before: hard to beat them all.
+
+    A hundredth of every other roll keeps all positions in reach.
+    """
+    game = compile_game(rules_from(GAMES[name]))
+    random = np.random.default_rng(seed)
+
+    def shaken(matrix: Any) -> Floats:
+        return 0.99 * as_policy(matrix, game.num_actions) + 0.01 / game.num_actions
+
+    rivals = [shaken(random.integers(game.num_actions, size=game.shape[:2]))]
+    rival = random.dirichlet(np.full(game.num_actions, 0.4), game.shape[:2])
+    for _ in range(4):
+        rivals.append(shaken(attack(game, rival, SearchBudget(starts=2)).matrix))
+        rival = rivals[-1] if seed % 2 == 0 else (rivals[-1] + rivals[-2]) / 2.0
+    play = Play(game.rules)
+    return Tiny(game, rivals, np.stack([every_matrix_wins(play, rival)[2] for rival in rivals]))
+
+
+def small() -> tuple[Game, list[Any]]:
+    game = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+    rivals = [always_roll(game, 2), bacon(game, 5, 3), always_roll(game, 4)]
+    return game, [*rivals, np.full(game.shape, 0.2)]
+
+
+QUICK = SearchBudget(starts=2, anneal_steps=20)
+
+
+# --- against all matrices there are ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", GAMES)
+def test_the_highest_mean_of_all_matrices_is_found(name: str, seed: int) -> None:
+    case = tiny(name, seed)
+    found = answer_field(case.game, case.rivals, "mean", SearchBudget(starts=4))
+    assert found.mean == pytest.approx(case.rates.mean(axis=0).max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", GAMES)
+def test_the_most_rivals_that_a_matrix_can_beat_are_beaten(name: str, seed: int) -> None:
+    case = tiny(name, seed)
+    beaten = (case.rates > WIN).sum(axis=0)
+    # In games of ten cells one cell is much: kicks do what small steps cannot.
+    found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=4, kicks=20))
+    assert found.beaten == beaten.max()
+
+
+def test_beating_the_most_and_winning_the_most_are_two_things() -> None:
+    """So the tests above tell the objectives apart."""
+    cases = [tiny(name, seed) for name in GAMES for seed in range(3)]
+    best = [int((case.rates > WIN).sum(axis=0).max()) for case in cases]
+    of_mean = [
+        int((case.rates > WIN).sum(axis=0)[case.rates.mean(axis=0).argmax()]) for case in cases
+    ]
+    assert any(most > usual for most, usual in zip(best, of_mean, strict=True))
+    assert any(most < 5 for most in best)
+
+
+# --- what must always hold ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["mean", "beaten"])
+def test_win_rates_are_exact(objective: Objective) -> None:
+    game, rivals = small()
+    found = answer_field(game, rivals, objective, QUICK)
+    for rival, rate in zip(rivals, found.win_rates, strict=True):
+        assert rate == pytest.approx(win_rate(game, found.strategy, rival).win_rate, abs=1e-14)
+    assert found.mean == pytest.approx(found.win_rates.mean(), abs=1e-15)
+    assert found.beaten == (found.win_rates > WIN).sum()
+
+
+def test_a_field_of_one_is_an_attack() -> None:
+    game, rivals = small()
+    alone = answer_field(game, rivals[3:], "mean", SearchBudget(starts=3))
+    assert alone.mean == pytest.approx(
+        attack(game, rivals[3], SearchBudget(starts=3)).win_rate, abs=1e-9
+    )
+
+
+def test_no_change_of_one_cell_raises_the_mean() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
+    rivals = [always_roll(game, 1), always_roll(game, 2)]
+    found = answer_field(game, rivals, "mean", SearchBudget(starts=1, anneal_steps=0))
+    for own in range(10):
+        for opponent in range(10):
+            for dice in range(3):
+                changed = found.strategy.copy()
+                changed[own, opponent] = dice
+                rates = [win_rate(game, changed, rival).win_rate for rival in rivals]
+                assert np.mean(rates) <= found.mean + 1e-12
+
+
+def test_more_starts_and_kicks_are_never_worse() -> None:
+    game, rivals = small()
+    efforts = [
+        SearchBudget(starts, 5, kicks=kicks) for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
+    ]
+    for objective in ("mean", "beaten"):
+        found = [answer_field(game, rivals, objective, effort) for effort in efforts]
+        ranks = [(answer.beaten if objective == "beaten" else 0, answer.mean) for answer in found]
+        assert ranks == sorted(ranks)
+
+
+def test_threads_and_order_change_nothing() -> None:
+    game, rivals = small()
+    one = answer_field(game, rivals, "beaten", QUICK)
+    two = answer_field(game, rivals, "beaten", SearchBudget(2, 20, jobs=3))
+    assert np.array_equal(one.strategy, two.strategy)
+    assert np.array_equal(one.win_rates, two.win_rates)
+
+
+def test_progress_counts_passes() -> None:
+    game, rivals = small()
+    calls: list[None] = []
+    answer_field(game, rivals, "mean", SearchBudget(1, 7), lambda: calls.append(None))
+    assert len(calls) > 7
+
+
+# --- safety ---------------------------------------------------------------------------------------
+
+
+def test_a_point_is_judged_by_attacks_on_it() -> None:
+    game, rivals = small()
+    for mixed in (False, True):
+        for point in tradeoff(game, rivals, [0.5, 0.0], mixed=mixed, effort=QUICK, steps=20):
+            strategy = point.answer.strategy
+            assert strategy.ndim == (3 if mixed and point.share > 0.0 else 2)
+            assert point.attack == attack(game, strategy, QUICK).win_rate
+            assert point.bound == full_memory_bound(game, strategy)
+            assert point.attack <= point.bound + 1e-12
+            exact = [win_rate(game, strategy, rival).win_rate for rival in rivals]
+            assert point.answer.win_rates == pytest.approx(exact, abs=1e-14)
+
+
+def test_safety_is_bought_with_wins() -> None:
+    game, rivals = small()
+    alone, half, safe = tradeoff(game, rivals, [1.0, 0.3, 0.0], mixed=True, effort=QUICK)
+    assert [alone.share, half.share, safe.share] == [0.0, 0.3, 1.0]
+    assert alone.attack > half.attack + 0.02 > safe.attack + 0.02
+    assert alone.answer.mean > half.answer.mean > safe.answer.mean + 0.005
+    assert alone.answer.mean == answer_field(game, rivals, "mean", QUICK).mean
+
+
+def test_without_memory_a_restricted_response_is_worth_most() -> None:
+    """Without memory the bound is the attack, so what a strategy is worth is known exactly.
+
+    With nobody else to play, the free opponents hold it to one half.
+    """
+    game = compile_game(rules_from({"edition": "fa22", "goal": 20, "max_dice": 3}))
+    rivals = [always_roll(game, 1), always_roll(game, 3)]
+    share = 0.5
+
+    def worth(strategy: Any) -> float:
+        mean = np.mean([win_rate(game, strategy, rival).win_rate for rival in rivals])
+        return float((1.0 - share) * mean + share * (1.0 - full_memory_bound(game, strategy)))
+
+    start = answer_field(game, rivals, "mean", QUICK).strategy
+    found = worth(restricted_response(game, rivals, share, start=start, steps=200))
+    safe = restricted_response(game, rivals, 1.0, steps=200)
+    assert full_memory_bound(game, safe) == pytest.approx(0.5, abs=1e-4)
+    assert found > worth(start)
+    assert found > worth(safe) + 0.002
+    others = [restricted_response(game, rivals, other, steps=200) for other in (0.1, 0.3, 0.7)]
+    assert found > max(map(worth, others)) - 1e-4
+
+
+def test_the_cap_is_kept() -> None:
+    game, rivals = small()
+    free = answer_field(game, rivals, "mean", QUICK)
+    loose, _ = answer_below(game, rivals, 1.0, effort=QUICK, steps=20)
+    assert np.array_equal(loose.answer.strategy, free.strategy)
+    for cap, mixed in ((0.55, False), (0.53, True)):
+        best, tried = answer_below(game, rivals, cap, mixed=mixed, effort=QUICK, steps=60)
+        assert best.attack <= cap
+        assert attack(game, best.answer.strategy, QUICK).win_rate <= cap
+        kept = [point.answer.mean for point in tried if point.attack <= cap]
+        assert best.answer.mean == max(kept)
+        shares = [point.share for point in tried]
+        assert shares == sorted(set(shares))
+        assert best.answer.mean < free.mean
+
+
+def test_a_cap_that_nothing_keeps_is_refused() -> None:
+    game, rivals = small()
+    with pytest.raises(
+        CapError, match=r"cap: 0\.5, but every matrix found .* lowest attack is 0\."
+    ):
+        answer_below(game, rivals, 0.5, effort=QUICK, steps=5)
+
+
+def test_the_objective_beaten_has_curves_too() -> None:
+    game, rivals = small()
+    best, _ = answer_below(game, rivals, 0.6, "beaten", mixed=True, effort=QUICK, steps=40)
+    assert isinstance(best, Point)
+    assert isinstance(best.answer, Answer)
+    assert best.answer.beaten == 4
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def test_what_is_no_request_is_refused() -> None:
+    game, rivals = small()
+    goal: Any = "fame"
+    with pytest.raises(ValueError, match="objective: 'fame', allowed are mean, beaten"):
+        answer_field(game, rivals, goal)
+    with pytest.raises(ValueError, match="field: 0 strategies"):
+        answer_field(game, [])
+    with pytest.raises(ValueError, match="cell"):
+        answer_field(game, [np.full((20, 20), 9)])
+    with pytest.raises(ValueError, match=r"share: 1\.5, allowed are 0 to 1"):
+        restricted_response(game, rivals, 1.5)
+    with pytest.raises(ValueError, match="steps: 0"):
+        restricted_response(game, rivals, 0.5, steps=0)
+    with pytest.raises(ValueError, match=r"cap: 0\.4, allowed are win rates from 0\.5 to 1"):
+        answer_below(game, rivals, 0.4)

@@ -1,0 +1,340 @@
+"""A game against an engine: what rolls are worth, what is taken back, how games end."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.baselines.simple import always_roll
+from hogeq.contest.session import ENGINE, YOU, Engine, First, Move, Odds, Position, Session, effects
+from hogeq.evaluation.hidden import action_values
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.turn import Memory, play_turn
+from tests.naive import Match, Play, State
+
+
+@cache
+def small(edition: str) -> Game:
+    return compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
+
+
+@cache
+def engine(edition: str, kind: str) -> Engine:
+    game = small(edition)
+    if kind == "matrix":
+        return Engine(game, always_roll(game, 2))
+    return Engine(game, policy(game) if kind == "policy" else None)
+
+
+def policy(game: Game) -> NDArray[np.float64]:
+    return np.random.default_rng(5).dirichlet(np.ones(game.num_actions), game.shape[:2])
+
+
+def begin(edition: str, kind: str = "optimal", first: First = "coin", seed: int = 0) -> Session:
+    return Session(small(edition), engine(edition, kind), first, seed)
+
+
+def advance(session: Session, random: np.random.Generator) -> Move:
+    if session.yours:
+        return session.roll(int(random.integers(session.game.num_actions)))
+    return session.engine_turn()
+
+
+KINDS = ("optimal", "matrix", "policy")
+
+
+# --- what rolls are worth -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa22", "fa19"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_odds_are_the_action_values(edition: str, kind: str) -> None:
+    session, random = begin(edition, kind), np.random.default_rng(1)
+    game = session.game
+    strategy: Any = always_roll(game, 2) if kind == "matrix" else policy(game)
+    while not session.over:
+        place = session.position
+        index = game.memories.index(place.memory)
+        if kind == "optimal":
+            want = solve(game).roll_values(*place.view)[index]
+        else:
+            want = action_values(game, strategy, None, [place.view])[0, index]
+        odds = session.odds()
+        assert sorted(entry.dice for entry in odds) == list(session.legal)
+        for entry in odds:
+            assert entry.win_probability == want[entry.dice]
+            assert entry.behind == pytest.approx(want.max() - want[entry.dice], abs=1e-12)
+        move = advance(session, random)
+        assert move.odds.win_probability == want[move.dice]
+        assert move.best.win_probability == pytest.approx(want.max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa15"])
+def test_win_probabilities_are_those_of_the_rules_text(edition: str) -> None:
+    rules = rules_from({"edition": edition, "goal": 8, "max_dice": 2})
+    game = compile_game(rules)
+    plain = Match(Play(rules), None, None)
+    for seed in range(3):
+        session = Session(game, Engine(game), "coin", seed)
+        random = np.random.default_rng(seed)
+        while not session.over:
+            place = session.position
+            state = State(*place.view, place.memory)
+            for entry in session.odds():
+                want = plain.action_value(0, state, entry.dice)
+                assert entry.win_probability == pytest.approx(want, abs=1e-12)
+            advance(session, random)
+
+
+def test_the_engine_plays_the_best_roll_or_its_policy() -> None:
+    session = begin("su20", "optimal", "engine")
+    move = session.engine_turn()
+    assert move.dice == move.best.dice
+    assert move.cost == 0.0
+    assert begin("su20", "matrix", "engine").engine_turn().dice == 2
+    game = small("fa22")
+    rows = np.zeros(game.shape)
+    rows[..., 1], rows[..., 3] = 0.25, 0.75 - 1e-10  # as far off 1 as a policy may be
+    mixed = Engine(game, rows)
+    dice = [Session(game, mixed, "engine", seed).engine_turn().dice for seed in range(200)]
+    assert set(dice) == {1, 3}
+    assert 0.15 < dice.count(1) / 200 < 0.35  # four deviations of sqrt(.25 * .75 / 200) = 0.03
+
+
+# --- taking back ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_undo_restores_exactly(edition: str) -> None:
+    session, random = begin(edition, "policy", seed=7), np.random.default_rng(2)
+    before: list[tuple[Position, list[Odds], Any]] = []
+    while not session.over and len(before) < 6:
+        if session.yours:
+            before.append((session.position, session.odds(), session.record()))
+        advance(session, random)
+    after, moves = session.record(), session.moves
+    for position, odds, record in reversed(before):
+        taken = session.undo()
+        assert taken[0].before == position
+        assert all(move.before.mover == ENGINE for move in taken[1:])
+        assert session.position == position
+        assert session.odds() == odds
+        assert session.record() == record
+    assert session.undo() == ()
+    for move in moves[len(session.moves) :]:
+        if move.before.mover == YOU:
+            session.roll(move.dice)
+        else:
+            session.engine_turn()
+    assert session.record() == after
+
+
+def test_what_the_engine_played_first_is_not_taken_back() -> None:
+    session = begin("fa22", "optimal", "engine")
+    opening = session.engine_turn()
+    assert session.undo() == ()
+    assert session.moves == (opening,)
+
+
+# --- the mistake meter ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa22"])
+def test_the_meter_sums_what_was_given_away(edition: str) -> None:
+    games = [(begin(edition, first="you", seed=seed), seed) for seed in range(8)]
+    for game, seed in games:
+        random = np.random.default_rng(seed)
+        while not game.over:
+            advance(game, random)
+    session = max((game for game, _ in games), key=lambda game: game.meter.mistakes)
+    own = [move for move in session.moves if move.before.mover == YOU]
+    costs = [move.best.win_probability - move.odds.win_probability for move in own]
+    assert min(costs) >= -1e-12
+    meter = session.meter
+    assert meter.moves == len(own)
+    assert meter.total == pytest.approx(sum(costs), abs=1e-12)
+    assert meter.mistakes > 1  # random play is not perfect
+    assert meter.mistakes == sum(cost > 1e-12 for cost in costs)
+    assert meter.worst is not None
+    assert meter.worst.cost == pytest.approx(max(costs), abs=1e-12)
+    # The engine plays optimally: nothing of the total is its own.
+    assert all(move.cost == 0.0 for move in session.moves if move.before.mover == ENGINE)
+    session.undo()
+    assert session.meter.total == pytest.approx(sum(costs[:-1]), abs=1e-12)
+    assert session.meter.moves == len(own) - 1
+
+
+def test_the_best_rolls_cost_nothing() -> None:
+    session = begin("su20", seed=4)
+    while not session.over:
+        if session.yours:
+            session.roll(session.odds()[0].dice)
+        else:
+            session.engine_turn()
+    assert session.meter[1:] == (0, 0.0, None)
+
+
+# --- whole games ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_edition_plays_to_the_end(edition: str, kind: str) -> None:
+    for seed in range(4):
+        session, random = begin(edition, kind, seed=seed), np.random.default_rng(seed)
+        while not session.over:
+            here = session.position
+            rules = session.game.rules
+            move = advance(session, random)
+            again = play_turn(rules, *here.view, here.memory, move.dice, move.faces)
+            assert move.turn == again
+            assert move.after.view == (
+                (again.landing.score, again.landing.opponent)
+                if move.after.mover == here.mover
+                else (again.landing.opponent, again.landing.score)
+            )
+            assert len(effects(rules, move)) >= 1
+        assert list(session.legal) == []
+        position = session.position
+        assert position.winner is not None
+        assert position.scores[position.winner] >= 20
+        record = session.record()
+        assert len(record["turns"]) == position.turns
+        assert record["winner"] == ("you", "engine")[position.winner]
+
+
+def test_extra_turns_stay_with_the_mover_and_use_their_dice() -> None:
+    found = 0
+    for seed in range(20):
+        session, random = begin("su21", "matrix", seed=seed), np.random.default_rng(seed)
+        while not session.over:
+            session_sides, extra = session.sides, session.position.memory.extra
+            assert session_sides == (8 if extra else 6)
+            move = advance(session, random)
+            if move.turn.again:
+                assert move.after.mover == move.before.mover
+                found += 1
+    assert found > 10
+
+
+def test_chance_follows_from_the_seed() -> None:
+    def played(seed: int) -> dict[str, Any]:
+        session, random = begin("hw13", "policy", seed=seed), np.random.default_rng(0)
+        while not session.over:
+            advance(session, random)
+        return session.record()
+
+    assert played(5) == played(5)
+    assert played(5)["turns"] != played(6)["turns"]
+    firsts = [begin("hw13", "matrix", seed=seed).position.mover for seed in range(200)]
+    assert 70 < sum(firsts) < 130  # four deviations of sqrt(200) / 2 = 7
+    faces = [
+        face for seed in range(300) for face in begin("fa22", "matrix", "you", seed).roll(3).faces
+    ]
+    counts = np.bincount(faces, minlength=7)[1:]
+    assert counts.sum() == 900
+    assert np.abs(counts - 150).max() < 50  # four deviations of sqrt(900 * 5 / 36) = 11
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_is_refused() -> None:
+    player: Any = "me"
+    with pytest.raises(ValueError, match="first: 'me', allowed are you, engine, coin"):
+        begin("fa22", first=player)
+    with pytest.raises(ValueError, match="seed: -1"):
+        begin("fa22", seed=-1)
+    mine, its = begin("fa22", first="you"), begin("fa22", first="engine")
+    with pytest.raises(ValueError, match="dice: 4, allowed are 0 to 3"):
+        mine.roll(4)
+    with pytest.raises(ValueError, match="dice: -1"):
+        mine.roll(-1)
+    with pytest.raises(ValueError, match="dice: 2, but the engine is to move"):
+        its.roll(2)
+    with pytest.raises(ValueError, match="engine: it is not to move"):
+        mine.engine_turn()
+    while not mine.over:
+        advance(mine, np.random.default_rng(0))
+    for call in (mine.odds, mine.engine_turn, lambda: mine.roll(1)):
+        with pytest.raises(ValueError, match=r"over|not to move"):
+            call()
+    with pytest.raises(ValueError, match="cell"):
+        Engine(small("fa22"), np.full((20, 20), 9))
+
+
+# --- what a turn did ------------------------------------------------------------------------------
+
+
+def told(
+    rules: Rules, score: int, other: int, dice: int, faces: tuple[int, ...], memory: Memory
+) -> list[str]:
+    before = Position((score, other), YOU, memory, 0, None)
+    turn = play_turn(rules, score, other, memory, dice, faces)
+    odds = Odds(dice, 0.5, 0.0)
+    return effects(rules, Move(before, dice, faces, turn, odds, odds, before))
+
+
+@pytest.mark.parametrize(
+    ("edition", "score", "other", "faces", "memory", "says"),
+    [  # RULES.md, by hand
+        ("su20", 5, 30, (2, 6), Memory(), ["rolled 2: 2 6, 8 points", "Feral Hogs: 3 points more"]),
+        (
+            "su20",
+            0,
+            0,
+            (),
+            Memory(),
+            ["rolled no dice, 10 points", "Swap: the scores trade places"],
+        ),
+        ("su20", 5, 30, (1, 6), Memory(own=9), ["rolled 2: 1 6, with a 1, 1 point"]),
+        (
+            "fa22",
+            94,
+            7,
+            (6,),
+            Memory(),
+            ["rolled 1: 6, 6 points", "Square Swine: 100 becomes 121"],
+        ),
+        (
+            "fa15",
+            2,
+            9,
+            (1, 4),
+            Memory(),
+            ["rolled 2: 1 4, with a 1, 0 points", "Piggy Back: 2 points to the other"],
+        ),
+        (
+            "fa15",
+            2,
+            9,
+            (6, 6, 4, 3),
+            Memory(),
+            ["rolled 4: 6 6 4 3, 19 points", "Hogtimus Prime: 23 points instead of 19"],
+        ),
+        (
+            "su21",
+            0,
+            50,
+            (3, 4),
+            Memory(turn=2),
+            ["rolled 2: 3 4, 7 points", "Time Trot: an extra turn"],
+        ),
+        (
+            "su21",
+            40,
+            22,
+            (4, 6),
+            Memory(turn=5),
+            ["rolled 2: 4 6, 10 points", "More Boar: an extra turn"],
+        ),
+    ],
+)
+def test_effects(
+    edition: str, score: int, other: int, faces: tuple[int, ...], memory: Memory, says: list[str]
+) -> None:
+    assert told(EDITIONS[edition], score, other, len(faces), faces, memory) == says

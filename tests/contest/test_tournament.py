@@ -1,0 +1,100 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.contest.tournament import WIN, play, rank
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
+
+GAME = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
+# The official results, where they lie beside the repository: too large to keep in it.
+OFFICIAL = Path(__file__).parents[3] / "shared" / "data" / "su20_winrates.json"
+
+
+def test_every_pair_is_the_exact_win_rate() -> None:
+    random = np.random.default_rng(1)
+    field: list[NDArray[Any]] = [random.integers(GAME.num_actions, size=(20, 20)) for _ in range(3)]
+    field.append(random.dirichlet(np.ones(GAME.num_actions), (20, 20)))
+    rates = play(GAME, field)
+    for row, a in enumerate(field):
+        for column, b in enumerate(field):
+            want = 0.5 if row == column else win_rate(GAME, a, b).win_rate
+            assert rates[row, column] == pytest.approx(want, abs=1e-12)
+    assert np.array_equal(play(GAME, field, jobs=3), rates)
+
+
+def test_progress_is_told_of_every_pair() -> None:
+    seen: list[int] = []
+    play(GAME, [np.full((20, 20), roll) for roll in range(4)], 2, lambda: seen.append(1))
+    assert len(seen) == 6
+
+
+def test_a_malformed_entry_is_refused_before_play() -> None:
+    good = np.zeros((20, 20), int)
+    bad = good.copy()
+    bad[3, 4] = 4
+    with pytest.raises(ValueError, match=r"row 3, column 4\) is 4"):
+        play(GAME, [good, bad], progress=lambda: pytest.fail("a match was played"))
+    with pytest.raises(ValueError, match="jobs: 0"):
+        play(GAME, [good, good], jobs=0)
+
+
+def test_equal_counts_share_a_rank_and_the_next_rank_skips() -> None:
+    close = WIN  # not above: no win
+    rates = [
+        [0.5, 0.4, close, 0.7, 0.6],
+        [0.6, 0.5, 0.6, 0.3, 0.5],
+        [1 - close, 0.4, 0.5, 0.9, 0.9],
+        [0.3, 0.7, 0.1, 0.5, 0.4],
+        [0.4, 0.5, 0.1, 0.6, 0.5],
+    ]
+    assert [tuple(standing) for standing in rank(rates)] == [
+        (0, 1, 2),
+        (1, 1, 2),
+        (2, 1, 2),
+        (3, 4, 1),
+        (4, 4, 1),
+    ]
+
+
+def test_a_match_is_won_just_above_the_threshold() -> None:
+    more = float(np.nextafter(WIN, 1))
+    assert [standing.entry for standing in rank([[0.5, 1 - more], [more, 0.5]])] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("rates", "says"),
+    [
+        ([[0.5, 0.5]], r"shape is \(1, 2\)"),
+        ([[0.5, 1.5], [0.5, 0.5]], r"row 0, column 1\) is 1.5"),
+        ([[0.5, 0.5], [float("nan"), 0.5]], r"row 1, column 0\) is nan"),
+    ],
+)
+def test_what_is_no_table_of_win_rates_is_refused(rates: list[list[float]], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        rank(rates)
+
+
+@pytest.mark.skipif(not OFFICIAL.exists(), reason="the official results are not at hand")
+def test_the_official_ranking() -> None:
+    # RULES.md and the contest's published ranking.
+    standings = rank(json.loads(OFFICIAL.read_text())["winrate"])
+    assert [standing.entry for standing in standings[:10]] == list(range(10))
+    assert [standing.wins for standing in standings[:10]] == [
+        93,
+        92,
+        91,
+        89,
+        89,
+        88,
+        86,
+        86,
+        85,
+        85,
+    ]
+    assert [standing.rank for standing in standings[:10]] == [1, 2, 3, 4, 4, 6, 7, 7, 9, 9]

@@ -1,0 +1,294 @@
+"""Optimal play against figures, against a plain recursion, and what is built on it."""
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.baselines import ignore_memory, optimal
+from hogeq.baselines.simple import always_roll
+from hogeq.evaluation.full_memory import remembering_win_rate
+from hogeq.evaluation.hidden import values as strategy_values
+from hogeq.evaluation.longest_game import longest_game
+from hogeq.evaluation.tablebase import TIE, best_first, solve
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.turn import (
+    Memory,
+    bonus,
+    dice_sides,
+    given,
+    land,
+    next_memory,
+    points_distribution,
+    record,
+    trots,
+    zero_points,
+)
+from hogeq.strategies.arrays import StrategyError
+
+SU21_AS_SP21_ANNOUNCED = {"edition": "su21", "time_trot": False, "extra_turn_sides": None}
+NO_PIGGY_BACK = {"edition": "fa15", "piggy_back": False}
+
+
+def small(edition: str, goal: int = 12, max_dice: int = 3) -> Game:
+    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": max_dice}))
+
+
+# --- the same, one position at a time -------------------------------------------------------------
+
+State = tuple[int, int, Memory]
+After = tuple[float, State | None, bool, bool]  # probability, next state, same mover, mover has won
+
+
+def turns(rules: Rules, state: State, roll: int) -> list[After]:
+    own, other, memory = state
+    sides = dice_sides(rules, own, other, memory)
+    points = {zero_points(rules, other): 1.0}
+    if roll:
+        rolled = points_distribution(rules, roll, sides)
+        points = {gained: float(chance) for gained, chance in rolled.items()}
+    found: list[After] = []
+    for gained, chance in points.items():
+        added = gained + bonus(rules, memory, roll)
+        landing = land(rules, own + added, other + given(rules, roll, gained))
+        if landing.winner is not None:
+            found.append((chance, None, False, landing.winner == 0))
+            continue
+        again = landing.again or trots(rules, memory, roll)
+        after = next_memory(rules, memory, record(rules, roll, gained), again)
+        scores = landing.score, landing.opponent
+        found.append((chance, (*(scores if again else scores[::-1]), after), again, False))
+    return found
+
+
+class Naive:
+    """Values of optimal play, or of rolls that are given, by recursion."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.best = cache(self._best)
+
+    def roll_value(self, state: State, roll: int, worth: Any) -> float:
+        total = 0.0
+        for chance, after, again, won in turns(self.rules, state, roll):
+            if after is None:
+                total += chance * won
+            else:
+                total += chance * (worth(after) if again else 1 - worth(after))
+        return total
+
+    def _best(self, state: State) -> float:
+        return max(
+            self.roll_value(state, roll, self.best) for roll in range(self.rules.max_dice + 1)
+        )
+
+
+@pytest.mark.parametrize("edition", ["su20", "hw13", "su21", "fa22", "fa15", "fa19", "fa18"])
+def test_every_position_agrees_with_a_plain_recursion(edition: str) -> None:
+    game = small(edition)
+    naive = Naive(game.rules)
+    solved = solve(game)
+    for own in range(game.goal):
+        for other in range(game.goal):
+            for index, memory in enumerate(game.memories):
+                state = own, other, memory
+                found = solved.roll_values(own, other)[index]
+                want = [
+                    naive.roll_value(state, roll, naive.best) for roll in range(game.num_actions)
+                ]
+                assert found == pytest.approx(want, abs=1e-12)
+                assert solved.rolls[own, other, index] == next(
+                    roll for roll in range(game.num_actions) if found[roll] >= max(found) - TIE
+                )
+                assert solved.values[own, other, index] == pytest.approx(max(want), abs=1e-12)
+    assert solved.value == pytest.approx(naive.best((0, 0, Memory())), abs=1e-12)
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+# RULES.md, figures to reproduce; fa22 to the digits that the seed (Hogfish) gives.
+@pytest.mark.parametrize(
+    ("rules", "value", "digits", "first_roll"),
+    [
+        ("su20", 0.5005159690, 10, 2),
+        ({"edition": "su20", "feral_hogs": "none"}, 0.5010298598, 10, None),
+        ("hw13", 0.5002728824, 10, 4),
+        ("fa15", 0.4899205974, 10, 4),
+        ("fa22", 0.51736, 5, 3),
+        ("su21", 0.5504431438, 10, 3),
+        (SU21_AS_SP21_ANNOUNCED, 0.5230744513, 10, None),
+    ],
+)
+def test_values_and_first_rolls(
+    rules: Any, value: float, digits: int, first_roll: int | None
+) -> None:
+    solved = solve(compile_game(rules_from(rules)))
+    assert solved.value == pytest.approx(value, abs=0.5000001 * 10**-digits)
+    if first_roll is not None:
+        assert solved.first_roll == first_roll
+
+
+@pytest.mark.parametrize(("edition", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
+def test_the_matrix_against_always_5(edition: str, rate: float) -> None:
+    game = compile_game(EDITIONS[edition])  # RULES.md, figures to reproduce
+    assert solve(game).against(always_roll(game, 5)).win_rate == pytest.approx(rate, abs=5e-11)
+
+
+def test_without_memory_the_matrix_is_unbeatable() -> None:
+    game = small("fa22", goal=20)
+    assert full_memory_bound(game, solve(game).matrix) == pytest.approx(0.5, abs=1e-12)
+
+
+# --- a player who remembers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa19", "fa18", "fa15"])
+def test_a_remembering_player_agrees_with_a_plain_recursion(edition: str) -> None:
+    game = small(edition, goal=10)
+    random = np.random.default_rng(5)
+    rolls = random.integers(game.num_actions, size=(game.goal, game.goal, game.memory_size))
+    matrix = random.integers(game.num_actions, size=(game.goal, game.goal))
+    place = {memory: index for index, memory in enumerate(game.memories)}
+
+    @cache
+    def worth(state: State, remembers: bool) -> float:
+        own, other, memory = state
+        roll = rolls[own, other, place[memory]] if remembers else matrix[own, other]
+        total = 0.0
+        for chance, after, again, won in turns(game.rules, state, int(roll)):
+            if after is None:
+                total += chance * won
+            else:
+                total += chance * (
+                    worth(after, remembers) if again else 1 - worth(after, not remembers)
+                )
+        return total
+
+    start = 0, 0, Memory()
+    found = remembering_win_rate(game, rolls, matrix)
+    assert found.first == pytest.approx(worth(start, remembers=True), abs=1e-12)
+    assert found.second == pytest.approx(1 - worth(start, remembers=False), abs=1e-12)
+    assert found.win_rate == pytest.approx((found.first + found.second) / 2, abs=1e-15)
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa18"])
+def test_one_who_remembers_and_does_not_care_plays_a_matrix(edition: str) -> None:
+    game = small(edition, goal=20)
+    random = np.random.default_rng(6)
+    matrix = random.integers(game.num_actions, size=(game.goal, game.goal))
+    policy = random.dirichlet(np.ones(game.num_actions), (game.goal, game.goal))
+    rolls = np.repeat(matrix[..., None], game.memory_size, axis=2)
+    found = remembering_win_rate(game, rolls, policy)
+    assert found == pytest.approx(win_rate(game, matrix, policy), abs=1e-12)
+
+
+def test_optimal_play_with_memory_is_no_response() -> None:
+    game = small("su20", goal=20)
+    target = always_roll(game, 3)
+    rate = solve(game).against(target).win_rate
+    assert 0.5 < rate <= full_memory_bound(game, target) + 1e-12
+
+
+def test_rolls_of_a_player_who_remembers_are_checked() -> None:
+    game = small("su20")
+    target = always_roll(game, 1)
+    with pytest.raises(ValueError, match=r"rolls: int64 \(12, 12\), allowed are .*\(12, 12, 49\)"):
+        remembering_win_rate(game, np.zeros((12, 12), int), target)
+    rolls = np.zeros((12, 12, 49), int)
+    rolls[3, 4, 5] = 4
+    with pytest.raises(ValueError, match="rolls: 0 to 4, allowed are 0 to 3"):
+        remembering_win_rate(game, rolls, target)
+
+
+# --- the longest game -----------------------------------------------------------------------------
+
+
+def naive_longest(rules: Rules) -> int:
+    @cache
+    def longest(state: State) -> int:
+        return 1 + max(
+            longest(after) if after is not None else 0
+            for roll in range(rules.max_dice + 1)
+            for _, after, _, _ in turns(rules, state, roll)
+        )
+
+    return longest((0, 0, Memory()))
+
+
+@pytest.mark.parametrize("edition", list(EDITIONS))
+def test_the_longest_game_agrees_with_a_plain_recursion(edition: str) -> None:
+    rules = replace(EDITIONS[edition], goal=11, max_dice=3)
+    assert longest_game(rules) == naive_longest(rules)
+
+
+def test_the_longest_game_of_hogfish() -> None:
+    # Seed 003, 2.2: T = G - floor(sqrt(G - 1)) turns of a player, 2T - 1 in all.
+    assert longest_game(EDITIONS["fa22"]) == 181
+    for goal in (5, 16, 17, 26, 50):
+        rules = replace(EDITIONS["fa22"], goal=goal)
+        assert longest_game(rules) == 2 * (goal - math.isqrt(goal - 1)) - 1
+
+
+def test_a_game_in_which_positions_recur_has_no_longest() -> None:
+    assert longest_game(rules_from(NO_PIGGY_BACK)) is None
+
+
+# --- refusals and ties ----------------------------------------------------------------------------
+
+
+def test_a_matrix_needs_rules_without_memory() -> None:
+    with pytest.raises(
+        ValueError, match="have 49 memories, allowed for a matrix are rules without"
+    ):
+        _ = solve(small("su20")).matrix
+
+
+@pytest.mark.parametrize(("score", "opponent"), [(-1, 0), (0, 12)])
+def test_positions_beyond_the_board_are_refused(score: int, opponent: int) -> None:
+    with pytest.raises(ValueError, match="allowed are 0 to 11"):
+        solve(small("fa22")).roll_values(score, opponent)
+
+
+def test_best_first_takes_fewer_dice_on_a_tie() -> None:
+    assert best_first([0.3, 0.5, 0.5 + 5e-13, 0.1, 0.5 + 3e-12]) == [4, 1, 2, 0, 3]
+
+
+# --- built-ins ------------------------------------------------------------------------------------
+
+
+def test_ignore_memory_is_optimal_where_there_is_none_to_ignore() -> None:
+    game = small("hw13", goal=20)
+    assert np.array_equal(ignore_memory(game), solve(game).matrix)
+    assert np.array_equal(optimal(game), solve(game).matrix)
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19"])
+def test_ignore_memory_plays_as_if_there_were_none(edition: str) -> None:
+    game = small(edition, goal=20)
+    plain = replace(
+        game.rules, feral_hogs="none", time_trot=False, extra_turn_sides=None, name="plain"
+    )
+    other = compile_game(plain)
+    assert not other.has_memory
+    matrix = ignore_memory(game)
+    # Certified in the plain game: no roll is better than the matrix's, play going on by it.
+    best = solve(other)
+    assert strategy_values(other, matrix) == pytest.approx(best.values, abs=1e-12)
+
+
+def test_ignore_memory_loses_to_full_memory_as_measured_before() -> None:
+    # GAME.md, figures known so far: 0.6790.
+    game = compile_game(EDITIONS["su20"])
+    assert full_memory_bound(game, ignore_memory(game)) == pytest.approx(0.6790, abs=5e-5)
+
+
+def test_optimal_is_refused_with_hidden_memory() -> None:
+    with pytest.raises(StrategyError, match="have hidden memory, allowed are rules without"):
+        optimal(small("su20"))

@@ -1,0 +1,295 @@
+"""Figures: what is drawn can be read at column width, and is written whole."""
+
+import itertools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+
+from hogeq import figures
+from hogeq.runs.errors import ResultsError
+from hogeq.runs.metrics import Metrics
+
+RANDOM = np.random.default_rng(0)
+MATRIX = RANDOM.integers(0, 11, (100, 100))
+POLICY = RANDOM.dirichlet(np.full(11, 0.1), (100, 100))
+METRICS = [
+    Metrics(t, 0.1 * t, 0.5 + 0.3 / t**0.5, 0.6 + 0.3 / t, 0.1, 0.1, 0.5 + 0.4 / t**0.4)
+    for t in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200)
+]
+ROLLS = [{1: 0.5, **dict.fromkeys(range(dice, 9), 0.1 / dice)} for dice in range(1, 8)]
+# Two kinds of entries, mixed up: all of a kind win the same.
+KINDS = [0, 1, 0, 1, 1, 0]
+RATES = np.array([[0.5 + 0.3 * (a - b) for b in KINDS] for a in KINDS])
+ENTRIES = [f"{'ab'[kind]}{index}$x^2" for index, kind in enumerate(KINDS)]
+REACH = RANDOM.random((100, 100)) * (RANDOM.random((100, 100)) > 0.3)
+GAINS = REACH * 10.0 ** RANDOM.uniform(-9, -3, (100, 100)) * (MATRIX != 5)
+CURVE = (
+    [0.0, 0.02, 0.05, 0.5, 1.0],
+    [0.69, 0.66, 0.655, 0.53, 0.51],
+    [0.75, 0.74, 0.74, 0.73, 0.6],
+)
+LONG = "results/champions/su20/a_folder_of_a_long_name"
+
+FIGURES: dict[str, Callable[[Path], None]] = {
+    "exploitability": lambda path: figures.exploitability(METRICS, path, "su20, cfr_plus"),
+    "matrix": lambda path: figures.matrix(MATRIX, path, "su20, argmax"),
+    "policy": lambda path: figures.policy(POLICY, path, "su20, average"),
+    "difference": lambda path: figures.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),
+    "values": lambda path: figures.values(POLICY[:, :, 0], path),
+    "distributions": lambda path: figures.distributions({"6-sided": ROLLS, "4-sided": ROLLS}, path),
+    "win_rates": lambda path: figures.win_rates(RATES, ENTRIES, path, "su20"),
+    "counter": lambda path: figures.counter(MATRIX - 5, GAINS, REACH, path, "counter to a$b, su20"),
+    "counter of nothing": lambda path: figures.counter(0 * MATRIX, 0 * GAINS, REACH, path),
+    "tradeoff": lambda path: figures.tradeoff(*CURVE, path, "su20", cap=0.55),
+    "tradeoff of one": lambda path: figures.tradeoff([0.0], [0.6], [0.7], path),
+    "values of some": lambda path: figures.values(np.where(REACH > 0.0, GAINS, np.nan), path),
+    "map of long names": lambda path: figures.difference(
+        MATRIX, POLICY, path, f"{LONG}, su20 with goal=100", (f"{LONG}/one.csv", f"{LONG}/two.csv")
+    ),
+    "matrix of long names": lambda path: figures.matrix(MATRIX, path, f"{LONG}/one.csv, su20"),
+    "win_rates of many": lambda path: figures.win_rates(POLICY[:60, :60, 0], 60 * ["long "], path),
+    "win_rates of long names": lambda path: figures.win_rates(RATES, 6 * ["long " * 20], path),
+}
+
+
+AXES = {
+    "exploitability": {"iterations", "exploitability (win rate $-$ 1/2)"},
+    "distributions": {"dice rolled", "points scored by the roll"},
+    "win_rates": {"strategy", "opponent", "win rate of row against column"},
+    "counter": {
+        "own score (points)",
+        "opponent score (points)\ngrey: never reached; white: no gain",
+    },
+    "tradeoff": {"attack found (win rate against it)", "mean win rate against the field"},
+    "values of some": {"own score (points)", "opponent score (points)\nwhite: never reached"},
+    "map": {"own score (points)", "opponent score (points)"},
+}
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """Catch the figures that are saved."""
+    found = []
+    save = Figure.savefig
+
+    def catch(self: Figure, *arguments: Any, **options: Any) -> None:
+        found.append(self)
+        save(self, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", catch)
+    return found
+
+
+def texts(figure: Figure) -> list[Text]:
+    return [text for text in figure.findobj(Text) if isinstance(text, Text) and _shows(text)]
+
+
+def _shows(text: Text) -> bool:
+    return text.get_visible() and bool(text.get_text().strip())
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_fit_for_a_column(tmp_path: Path, drawn: list[Figure], name: str) -> None:
+    path = tmp_path / "figure.png"
+    FIGURES[name](path)
+    with Image.open(path) as image:
+        assert image.format == "PNG"
+        assert image.width == round(figures.WIDTH * 300)
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+        colours = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    assert len(np.unique(colours, axis=0)) > 5
+    assert path.stat().st_size < 300_000
+    (figure,) = drawn
+    figure.set_dpi(300)
+    figure.draw_without_rendering()
+    assert min(float(text.get_fontsize()) for text in texts(figure)) >= 7
+    for part in (*figure.axes, *figure.legends):
+        box = part.get_tightbbox()
+        assert box is not None
+        overhang = (-box.x0, -box.y0, box.x1 - figure.bbox.x1, box.y1 - figure.bbox.y1)
+        assert max(overhang) < 3  # dots, of 300 an inch: blank edges of letters
+    found = {text.get_text() for text in texts(figure)}
+    kind = name.partition(" ")[0]
+    assert AXES.get(name, AXES.get(kind, AXES["map"])) <= found
+    assert ("dice to roll" in found) is (kind in {"matrix", "policy"})
+
+
+def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.exploitability(METRICS, tmp_path / "figure.png")
+    (axes,) = drawn[0].axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    lines = {str(line.get_label()): line for line in axes.lines}
+    for part, field in (
+        ("attack found", "attack"),
+        ("upper", "bound"),
+        ("purif", "purified_attack"),
+    ):
+        (line,) = [
+            line
+            for label, line in lines.items()
+            if part in label and ("purif" in label) == (part == "purif")
+        ]
+        np.testing.assert_array_equal(line.get_xdata(), [row.iteration for row in METRICS])
+        np.testing.assert_array_equal(
+            line.get_ydata(), [getattr(row, field) - 0.5 for row in METRICS]
+        )
+    (band,) = axes.collections
+    low = band.get_paths()[0].get_extents().y0
+    assert low == pytest.approx(min(row.attack for row in METRICS) - 0.5)
+    # Without colour, markers and dashes still tell the lines apart.
+    assert len({(line.get_marker(), line.get_linestyle()) for line in lines.values()}) == 3
+
+
+def test_what_a_counter_gains_is_told_from_what_is_not_reached(
+    tmp_path: Path, drawn: list[Figure]
+) -> None:
+    figures.counter(MATRIX - 5, GAINS, REACH, tmp_path / "figure.png")
+    above, below = drawn[0].axes
+    shown: Any = above.images[0].get_array()
+    assert np.array_equal(shown.mask, REACH == 0.0)
+    assert np.array_equal(shown.data[REACH > 0.0], (MATRIX - 5)[REACH > 0.0])
+    low, high = above.images[0].get_clim()
+    assert low == -high == (MATRIX - 5).min()  # no difference lies in the middle
+    gains: Any = below.images[0].get_array()
+    unreached: Any = below.images[1].get_array()
+    assert np.array_equal(gains.mask, GAINS == 0.0)
+    most = GAINS.max()
+    np.testing.assert_array_equal(gains.compressed(), np.maximum(GAINS[GAINS > 0.0], most * 1e-4))
+    assert np.array_equal(unreached.mask, REACH > 0.0)
+
+
+def test_a_tradeoff_shows_its_numbers(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.tradeoff(*CURVE, tmp_path / "figure.png", cap=0.55)
+    (axes,) = drawn[0].axes
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), CURVE[1])
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), CURVE[2])
+    found = {text.get_text() for text in texts(drawn[0])}
+    assert {"0", "0.02", "0.5", "1", "cap"} <= found
+    assert "0.05" not in found  # too near to the point before
+
+
+def test_rounding_above_one_is_no_other_scale(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.values(np.array([[0.25, 1.0 + 1e-12], [0.5, 0.75]]), tmp_path / "figure.png")
+    assert drawn[0].axes[0].images[0].get_clim() == (0.0, 1.0)
+
+
+def _lightness(colour: tuple[float, float, float]) -> float:
+    # Relative luminance of sRGB, IEC 61966-2-1.
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_matrix_colours_rise_in_lightness_and_every_roll_is_labelled(
+    tmp_path: Path, drawn: list[Figure]
+) -> None:
+    figures.matrix(MATRIX, tmp_path / "figure.png")
+    (axes,) = drawn[0].axes
+    (image,) = axes.images
+    light = [_lightness(to_rgb(image.to_rgba(np.array([[roll]]))[0, 0])) for roll in range(11)]
+    # Lightness alone tells rolls apart, whatever the reader's colour vision.
+    assert all(after > before for before, after in itertools.pairwise(light))
+    (bar,) = axes.child_axes
+    assert [label.get_text() for label in bar.get_yticklabels()] == [str(k) for k in range(11)]
+    np.testing.assert_array_equal(image.get_array(), MATRIX)
+    assert image.origin == "lower"
+
+
+def test_those_that_fare_alike_stand_side_by_side(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.win_rates(RATES, ENTRIES, tmp_path / "figure.png")
+    axes = drawn[0].axes[0]
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert sorted(labels) == sorted(ENTRIES)
+    assert [text.get_text() for text in axes.get_xticklabels()] == labels
+    assert "".join(label[0] for label in labels) in {"aaabbb", "bbbaaa"}
+    order = [ENTRIES.index(label) for label in labels]
+    np.testing.assert_array_equal(axes.images[0].get_array(), RATES[np.ix_(order, order)])
+
+
+def test_distributions_leave_the_impossible_blank(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.distributions({"6-sided": [{1: 1.0}, {0: 1e-9, 3: 0.5}]}, tmp_path / "figure.png")
+    shown: Any = np.ma.filled(np.ma.asarray(drawn[0].axes[0].images[0].get_array()), np.nan)
+    nothing = np.nan
+    want = [[nothing, 1.0, nothing, nothing], [1e-4, nothing, nothing, 0.5]]
+    np.testing.assert_array_equal(shown, want)
+
+
+def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.matrix(np.zeros((1, 1), np.int8), tmp_path / "a.png", rolls=2)
+    figures.matrix(MATRIX[:10, :10] % 3, tmp_path / "b.png", rolls=3)
+    figures.matrix(MATRIX * 3, tmp_path / "c.png", rolls=51)
+    figures.policy(
+        POLICY[:5, :5, :2] / POLICY[:5, :5, :2].sum(axis=2, keepdims=True), tmp_path / "d.png"
+    )
+    figures.exploitability(METRICS[:1], tmp_path / "e.png")
+    left, right = drawn[-1].axes[0].get_xlim()
+    assert 0.5 < left < 1 < right < 2
+    figures.difference(MATRIX, MATRIX, tmp_path / "f.png")
+    figures.values(np.full((3, 3), np.nan), tmp_path / "g.png")
+    assert len(list(tmp_path.glob("*.png"))) == 7
+
+
+def test_what_a_logarithmic_axis_cannot_show_is_left_out(tmp_path: Path) -> None:
+    rows = [Metrics(1, 0.0, 0.5, 0.6, 0.1, 0.1, 0.7), Metrics(2, 0.0, 0.5, 0.5, 0.1, 0.1, 0.5)]
+    figures.exploitability(rows, tmp_path / "some.png")
+    figures.exploitability(rows[1:], tmp_path / "none.png")
+
+
+def test_equal_numbers_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        figures.matrix(MATRIX, tmp_path / name)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
+    before = dict(mpl.rcParams)
+    one = tmp_path / "one.png"
+    figures.exploitability(METRICS, one)
+    threads = [
+        threading.Thread(target=figures.exploitability, args=(METRICS, tmp_path / f"{i}.png"))
+        for i in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((tmp_path / f"{i}.png").read_bytes() == one.read_bytes() for i in range(2))
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda path: figures.exploitability([], path), "no metrics"),
+        (lambda path: figures.matrix(np.zeros((2, 3)), path), r"\(2, 3\).*\(G, G\)"),
+        (lambda path: figures.matrix(np.zeros((0, 0)), path), r"\(G, G\)"),
+        (lambda path: figures.matrix(np.full((2, 2), 3), path, rolls=3), r"outside 0\.\.2"),
+        (lambda path: figures.matrix(np.full((2, 2), -1), path), "outside"),
+        (lambda path: figures.policy(MATRIX, path), r"\(G, G, K\)"),
+        (lambda path: figures.values(POLICY, path), r"\(G, G\)"),
+        (lambda path: figures.distributions({}, path), "nothing to draw"),
+        (lambda path: figures.distributions({"6-sided": [{}]}, path), "nothing to draw"),
+        (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
+        (lambda path: figures.win_rates([[0.5]], ["a"], path), "allowed: n names"),
+        (lambda path: figures.win_rates(RATES * np.nan, ENTRIES, path), "allowed: n names"),
+        (lambda path: figures.difference(MATRIX, MATRIX[:5, :5], path), r"\(100, 100\).*\(5, 5\)"),
+    ],
+)
+def test_what_cannot_be_drawn(tmp_path: Path, draw: Callable[[Path], None], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        draw(tmp_path / "figure.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="cannot be written"):
+        figures.matrix(MATRIX, tmp_path / "none" / "figure.png")
+    assert not list(tmp_path.iterdir())

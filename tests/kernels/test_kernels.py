@@ -1,0 +1,235 @@
+"""Dice sums by recurrence against the outcomes summed as they stand."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.kernels.plan import plan_of
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.rules import EDITIONS, Rules
+
+GAMES = {
+    "records, one kind of dice": replace(EDITIONS["su20"], goal=30),
+    "no memory, gifts, boosted points": replace(EDITIONS["fa15"], goal=30),
+    "two kinds of dice on one plane of landings": Rules(
+        goal=24, max_dice=7, hog_wild=True, feral_hogs="points"
+    ),
+    "extra turns with dice of their own": replace(EDITIONS["su21"], goal=24),
+}
+
+
+@cache
+def compiled(name: str) -> Game:
+    return compile_game(GAMES[name])
+
+
+def policies(game: Game, share: float) -> NDArray[np.float64]:
+    """Draw two policies that use about this share of the rolls."""
+    random = np.random.default_rng(7)
+    found = random.dirichlet(np.ones(game.num_actions), (2, *game.shape[:2]))
+    found *= random.random(found.shape) < share
+    found[..., 0] += 1e-3
+    normal: NDArray[np.float64] = found / found.sum(axis=-1, keepdims=True)
+    return normal
+
+
+def both_ways(game: Game) -> tuple[Workspace, Workspace]:
+    """Make a workspace that always sums by recurrence, and one that never does."""
+    always = game.tables._replace(direct_terms=1 << 30)
+    never = game.tables._replace(sum_depth=np.zeros_like(game.tables.sum_depth))
+    return Workspace(always, 2), Workspace(never, 2)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_some_rolls_are_sums(name: str) -> None:
+    tables = compiled(name).tables
+    assert tables.is_sum.any()
+    assert tables.sum_terms + tables.corrections < tables.direct_terms
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_sums_agree_with_outcomes(name: str, share: float) -> None:
+    game = compiled(name)
+    played = policies(game, share)
+    by_sums, direct = both_ways(game)
+    for work in (by_sums, direct):
+        work.forward(played)
+        work.backward(played, Role.COUNTERFACTUAL)
+    assert by_sums.counterfactual_values == pytest.approx(direct.counterfactual_values, abs=1e-13)
+    assert by_sums.values == pytest.approx(direct.values, abs=1e-13)
+    assert by_sums.reach == pytest.approx(direct.reach, abs=1e-13)
+    # What play never reaches holds exactly nothing, though sums take back what they gave too much.
+    assert np.array_equal(by_sums.hidden_reach() > 0.0, direct.hidden_reach() > 0.0)
+
+
+def test_an_edition_that_remembers_dice_keeps_its_outcomes() -> None:
+    tables = compile_game(replace(EDITIONS["fa19"], goal=20)).tables
+    assert not tables.is_sum.any()
+    assert not tables.sum_depth.any()
+
+
+@pytest.mark.parametrize("edition", ["su20", "sp20", "fa19"])
+@pytest.mark.parametrize(("goal", "dice"), [(8, 2), (30, 10), (31, 5)])
+def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: int) -> None:
+    game = compile_game(replace(EDITIONS[edition], goal=goal, max_dice=dice))
+    duels, work = Duels(game.tables), game.workspace(2)
+    random = np.random.default_rng(goal)
+    for _ in range(3):  # the second and third find the arrays in use
+        matrices = random.integers(game.num_actions, size=(2, goal, goal))
+        expected = work.win_rate(np.eye(game.num_actions)[matrices])
+        assert duels.win_rate(matrices) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("edition", ["su21", "fa15", "fa22"])
+def test_other_games_refuse_duels(edition: str) -> None:
+    with pytest.raises(ValueError, match=r"^duels: allowed are games that only swap"):
+        Duels(compile_game(replace(EDITIONS[edition], goal=20)).tables)
+
+
+def test_certain_rows_are_published_as_mixed_ones_are() -> None:
+    game = compiled("records, one kind of dice")
+    matrices = np.random.default_rng(3).integers(game.num_actions, size=(2, *game.shape[:2]))
+    certain = np.eye(game.num_actions)[matrices]
+    one_by_one = Workspace(game.tables, 2)
+    mixed = Workspace(game.tables._replace(only_swaps=False), 2)
+    assert game.tables.only_swaps
+    rates = [work.win_rate(certain).win_rate for work in (one_by_one, mixed)]
+    assert rates[0] == pytest.approx(rates[1], abs=1e-14)
+    lanes = game.tables.sizes[2]  # lanes beyond the records are padding
+    shape = (2, -1, len(game.tables.lane))
+    found, expected = (work.values.reshape(shape)[..., :lanes] for work in (one_by_one, mixed))
+    assert found == pytest.approx(expected, abs=1e-13)
+
+
+def planned(game: Game, players: int) -> Workspace:
+    """Make a workspace whose passes are compiled for this game, small as it is."""
+    return Workspace(game.tables, players, plan=plan_of(game.tables, smallest=0))
+
+
+@pytest.mark.parametrize("players", [1, 2])
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -> None:
+    game = compiled("records, one kind of dice")
+    assert game.plan is None
+    played = policies(game, share)[:players]
+    fast, slow = planned(game, players), Workspace(game.tables, players)
+    for _ in range(2):  # the second finds the blocks in use
+        found: list[NDArray[np.float64]] = []
+        expected: list[NDArray[np.float64]] = []
+        for work, results in ((fast, found), (slow, expected)):
+            work.forward(played)
+            results.append(work.infoset_reach.copy())
+            results.append(np.array(work.backward(played, Role.COUNTERFACTUAL)))
+            results.append(work.counterfactual_values.copy())
+            for role in (Role.ASCEND, Role.SOFTMAX):
+                moved = played.copy()
+                results.append(np.array(work.backward(moved, role, temperature=0.1, damping=0.3)))
+                results.append(moved)
+            results.append(np.array(work.backward(played, keep=True)))
+            results.append(work.hidden_values(3, 5))
+        for one, other in zip(found, expected, strict=True):
+            assert one == pytest.approx(other, abs=1e-13)
+        assert np.array_equal(found[0] > 0.0, expected[0] > 0.0)
+
+
+@pytest.mark.parametrize("edition", ["sp20", "fa19"])
+def test_plans_of_other_editions(edition: str) -> None:
+    game = compile_game(replace(EDITIONS[edition], goal=30))
+    assert plan_of(game.tables, smallest=0) is not None
+    played = policies(game, 1.0)
+    fast, slow = planned(game, 2), Workspace(game.tables, 2)
+    rates = []
+    for work in (fast, slow):
+        work.forward(played)
+        rates.append(work.win_rate(played, Role.COUNTERFACTUAL))
+    assert rates[0] == pytest.approx(rates[1], abs=1e-13)
+    assert fast.infoset_reach == pytest.approx(slow.infoset_reach, abs=1e-13)
+    assert fast.counterfactual_values == pytest.approx(slow.counterfactual_values, abs=1e-13)
+
+
+def test_passes_with_a_plan_take_any_layout_of_policies() -> None:
+    game = compiled("records, one kind of dice")
+    played = policies(game, 1.0)
+    slow, fast = Workspace(game.tables, 2), planned(game, 2)
+    spread = np.zeros((*played.shape, 2))
+    spread[..., 0] = played
+    for work, rows in ((slow, played), (fast, spread[..., 0])):
+        work.forward(rows)
+        work.backward(rows, Role.ASCEND)
+    assert np.array_equal(spread[..., 0], played)
+
+
+def test_single_precision_is_as_exact_as_it_can_be() -> None:
+    game = compiled("records, one kind of dice")
+    played = policies(game, 1.0)
+    plan = plan_of(game.tables, smallest=0)
+    single, double = (Workspace(game.tables, 2, dtype, plan) for dtype in (np.float32, np.float64))
+    for work in (single, double):
+        work.forward(played)
+        work.backward(played, Role.COUNTERFACTUAL)
+    error = np.abs(single.counterfactual_values - double.counterfactual_values).max()
+    assert 0.0 < error < 1e-6
+
+
+def test_reach_of_cells_alone_is_that_of_their_memories() -> None:
+    game = compiled("records, one kind of dice")
+    played = policies(game, 1.0)
+    work = planned(game, 2)
+    cells = work.cell_reach(played)
+    with pytest.raises(RuntimeError, match=r"^reach: the last pass forward kept that of the cells"):
+        work.backward(played, Role.COUNTERFACTUAL)
+    work.forward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_reach: the last pass was not asked"):
+        work.hidden_reach()
+    work.forward(played, keep=True)
+    assert cells == pytest.approx(work.hidden_reach().sum(axis=2), abs=1e-13)
+
+
+def test_values_that_were_not_kept_are_refused() -> None:
+    game = compiled("records, one kind of dice")
+    work = planned(game, 1)
+    played = policies(game, 1.0)[:1]
+    work.backward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_values: the last pass was not asked"):
+        work.hidden_values(0, 0)
+    work.backward(played, keep=True)
+    assert work.hidden_values(0, 0).shape == (work.slots, game.num_actions)
+
+
+def test_blocks_that_share_a_place_live_at_different_times() -> None:
+    tables = compiled("records, one kind of dice").tables
+    plan = plan_of(tables, smallest=0)
+    assert plan is not None
+    blocks, goal = plan.blocks, tables.sizes[0]
+    assert blocks.spare < goal * goal * blocks.length / 2  # or sharing would save nothing
+    holder: dict[int, tuple[int, int]] = {}
+
+    def touch(score: int, opponent: int, *, clear: bool = False) -> None:
+        if score < goal:
+            place = int(blocks.at[opponent, score])
+            assert clear or holder[place] == (score, opponent)
+            holder[place] = score, opponent
+
+    for run in zip(tables.run_start[:-1], tables.run_start[1:], strict=True):
+        cells = [tuple(map(int, cell)) for cell in blocks.order[slice(*run)]]
+        for own, opponent in cells:
+            for score in range(blocks.reach + 1 if own == 0 else 0):
+                touch(score, opponent, clear=True)
+            touch(own, opponent)
+        for own, opponent in cells:
+            cell = own * goal + opponent
+            for arrival in range(*tables.arrival_start[cell : cell + 2]):
+                touch(*reversed(divmod(int(tables.arrival_row[arrival]), goal)))
+            touch(own + blocks.reach, opponent, clear=True)
+            for points in range(blocks.reach):
+                touch(own + points, opponent)
+
+
+@pytest.mark.parametrize("edition", ["su21", "fa15", "fa22", "fa18"])
+def test_other_games_have_no_plan(edition: str) -> None:
+    assert plan_of(compile_game(replace(EDITIONS[edition], goal=20)).tables, smallest=0) is None

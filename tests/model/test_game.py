@@ -1,0 +1,141 @@
+"""The compiler: what a game is made of, and that its turns are those of the rules."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.evaluation.hidden import action_values
+from hogeq.model.game import MEMORY_LIMIT, Game, compile_game, required_bytes
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.turn import Memory, memory_sizes
+from tests.naive import Match, Play, State
+
+# Hidden memory as GAME.md tables it: su20 and sp20 remember points 0 to 12 and "13 or more" of both
+# players; fa19 0 to 10 dice of both; su21 and fa18 the turn number modulo 8 and 5, and whether this
+# is an extra turn.
+MEMORY_SIZES = {
+    "su20": 14 * 14,
+    "sp20": 14 * 14,
+    "fa19": 11 * 11,
+    "su21": 8 * 2,
+    "fa18": 5 * 2,
+    "hw13": 1,
+    "fa15": 1,
+    "fa22": 1,
+    "sp21": 1,
+}
+
+
+def test_every_edition_is_tabled() -> None:
+    assert MEMORY_SIZES.keys() == EDITIONS.keys()
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_sizes_of_every_edition(name: str) -> None:
+    game = compile_game(EDITIONS[name])
+    assert (game.goal, game.num_actions, game.shape) == (100, 11, (100, 100, 11))
+    assert game.memory_size == MEMORY_SIZES[name]
+    assert game.has_memory is (MEMORY_SIZES[name] > 1)
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_every_memory_has_a_slot_of_its_own(name: str) -> None:
+    game = compile_game(EDITIONS[name])
+    assert game.memories[0] == Memory()
+    assert len(set(game.memories)) == game.memory_size
+    assert len(set(game.memory_slot.tolist())) == game.memory_size
+    assert 0 <= game.memory_slot.min() <= game.memory_slot.max() < game.workspace(1).slots
+
+
+@pytest.mark.parametrize("name", [name for name, size in MEMORY_SIZES.items() if size == 1])
+def test_editions_without_memory_do_not_pay_for_it(name: str) -> None:
+    game = compile_game(EDITIONS[name])
+    assert game.workspace(2).slots == 1
+    assert game.workspace(2).values.size == 2 * 100 * 100
+
+
+def test_a_policy_of_a_small_game_has_its_shape() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 7, "max_dice": 2}))
+    assert game.shape == (7, 7, 3)
+    assert game.workspace(1).counterfactual_values.shape == (7, 7, 3)
+    assert game.workspace(1).infoset_reach.shape == (7, 7)
+
+
+@pytest.mark.parametrize(
+    ("spec", "cycles"),
+    [
+        *[(name, False) for name in EDITIONS],
+        ({"edition": "fa15", "piggy_back": False}, True),
+        ({"pig_out": 0}, True),
+        ({"pig_out": 0, "piggy_back": True}, False),
+        ({"pig_out": 1, "piggy_back": True}, False),
+    ],
+)
+def test_games_that_can_stand_still_are_known(spec: str | dict[str, Any], cycles: bool) -> None:
+    assert compile_game(rules_from(spec)).tables.has_cycles is cycles
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_editions_fit_in_a_gigabyte(name: str) -> None:
+    assert required_bytes(EDITIONS[name]) < 1 << 30
+
+
+def test_a_game_too_large_for_memory_is_refused_in_one_line() -> None:
+    rules = Rules(goal=2000, max_dice=50, feral_hogs="points")
+    assert required_bytes(rules) > MEMORY_LIMIT
+    with pytest.raises(
+        ValueError, match=r"^rules: .*2000.*GiB.*lower goal or max_dice$"
+    ) as refusal:
+        compile_game(rules)
+    assert "\n" not in str(refusal.value)
+
+
+def largest_arrays(game: Game) -> int:
+    work = game.workspace(2)
+    return work.values.nbytes + work.reach.nbytes
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_the_estimate_of_memory_covers_values_and_reach(name: str) -> None:
+    rules = replace(EDITIONS[name], goal=40)
+    found = largest_arrays(compile_game(rules))
+    assert found <= required_bytes(rules) <= 20 * found
+
+
+# Scores near the end of a full-size game: few turns are left, so the plain recursion reaches the
+# end, and digits, squares, primes and swaps around 90 to 110 all come up.
+LATE_CELLS = [(99, 99), (99, 95), (95, 99), (98, 96), (96, 98), (97, 97)]
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_late_turns_of_every_edition_play_as_the_rules_say(name: str) -> None:
+    rules = EDITIONS[name]
+    game = compile_game(rules)
+    random = np.random.default_rng(2020)
+    a, b = random.dirichlet(np.ones(11), (2, 100, 100))
+    match = Match(Play(rules), a, b)
+    found = action_values(game, a, b, LATE_CELLS)
+    # Of su20's 196 memories eight, first and last included: all of them would take long.
+    chosen = np.unique(np.linspace(0, game.memory_size - 1, 8).astype(int))
+    expected = [
+        [
+            [match.action_value(0, State(*cell, game.memories[m]), dice) for dice in range(11)]
+            for m in chosen
+        ]
+        for cell in LATE_CELLS
+    ]
+    assert found.shape == (len(LATE_CELLS), game.memory_size, 11)
+    np.testing.assert_allclose(found[:, chosen], expected, rtol=0, atol=1e-12)
+
+
+def test_memory_sizes_agree_with_the_rules() -> None:
+    for rules in EDITIONS.values():
+        turns, extras, records = memory_sizes(rules)
+        game = compile_game(rules)
+        assert game.memory_size == turns * extras * records**2
+        for memory in game.memories:
+            assert memory.turn < turns
+            assert memory.extra < extras
+            assert max(memory.own, memory.opponent) < records

@@ -1,0 +1,241 @@
+"""From a policy to a matrix, and what that costs."""
+
+import re
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.baselines.registry import builtin
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.purification import METHODS, argmax, purify, thresholded
+from hogeq.purification.local_search import LocalSearch
+from hogeq.purification.programs import best_moves
+from hogeq.purification.rounding import Round
+from hogeq.purification.sampling import Sample
+from hogeq.response.population import Population, Slopes
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from tests.naive import Match, Play
+
+QUICK: dict[str, dict[str, Any]] = {
+    "argmax": {},
+    "threshold": {"samples": 3},
+    "sample": {"samples": 3},
+    "round": {"share": 0.4, "steps": 1, "anneal_steps": 10},
+    "local_search": {"rounds": 3, "anneal_steps": 10},
+}
+
+
+@pytest.fixture
+def game() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 3}))
+
+
+@pytest.fixture
+def policy() -> Any:
+    return np.random.default_rng(5).dirichlet(np.ones(4), (6, 6))
+
+
+@pytest.fixture(scope="module")
+def larger() -> Game:
+    """Large enough for the memory to count."""
+    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+
+
+# --- cell by cell ---------------------------------------------------------------------------------
+
+
+def test_argmax_takes_the_most_probable_roll(game: Game, policy: Any) -> None:
+    matrix = purify(game, policy)
+    assert matrix.dtype == np.int8
+    assert matrix.shape == (6, 6)
+    for own in range(6):
+        for opponent in range(6):
+            row = policy[own, opponent].tolist()
+            assert matrix[own, opponent] == row.index(max(row))
+    assert len(set(matrix.flat)) == 4
+
+
+@pytest.mark.parametrize(
+    ("row", "roll"),
+    [
+        ([0.25, 0.25, 0.25, 0.25], 0),
+        ([0.0, 0.5, 0.0, 0.5], 1),
+        ([0.2, 0.2, 0.3, 0.3], 2),
+        ([0.1, 0.2, 0.3, 0.4], 3),
+    ],
+)
+def test_on_ties_the_lower_roll_is_taken(game: Game, row: list[float], roll: int) -> None:
+    policy = np.full((6, 6, 4), [1.0, 0.0, 0.0, 0.0])
+    policy[2, 5] = row
+    matrix = purify(game, policy, "argmax")
+    assert matrix[2, 5] == roll
+    assert np.count_nonzero(matrix) == (roll > 0)
+
+
+def test_a_matrix_and_its_policy_come_back_as_they_are(game: Game) -> None:
+    matrix = np.random.default_rng(6).integers(0, 4, (6, 6)).astype(np.int8)
+    np.testing.assert_array_equal(argmax(game, matrix), matrix)
+    for method in ("argmax", "threshold", "sample", "round"):
+        np.testing.assert_array_equal(purify(game, np.eye(4)[matrix], method), matrix)
+    assert not np.shares_memory(argmax(game, matrix), matrix)
+
+
+def test_what_purifying_costs_is_measured_exactly(game: Game) -> None:
+    policy, opponent = np.random.default_rng(7).dirichlet(np.ones(4), (2, 6, 6))
+    matrix = purify(game, policy)
+    play = Play(game.rules)
+    expected = (
+        Match(play, np.eye(4)[matrix], opponent).win_rate()[0]
+        - Match(play, policy, opponent).win_rate()[0]
+    )
+    found = win_rate(game, matrix, opponent).win_rate - win_rate(game, policy, opponent).win_rate
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert abs(found) > 1e-3
+
+
+def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: Game) -> None:
+    policy = np.full((6, 6, 4), [0.5, 0.3, 0.2, 0.0])
+    assert thresholded(game, policy, 0.0)[1, 2] == pytest.approx([0.5, 0.3, 0.2, 0.0])
+    assert thresholded(game, policy, 0.25)[1, 2] == pytest.approx([0.625, 0.375, 0.0, 0.0])
+    for all_gone in (0.6, 1.0):
+        np.testing.assert_array_equal(thresholded(game, policy, all_gone)[1, 2], [1, 0, 0, 0])
+
+
+def test_a_threshold_of_one_is_the_argmax(game: Game, policy: Any) -> None:
+    found = purify(game, policy, "threshold", threshold=1.0, samples=1)
+    np.testing.assert_array_equal(found, argmax(game, policy))
+
+
+def test_draws_follow_the_policy_and_the_best_is_kept(game: Game) -> None:
+    policy = np.full((6, 6, 4), [0.5, 0.0, 0.2, 0.3])
+    sample = Sample(samples=40, seed=3)
+    drawn, rates = sample.drawn(game, policy)
+    shares = np.bincount(drawn.ravel(), minlength=4) / drawn.size
+    assert shares == pytest.approx(policy[0, 0], abs=0.05)
+    assert shares[1] == 0.0
+    best = sample.matrix(game, policy)
+    np.testing.assert_array_equal(best, drawn[rates.argmin()])
+    effort = SearchBudget(sample.starts, sample.anneal_steps, seed=3)
+    assert rates.min() == attack(game, best, effort).win_rate < rates.max()
+
+
+# --- against counters -----------------------------------------------------------------------------
+
+
+def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Any) -> None:
+    counters = np.random.default_rng(8).integers(0, 4, (3, 6, 6))
+    pool = Population(game, counters.astype(np.int8))
+    slopes = pool.slopes(policy)
+    assert slopes.rates == pytest.approx(pool.rates(policy), abs=1e-14)
+    for index, counter in enumerate(counters):
+        now = win_rate(game, counter, policy).win_rate
+        assert slopes.rates[index] == pytest.approx(now, abs=1e-14)
+        for cell in ((0, 0), (3, 2), (5, 5)):
+            for roll in range(4):
+                changed = policy.copy()
+                changed[cell] = np.eye(4)[roll]
+                effect = win_rate(game, counter, changed).win_rate - now
+                assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
+
+
+@pytest.mark.parametrize("exactly", [False, True])
+def test_moves_are_the_optimum_of_the_whole_linear_program(exactly: bool) -> None:
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        changes = random.normal(0.2, 1.0, (3, 2, 2, 3))
+        slopes = Slopes(random.random(3), changes, np.ones((3, 2, 2)))
+        allowed = random.random((2, 2, 3)) < 0.8
+        moves = best_moves(slopes, allowed, 2, exactly=exactly)
+        assert allowed[moves.own, moves.opponent, moves.rolls].all()
+        total = moves.shares.sum()
+        assert total <= 2 + 1e-9
+        cells = [tuple(where) for where in np.argwhere(allowed.any(axis=2))]
+        assert not exactly or total == pytest.approx(min(2, len(cells)))
+        # No two whole moves do better than the optimum of shares.
+        options = [(cell, roll) for cell in cells for roll in np.flatnonzero(allowed[cell])]
+        for one, two in product(options, repeat=2):
+            if one[0] != two[0]:
+                ends = sum(changes[:, *cell, roll] for cell, roll in (one, two))
+                assert moves.expected <= (slopes.rates + ends).max() + 1e-9
+        got = slopes.rates + moves.shares @ changes[:, moves.own, moves.opponent, moves.rolls].T
+        assert moves.expected == pytest.approx(got.max())
+
+
+def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> None:
+    start = builtin("ignore_memory", larger)
+    search = LocalSearch(rounds=4, radius=12, seed=2)
+    state = search.init(larger, start)
+    for _ in range(search.rounds):
+        state = search.step(larger, state)
+        policy = np.eye(larger.num_actions)[state.matrix]
+        assert float(state.rate) == Population(larger, state.pool).rates(policy).max()
+    strong = SearchBudget(starts=4, seed=9)
+    before, after = (attack(larger, each, strong).win_rate for each in (start, state.matrix))
+    assert after < before - 0.01
+    np.testing.assert_array_equal(search.matrix(larger, start), state.matrix)
+
+
+def test_a_search_does_not_depend_on_threads(game: Game, policy: Any) -> None:
+    one, two = (purify(game, policy, "local_search", rounds=4, jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_rounding_loses_less_than_rounding_at_once(larger: Game) -> None:
+    # Far from pure, so that there is something to lose.
+    policy = np.random.default_rng(1).dirichlet(np.ones(larger.num_actions), larger.shape[:2])
+    effort = SearchBudget(starts=2)
+    at_once = attack(larger, argmax(larger, policy), effort).win_rate
+    adapted = attack(larger, Round(share=0.3).matrix(larger, policy), effort).win_rate
+    assert adapted < at_once - 0.05
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_a_matrix_and_the_same_one_again(
+    method: str, game: Game, policy: Any
+) -> None:
+    given = policy.copy()
+    matrix = purify(game, policy, method, **QUICK[method])
+    assert matrix.dtype == np.int8
+    assert matrix.shape == (6, 6)
+    assert matrix.min() >= 0
+    assert matrix.max() <= 3
+    np.testing.assert_array_equal(matrix, purify(game, policy, method, **QUICK[method]))
+    np.testing.assert_array_equal(policy, given)
+
+
+def test_unknown_methods_are_refused_with_those_there_are(game: Game) -> None:
+    policy = np.full((6, 6, 4), 0.25)
+    with pytest.raises(ValueError, match=re.escape(", ".join(METHODS))) as refusal:
+        purify(game, policy, "argmin")
+    assert "'argmin'" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "field"),
+    [
+        ("sample", {"samples": 0}, "samples"),
+        ("threshold", {"threshold": 1.5}, "threshold"),
+        ("round", {"share": 0.0}, "share"),
+        ("round", {"temperature": 0.0}, "temperature"),
+        ("local_search", {"radius": 0}, "radius"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(
+    game: Game, method: str, parameters: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{field}: .*allowed are"):
+        purify(game, np.full((6, 6, 4), 0.25), method, **parameters)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_no_policy_is_refused(game: Game, method: str) -> None:
+    with pytest.raises(ValueError, match="allowed"):
+        purify(game, np.full((6, 6, 4), 0.3), method, **QUICK[method])

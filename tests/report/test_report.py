@@ -1,0 +1,439 @@
+"""The page of `hogeq report`: its numbers, and its life in a real browser."""
+
+import base64
+import json
+import re
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from typer.testing import CliRunner
+
+from hogeq.baselines.simple import always_roll
+from hogeq.cli import app
+from hogeq.evaluation.hidden import action_values, belief, reach
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.report import pack, page
+from hogeq.report.explore import explore, region_gains, region_size
+from hogeq.report.finished import load
+from hogeq.response.search import SearchBudget
+from hogeq.rules import memory, rules_from
+from hogeq.runs.config import config_from
+from hogeq.runs.errors import ResultsError
+from hogeq.runs.metrics import read_metrics
+from hogeq.runs.names import MANIFEST, MATRIX, METRICS, POLICY
+from hogeq.runs.runner import run
+
+CONFIG = {
+    "name": "first",
+    "rules": {"edition": "su20", "goal": 20, "max_dice": 3},
+    "solver": {"name": "dcfr", "iterations": 8},
+    "measure": {"every": "log", "attack": {"starts": 2, "anneal_steps": 10}},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with two finished runs, and one of another game."""
+    root = tmp_path_factory.mktemp("runs")
+    second = CONFIG | {"name": "second", "solver": {"name": "cfr_plus", "iterations": 5}}
+    other = CONFIG | {"name": "other", "rules": {"edition": "fa22", "goal": 20, "max_dice": 3}}
+    for config in (CONFIG, second, other):
+        run(config_from(config), root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def written(folder: Path) -> Path:
+    """Give the page of both runs, and a strategy beside them."""
+    out = folder / "report.html"
+    names = [str(folder / name) for name in ("first", "second")]
+    given = ["report", *names, "--out", str(out), "--against", "always_roll:2", "--json"]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.stderr
+    (folder / "answer.json").write_text(result.stdout)
+    return out
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return compile_game(rules_from(CONFIG["rules"]))  # type: ignore[arg-type]
+
+
+def table_of(folder: Path, name: str = "first") -> Any:
+    with np.load(folder / name / POLICY) as file:
+        return file["policy"]
+
+
+def data_of(page: Path) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
+    assert found
+    return json.loads(found[1])
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def unpacked(packed: dict[str, Any]) -> Any:
+    """Unpack number by number, as slowly as can be."""
+    data = zlib.decompress(base64.b64decode(packed["data"]))
+    planes, length = packed["planes"], len(data) // packed["planes"]
+    found = []
+    for i in range(length):
+        whole = int.from_bytes(bytes(data[p * length + i] for p in range(planes)), "little")
+        found.append(np.nan if whole == 256**planes - 1 else whole / packed["per"])
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("values", "digits", "planes"),
+    [
+        ([0.0, 254.0], 0, 1),
+        ([0.0, 255.0], 0, 2),
+        ([0.1234567, 1.0, np.nan], 6, 3),
+        ([np.nan], 2, 1),
+        ([], 2, 1),
+    ],
+)
+def test_fractions_come_back_rounded(values: list[float], digits: int, planes: int) -> None:
+    packed = pack.fractions(values, digits)
+    assert packed["planes"] == planes
+    np.testing.assert_array_equal(unpacked(packed), np.round(values, digits))
+
+
+def test_negative_fractions_are_refused() -> None:
+    with pytest.raises(ValueError, match="allowed are numbers from 0"):
+        pack.fractions([0.5, -0.1], 2)
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21"])
+def test_explored_values_are_those_of_every_position(edition: str) -> None:
+    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 2}))
+    policy = np.random.default_rng(1).dirichlet(np.ones(game.num_actions), game.shape[:2])
+    policy[:, :, 1] = 0.0  # so that some positions are out of reach
+    policy /= policy.sum(axis=2, keepdims=True)
+    found = explore(game, policy, SearchBudget(1, 3))
+    rows, columns = memory.axes(game.rules)
+    assert found.belief.shape[2:] == (len(rows.ticks), len(columns.ticks))
+    unreached = 0
+    for own in range(game.goal):
+        for other in range(game.goal):
+            shares = belief(game, policy, None, own, other)
+            if shares is None:
+                unreached += 1
+                assert np.isnan(found.values[own, other]).all()
+                assert not found.belief[own, other].any()
+                continue
+            by_memory = action_values(game, policy, None, [(own, other)])[0]
+            np.testing.assert_allclose(found.values[own, other], shares @ by_memory, atol=1e-12)
+            for index, row in enumerate(found.belief[own, other].sum(axis=1)):
+                part = "own" if edition == "su20" else "turn"
+                told = [getattr(state, part) == index for state in game.memories]
+                assert row == pytest.approx(shares[told].sum(), abs=1e-12)
+    assert unreached > 0
+    np.testing.assert_allclose(found.reach, reach(game, policy).sum(axis=2), atol=1e-15)
+
+
+@pytest.mark.parametrize(("goal", "size"), [(8, 10), (100, 10), (101, 11), (1000, 100)])
+def test_regions_are_few(goal: int, size: int) -> None:
+    assert region_size(goal) == size
+
+
+def test_gains_of_regions_are_exact(game: Game) -> None:
+    matrix, usual = always_roll(game, 3), always_roll(game, 2)
+    usual[:10, 10:] = 3
+    rival = np.full(game.shape, 1.0 / game.num_actions)
+    found = region_gains(game, matrix, usual, rival)
+    assert found.shape == (2, 2)
+    assert found[0, 1] == 0.0
+    changed = matrix.copy()
+    changed[10:, :10] = 2
+    lost = win_rate(game, matrix, rival).win_rate - win_rate(game, changed, rival).win_rate
+    assert abs(lost) > 1e-4
+    assert found[1, 0] == pytest.approx(lost, abs=1e-13)
+
+
+def test_the_counter_is_the_attack_of_the_last_checkpoint(folder: Path, written: Path) -> None:
+    answer = json.loads((folder / "answer.json").read_text())
+    last = read_metrics(folder / "first" / METRICS)[-1]
+    found = answer["counters"]
+    assert found["first: average policy"]["attack"] == pytest.approx(last.attack, abs=1e-12)
+    assert found["first: average policy"]["bound"] == pytest.approx(last.bound, abs=1e-12)
+    assert found["first: matrix"]["attack"] == pytest.approx(last.purified_attack, abs=1e-12)
+    assert answer["bytes"] == written.stat().st_size < page.MOST_BYTES
+
+
+def test_the_same_runs_give_the_same_page(folder: Path, game: Game) -> None:
+    runs = load([folder / "first"])
+    pages = [
+        page.make(game, runs, page.entries(game, runs, matrices=False), jobs=jobs).html
+        for jobs in (1, 2)
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_names_cannot_break_out_of_the_page(folder: Path, game: Game) -> None:
+    runs = load([folder / "first"])
+    evil = "</script><script>alert(1)</script>"
+    entries = page.entries(game, runs, [(evil, always_roll(game, 1))], matrices=False)
+    html = page.make(game, runs, entries).html
+    assert evil not in html
+    assert "\\u003c/script>" in html
+
+
+def test_a_champion_has_its_config_in_its_manifest(folder: Path, tmp_path: Path) -> None:
+    for name in (POLICY, MATRIX):
+        shutil.copy(folder / "first" / name, tmp_path)
+    with pytest.raises(ResultsError, match="nor a config in its manifest"):
+        load([tmp_path])
+    (tmp_path / MANIFEST).write_text(json.dumps({"config": CONFIG}))
+    (champion,), (first,) = load([tmp_path]), load([folder / "first"])
+    assert champion.config == first.config
+    assert champion.metrics == ()
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["report", *arguments])
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path) -> None:
+    first, out = str(folder / "first"), str(tmp_path / "r.html")
+    (tmp_path / "empty").mkdir()
+    assert "No such file" in refused(str(tmp_path / "none"), "--out", out)
+    assert "no policy.npz" in refused(str(tmp_path / "empty"), "--out", out)
+    assert "runs of one game" in refused(first, str(folder / "other"), "--out", out)
+    assert "ending in .html" in refused(first, "--out", str(tmp_path / "r.pdf"))
+    assert "starts" in refused(first, "--out", out, "--starts", "0")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_page_without_plotly_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    told = refused(str(folder / "first"), "--out", str(tmp_path / "r.html"))
+    assert "pip install 'hogeq[report]'" in told
+
+
+def test_a_page_that_is_too_large_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MOST_BYTES", 10**6)
+    told = refused(str(folder / "first"), "--out", str(tmp_path / "r.html"))
+    assert "give fewer runs, or --no-matrices" in told
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)}; apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """The page in a browser, and what went wrong there."""
+
+    def __init__(self, browser: Any, path: Path, **device: Any) -> None:
+        self.page = browser.new_context(offline=True, **device).new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("body[data-ready]")
+
+    def text(self, selector: str) -> str:
+        return str(self.page.inner_text(selector))
+
+    def rows(self, selector: str) -> list[list[str]]:
+        found = self.page.eval_on_selector_all(
+            f"{selector} tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))"
+        )
+        return [list(row) for row in found]
+
+    def chosen(self) -> tuple[int, int]:
+        return tuple(int(self.page.input_value(f"#{name}")) for name in ("own", "opponent"))  # type: ignore[return-value]
+
+    def explore(self, name: str) -> None:
+        self.page.select_option("#strategy", label=name)
+        self.page.wait_for_selector("#frame[aria-busy=false]")
+
+    def choose(self, own: int, opponent: int) -> None:
+        for name, value in (("own", own), ("opponent", opponent)):
+            self.page.fill(f"#{name}", str(value))
+            self.page.press(f"#{name}", "Enter")
+
+    def middle(self, own: int, opponent: int) -> dict[str, float]:
+        """Where a position lies on the map, in the map's own pixels."""
+        found = self.page.evaluate(
+            """([own, opponent]) => {
+              const {xaxis, yaxis} = document.getElementById("map")._fullLayout;
+              return {x: xaxis._offset + xaxis.d2p(opponent), y: yaxis._offset + yaxis.d2p(own)};
+            }""",
+            [own, opponent],
+        )
+        return {"x": found["x"], "y": found["y"]}
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, written: Path) -> Opened:
+    return Opened(browser, written, viewport={"width": 1280, "height": 900})
+
+
+def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, game: Game) -> None:
+    policy = table_of(folder)
+    rival = table_of(folder, "second")
+    opened.page.select_option("#other", label="second: average policy")
+    for own, other in ((0, 0), (7, 11), (19, 19)):
+        opened.choose(own, other)
+        shares = belief(game, policy, None, own, other)
+        assert shares is not None
+        values = shares @ action_values(game, policy, None, [(own, other)])[0]
+        expected = [
+            [
+                str(dice),
+                *(f"{of[dice]:.6f}" for of in (values, policy[own, other], rival[own, other])),
+            ]
+            for dice in range(game.num_actions)
+        ]
+        assert [[row[0], row[1], *row[3:]] for row in opened.rows("#rolls")] == expected
+        likely = game.memories[int(shares.argmax())]
+        told = f"{100 * shares.max():.2f} % own last points {likely.own}"
+        assert told in opened.text("#belief-note")
+
+
+def test_a_position_out_of_reach_says_so(opened: Opened, folder: Path, game: Game) -> None:
+    gone = np.argwhere(reach(game, table_of(folder)).sum(axis=2) == 0.0)
+    opened.choose(*map(int, gone[0]))
+    assert "Play never comes here" in opened.text("#summary")
+    assert "there is no belief" in opened.text("#belief-note")
+    assert not opened.page.is_visible("#belief")
+    assert {row[1] for row in opened.rows("#rolls")} == {"–"}  # noqa: RUF001 - as shown
+
+
+def test_click_hover_and_keys(opened: Opened) -> None:
+    page = opened.page
+    page.select_option("#layer", "best")
+    plot = page.locator("#map")
+    for own, other in ((12, 5), (3, 18)):
+        plot.click(position=opened.middle(own, other))
+        expect(page.locator("#own")).to_have_value(str(own))
+        assert opened.chosen() == (own, other)
+        page.wait_for_timeout(500)  # two clicks at once are a double click, which zooms out
+    assert page.evaluate("document.activeElement.id") == "frame"
+    keys = (("ArrowUp", (4, 18)), ("ArrowLeft", (4, 17)), ("Shift+ArrowUp", (14, 17)))
+    for key, place in (*keys, ("Shift+ArrowUp", (19, 17)), ("ArrowDown", (18, 17))):
+        page.keyboard.press(key)
+        assert opened.chosen() == place
+    page.keyboard.press("+")
+    low, high = page.evaluate("document.getElementById('map').layout.xaxis.range")
+    assert low <= 17 <= high
+    assert high - low < 20
+    page.keyboard.press("0")
+    plot.hover(position=opened.middle(10, 10))
+    expect(page.locator("#map .hoverlayer")).to_contain_text("own score 10, opponent's 10")
+
+
+def test_every_map_can_be_shown(opened: Opened, folder: Path) -> None:
+    page, seen = opened.page, set()
+    opened.explore("first: matrix")
+    for layer in page.eval_on_selector_all("#layer option", "all => all.map(o => o.value)"):
+        page.select_option("#layer", layer)
+        seen.add(json.dumps(page.evaluate("document.getElementById('map').data[0].text")))
+        if layer == "best":
+            shown = page.evaluate("document.getElementById('map').data[0].z")
+            matrix = np.loadtxt(folder / "first" / MATRIX, delimiter=",")
+            np.testing.assert_array_equal(shown, matrix)
+    assert len(seen) == 8
+    opened.explore("first: average policy")
+
+
+def test_tables_and_curves_show_the_runs_figures(
+    opened: Opened, folder: Path, game: Game, written: Path
+) -> None:
+    manifest = json.loads((folder / "first" / MANIFEST).read_text())
+    attack = manifest["figures"]["average_policy"]["attack"]
+    assert opened.rows("#figures")[0][:2] == ["first: average policy", f"{attack:.6f}"]
+    metrics = read_metrics(folder / "first" / METRICS)
+    curves = opened.page.evaluate("document.getElementById('curves').data")
+    assert len(curves) == 6
+    assert curves[0]["x"] == [row.iteration for row in metrics]
+    assert curves[0]["customdata"] == [row.bound for row in metrics]
+    opened.page.check("input[value=seconds]")
+    curves = opened.page.evaluate("document.getElementById('curves').data")
+    assert curves[1]["x"] == [row.seconds for row in metrics]
+    table = opened.rows("#tournament")
+    names = [row[0] for row in table]
+    assert {"first: matrix", "second: matrix", "always_roll:2", "ignore_memory"} < set(names)
+    row, column = names.index("always_roll:2"), names.index("first: average policy")
+    rate = win_rate(game, always_roll(game, 2), table_of(folder)).win_rate
+    assert table[row][3 + column] == f"{rate:.6f}"
+    regions = np.array(data_of(written)["strategies"][0]["explored"]["counter"]["regions"])
+    assert float(opened.rows("#regions")[0][2]) == pytest.approx(regions.max(), rel=1e-3)
+    assert "commit" in (opened.page.text_content("#made") or "")
+
+
+def test_a_phone_shows_it_without_sideways_scrolling(browser: Any, written: Path) -> None:
+    phone = Opened(
+        browser, written, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    )
+    assert phone.page.evaluate("document.documentElement.scrollWidth") == 360
+    phone.page.locator("#map").scroll_into_view_if_needed()
+    phone.page.locator("#map").tap(position=phone.middle(8, 8))
+    expect(phone.page.locator("#own")).to_have_value("8")
+    assert not phone.said
+
+
+def test_a_game_without_memory_has_no_belief(browser: Any, folder: Path) -> None:
+    out = folder / "other.html"
+    given = ["report", str(folder / "other"), "--out", str(out), "--no-matrices"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    plain = Opened(browser, out)
+    assert not plain.page.is_visible("#belief-part")
+    assert "memory" not in plain.text("#position")
+    assert plain.page.locator("#strategy option").count() == 1
+    assert not plain.said
+
+
+def test_nothing_was_asked_for_and_nothing_went_wrong(opened: Opened, written: Path) -> None:
+    assert opened.said == []
+    assert opened.asked == [written.as_uri()]
+    assert opened.page.locator("[data-title*='hare']").count() == 0  # plotly's own cloud
+    found = written.read_text().split('id="plotly"')[0]
+    assert "connect-src" not in found
+    assert "default-src 'none'" in found

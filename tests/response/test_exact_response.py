@@ -1,0 +1,194 @@
+"""Exact best responses, against all matrices there are; bounds, against exact best responses."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.branch_and_bound import best_response, branch_and_bound
+from hogeq.response.priced_bound import best_prices, largest_reach, priced_bound, tighter_bound
+from hogeq.response.process import decision_process, remember, value_of
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from tests.naive import Match, Play, every_matrix_wins
+from tests.response.test_respond import TINY
+
+POLICIES = 3
+
+
+def small(goal: int, dice: int, edition: str = "su20") -> Game:
+    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
+
+
+def random_policy(game: Game, seed: int) -> Any:
+    return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
+
+
+@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
+def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
+    game = compile_game(rules_from(parts))
+    for seed in range(POLICIES):
+        policy = random_policy(game, seed)
+        found = best_response(game, policy, start=np.zeros((game.goal, game.goal), np.int8))
+        rates = every_matrix_wins(Play(game.rules), policy)[2]
+        assert found.is_exact
+        assert found.win_rate == found.bound == pytest.approx(rates.max(), abs=1e-12)
+        assert win_rate(game, found.rolls, policy).win_rate == pytest.approx(found.win_rate)
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa22"])
+def test_the_process_is_the_game(edition: str) -> None:
+    game = small(9, 2, edition)
+    policy = random_policy(game, 0)
+    process = decision_process(game, policy)
+    assert remember(process).value == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    matrix = np.random.default_rng(1).integers(0, game.num_actions, (9, 9))
+    rate = win_rate(game, matrix, policy).win_rate
+    assert value_of(process, matrix.ravel()) == pytest.approx(rate, abs=1e-12)
+    cells = np.zeros(process.sets)
+    optimum = remember(process, matrix.ravel())
+    for level, infoset_reach in zip(process.levels, optimum.occupancy, strict=True):
+        np.add.at(cells, level.set, infoset_reach)
+    met = reach(game, matrix, policy).sum(axis=2)
+    np.testing.assert_allclose(cells.reshape(9, 9), met, atol=1e-12)
+
+
+def test_more_memory_is_never_worth_less() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    nothing, own, opponent = (
+        branch_and_bound(decision_process(game, policy, kept), None)
+        for kept in ("nothing", "own", "opponent")
+    )
+    assert all(found.is_exact for found in (nothing, own, opponent))
+    assert nothing.win_rate == pytest.approx(best_response(game, policy).win_rate, abs=1e-9)
+    everything = full_memory_bound(game, policy)
+    assert nothing.win_rate + 1e-6 < own.win_rate <= everything + 1e-12
+    assert nothing.win_rate - 1e-12 <= opponent.win_rate <= everything + 1e-12
+
+
+def test_a_search_that_falls_short_is_corrected() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    start = attack(game, policy, SearchBudget(starts=1, anneal_steps=0)).matrix
+    found = best_response(game, policy, start=np.zeros_like(start))
+    assert found.is_exact
+    assert found.nodes > 0
+    # Memory would be worth something here, so that is no accident of the relaxation.
+    assert full_memory_bound(game, policy) > found.win_rate + 1e-4
+    again = best_response(game, policy, start=found.rolls.astype(np.int8))
+    assert again.win_rate == pytest.approx(found.win_rate, abs=1e-12)
+
+
+def test_a_search_cut_short_still_bounds() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    whole = best_response(game, policy)
+    cut = best_response(game, policy, most=8)
+    assert cut.nodes <= 8 < whole.nodes
+    assert not cut.is_exact
+    assert cut.win_rate <= whole.win_rate <= cut.bound < full_memory_bound(game, policy) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"edition": "fa15", "goal": 9, "piggy_back": False}, "total score"),
+        ({"edition": "su20"}, "1,960,000 hidden states"),
+    ],
+)
+def test_games_that_cannot_be_listed_are_refused(parts: dict[str, Any], words: str) -> None:
+    game = compile_game(rules_from(parts))
+    with pytest.raises(ValueError, match=f"{words}.* allowed are"):
+        decision_process(game, np.zeros((game.goal, game.goal), np.int8))
+
+
+# --- the bound from prices ------------------------------------------------------------------------
+
+
+def test_no_play_reaches_a_state_more_often_than_is_said() -> None:
+    game = small(4, 2)
+    policy = random_policy(game, 2)
+    process = decision_process(game, policy)
+    most = largest_reach(process)
+    random = np.random.default_rng(3)
+    best = np.zeros_like(most[: process.size])
+    for _ in range(300):
+        matrix = random.integers(0, game.num_actions, process.sets)
+        met = np.concatenate(remember(process, matrix).occupancy)
+        assert (met <= most[: process.size] + 1e-12).all()
+        best = np.maximum(best, met)
+    assert best[0] == most[0] == 0.5
+    # In so short a game, forgetting keeps nobody from most states.
+    assert np.isclose(best, most[: process.size], atol=1e-9).mean() > 0.8
+
+
+@pytest.mark.parametrize("seed", range(POLICIES))
+def test_any_prices_bound_every_matrix(seed: int) -> None:
+    game = small(6, 2, "su21" if seed == 0 else "su20")
+    policy = random_policy(game, seed)
+    process = decision_process(game, policy)
+    exact = best_response(game, policy)
+    assert exact.is_exact
+    most = largest_reach(process)
+    random = np.random.default_rng(seed)
+    for size in (0.0, 0.01, 0.3):
+        prices = [size * random.random(level.win.shape) for level in process.levels]
+        assert priced_bound(process, most, prices) >= exact.win_rate - 1e-12
+    none = [np.zeros(level.win.shape) for level in process.levels]
+    free = priced_bound(process, most, none)
+    assert free == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    with pytest.raises(ValueError, match="below 0"):
+        priced_bound(process, most, [price - 1.0 for price in none])
+
+
+def test_the_best_prices_lie_between_the_optimum_and_full_memory() -> None:
+    game = small(10, 3)
+    closed = []
+    for seed in range(POLICIES):
+        policy = random_policy(game, seed)
+        exact, full = best_response(game, policy), full_memory_bound(game, policy)
+        bound = tighter_bound(decision_process(game, policy))
+        assert exact.is_exact
+        assert exact.win_rate - 1e-9 <= bound <= full + 1e-9
+        closed.append((full - bound) / (full - exact.win_rate))
+    assert max(closed) > 0.2
+
+
+def test_beyond_a_horizon_everything_is_remembered() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 0)
+    full = full_memory_bound(game, policy)
+    whole = tighter_bound(decision_process(game, policy))
+    begun = [decision_process(game, policy, horizon=horizon) for horizon in (3, 9, 15)]
+    assert [remember(process).value for process in begun] == pytest.approx([full] * 3, abs=1e-12)
+    bounds = [tighter_bound(process) for process in begun]
+    assert whole - 1e-7 <= bounds[2] <= bounds[1] + 1e-7 <= bounds[0] + 2e-7 <= full + 3e-7
+    assert bounds[2] < full - 1e-5
+    turns = small(8, 2, "su21")  # extra turns are followed, too
+    policy = random_policy(turns, 1)
+    begun = [decision_process(turns, policy, horizon=horizon) for horizon in (2, 7)]
+    full = full_memory_bound(turns, policy)
+    assert [remember(process).value for process in begun] == pytest.approx([full] * 2, abs=1e-12)
+
+
+def test_best_prices_are_no_worse_than_others() -> None:
+    game = small(10, 3)
+    process = decision_process(game, random_policy(game, 0))
+    most = largest_reach(process)
+    prices = best_prices(process, most)
+    lowest = priced_bound(process, most, prices)
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        other = priced_bound(process, most, [factor * price for price in prices])
+        assert other >= lowest - 1e-9
+
+
+def test_the_naive_twin_agrees_on_full_memory() -> None:
+    game = small(5, 2)
+    policy = random_policy(game, 4)
+    naive = Match(Play(game.rules), None, policy).win_rate()[0]
+    assert remember(decision_process(game, policy)).value == pytest.approx(naive, abs=1e-12)

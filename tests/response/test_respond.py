@@ -1,0 +1,422 @@
+"""Best responses: against all matrices there are, and against what a search must never do."""
+
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Role, Workspace
+from hogeq.response.bounds import exploitability, full_memory_bound
+from hogeq.response.gains import gains
+from hogeq.response.moves import anneal, ascend
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.solvers.cfr_br import CFRBR
+from tests import toys
+from tests.naive import Match, Play, every_matrix_wins
+
+Floats = NDArray[np.float64]
+
+# Games small enough to try every matrix (256 to 16,384 that differ), in which to forget costs the
+# responder something.
+_POINTS: dict[str, Any] = {
+    "goal": 4,
+    "max_dice": 1,
+    "sides": 2,
+    "zero_dice": "twice_tens_minus_ones",
+    "feral_hogs": "points",
+}
+_TURNS: dict[str, Any] = {
+    "goal": 4,
+    "max_dice": 1,
+    "sides": 2,
+    "zero_dice": "twice_tens_minus_ones",
+    "time_trot": True,
+    "time_trot_period": 2,
+}
+TINY: dict[str, dict[str, Any]] = {
+    "points": _POINTS,
+    "points and extra turns": _POINTS | {"more_boar": "digit_range", "swap": "ones_gap_is_tens"},
+    "turn number": _TURNS,
+    "two dice": _TURNS | {"goal": 3, "max_dice": 2, "more_boar": "digit_range"},
+    "three sides": _TURNS
+    | {"goal": 3, "sides": 3, "more_boar": "digit_range", "swap": "ones_gap_is_tens"},
+    "bacon": _TURNS | {"sides": 3, "zero_dice": "one_plus_max_digit", "swap": "ones_gap_is_tens"},
+}
+
+
+class Tiny(NamedTuple):
+    game: Game
+    policy: Floats
+    best: float
+    """Win rate of the best matrix of all."""
+    remembering: float
+    """Win rate of the best player with full memory."""
+
+
+@cache
+def tiny(name: str, seed: int) -> Tiny:
+    game = compile_game(rules_from(TINY[name]))
+    policy = np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
+    play = Play(game.rules)
+    rates = every_matrix_wins(play, policy)[2]
+    assert 256 <= len(rates) <= 16384
+    return Tiny(game, policy, float(rates.max()), Match(play, None, policy).win_rate()[0])
+
+
+def small_su20() -> tuple[Game, Floats]:
+    game = compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 4}))
+    return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
+
+
+# --- against all matrices there are ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", TINY)
+def test_the_attack_finds_the_best_matrix_of_tiny_games(name: str, seed: int) -> None:
+    case = tiny(name, seed)
+    found = attack(case.game, case.policy, SearchBudget(starts=8))
+    assert found.win_rate == pytest.approx(case.best, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", TINY)
+def test_no_start_beats_the_best_matrix_and_the_bound_is_above_it(name: str, seed: int) -> None:
+    case = tiny(name, seed)
+    found = attack(case.game, case.policy, SearchBudget(starts=8, anneal_steps=0)).found
+    bound = full_memory_bound(case.game, case.policy)
+    assert max(found) <= case.best + 1e-12
+    assert case.best <= bound + 1e-12
+    assert bound == pytest.approx(case.remembering, abs=1e-12)
+
+
+def test_tiny_games_are_games_of_imperfect_recall() -> None:
+    """Otherwise the bound would be the answer and the search would be idle."""
+    for name in TINY:
+        gaps = [tiny(name, seed).remembering - tiny(name, seed).best for seed in (0, 1)]
+        assert max(gaps) > 1e-3
+
+
+def test_a_search_without_annealing_can_fall_short() -> None:
+    """So the test above is one that a search can fail."""
+    found = [
+        attack(tiny(name, seed).game, tiny(name, seed).policy, SearchBudget(8, 0)).found
+        for name in TINY
+        for seed in (0, 1)
+    ]
+    best = [tiny(name, seed).best for name in TINY for seed in (0, 1)]
+    assert any(min(rates) < most - 1e-4 for rates, most in zip(found, best, strict=True))
+
+
+# --- what every search must do --------------------------------------------------------------------
+
+
+def test_the_attack_is_a_matrix_that_wins_what_it_says() -> None:
+    game, policy = small_su20()
+    kept = policy.copy()
+    found = attack(game, policy, SearchBudget(starts=2, anneal_steps=20))
+    assert found.matrix.shape == (16, 16)
+    assert found.matrix.dtype == np.int8
+    assert found.win_rate == pytest.approx(win_rate(game, found.matrix, policy).win_rate, abs=1e-12)
+    assert found.win_rate == max(found.found)
+    assert (found.starts, len(found.found)) == (2, 2)
+    assert found.sweeps >= 2 * (20 + 1)
+    np.testing.assert_array_equal(policy, kept)
+
+
+def test_more_starts_never_find_less_and_keep_what_was_found() -> None:
+    game, policy = small_su20()
+    finds = [
+        attack(game, policy, SearchBudget(starts, anneal_steps=5, seed=4))
+        for starts in (1, 2, 4, 8)
+    ]
+    for fewer, more in pairwise(finds):
+        assert more.found[: fewer.starts] == fewer.found
+        assert more.win_rate >= fewer.win_rate
+    assert len(set(finds[-1].found)) > 1
+
+
+def test_no_attack_wins_less_than_half() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
+    solver = CFRBR(responders=4, averaging="last")
+    state = solver.init(game)
+    for _ in range(40):
+        state = solver.step(game, state)
+    policy = solver.average(game, state)
+    poor = attack(game, policy, SearchBudget(starts=1, anneal_steps=0))
+    assert max(poor.found) < 0.49
+    assert poor.win_rate >= 0.5
+    assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)
+
+
+def test_kicks_never_lose() -> None:
+    game, policy = small_su20()
+    plain = attack(game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2))
+    # At first few kicks, or a loss could be made good before it is seen.
+    for kicks in (1, 2, 20):
+        kicked = attack(game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2, kicks=kicks))
+        assert all(b >= a for a, b in zip(plain.found, kicked.found, strict=True))
+        assert kicked.sweeps > plain.sweeps
+        rate = win_rate(game, kicked.matrix, policy).win_rate
+        assert kicked.win_rate == pytest.approx(rate, abs=1e-12)
+    assert sum(kicked.found) > sum(plain.found) + 3e-4
+
+
+def test_the_seed_decides_and_threads_do_not() -> None:
+    game, policy = small_su20()
+    one = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5))
+    two = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5, jobs=2))
+    other = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=6))
+    assert one.found == two.found
+    np.testing.assert_array_equal(one.matrix, two.matrix)
+    assert one.found[1:] != other.found[1:]
+
+
+def test_without_memory_the_interval_closes() -> None:
+    for name in ("hw13", "fa15", "fa22"):
+        game = compile_game(rules_from({"edition": name, "goal": 30}))
+        policy = np.random.default_rng(1).dirichlet(np.ones(11), game.shape[:2])
+        found = exploitability(game, policy, SearchBudget(starts=1, anneal_steps=20))
+        assert found.attack == pytest.approx(found.bound, abs=1e-12)
+        assert found.effort == SearchBudget(starts=1, anneal_steps=20)
+
+
+def test_with_memory_the_bound_is_above_the_attack() -> None:
+    game, policy = small_su20()
+    found = exploitability(game, policy, SearchBudget(starts=2))
+    assert 0.5 < found.attack < found.bound - 1e-3
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *[("starts", value) for value in (0, -1, 2.0, True)],
+        *[("anneal_steps", value) for value in (-1, 1.5)],
+        *[("kicks", -1), ("jobs", 0)],
+        *[("damping", value) for value in (0.0, -0.5, 1.1, float("nan"))],
+    ],
+)
+def test_what_is_no_effort_is_refused(field: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{field}: .*allowed are") as refusal:
+        SearchBudget(**{field: value})
+    assert "\n" not in str(refusal.value)
+
+
+# --- one pass at a time ---------------------------------------------------------------------------
+
+
+def diagonal(goal: int) -> NDArray[np.int64]:
+    """Sum of scores, shape (goal, goal)."""
+    return np.add.outer(np.arange(goal), np.arange(goal))
+
+
+def values_as_met(
+    work: Workspace, before: Floats, after: Floats, opponent: Floats, total: int
+) -> tuple[Floats, Floats]:
+    """Counterfactual values on one diagonal, in the middle of a pass that goes backward.
+
+    What lies before the diagonal, and the diagonal itself, still has its old rows, what lies
+    behind it has its new ones.
+    """
+    mixed = np.where((diagonal(len(before)) <= total)[..., None], before, after)
+    found = counterfactual_values(work, np.stack([mixed, opponent]), "reach")
+    return found.values.copy(), found.infoset_reach.copy()
+
+
+GAMES: list[dict[str, Any]] = [
+    {"edition": "su20", "goal": 9, "max_dice": 4},
+    {"edition": "su21", "goal": 12, "max_dice": 3},
+    {"edition": "hw13", "goal": 12, "max_dice": 3},
+]
+
+
+@pytest.mark.parametrize("spec", GAMES, ids=lambda spec: spec["edition"])
+def test_greedy_rows_are_best_where_they_are_met(spec: dict[str, Any]) -> None:
+    game = compile_game(rules_from(spec))
+    before, opponent = np.random.default_rng(12).dirichlet(
+        np.ones(game.num_actions), (2, *game.shape[:2])
+    )
+    policies = np.stack([before, opponent])
+    work, check = game.workspace(2), game.workspace(2)
+    work.forward(policies)
+    _, _, changes = work.backward(policies, Role.ASCEND)
+    after, totals = policies[0].copy(), diagonal(game.goal)
+    reached = 0
+    for total in range(2 * game.goal - 1):
+        values, infoset_reach = values_as_met(check, before, after, opponent, total)
+        cells = (totals == total) & (infoset_reach > 1e-12)
+        chosen = (values[cells] * after[cells]).sum(axis=1)
+        best = values[cells].max(axis=1)
+        np.testing.assert_allclose(chosen, best, rtol=1e-11, atol=0)
+        assert set(after[cells].flat) <= {0.0, 1.0}
+        reached += int(cells.sum())
+    assert changes == reached > game.goal
+
+
+@pytest.mark.parametrize("spec", GAMES, ids=lambda spec: spec["edition"])
+def test_softened_rows_move_towards_the_softmax_where_they_are_met(spec: dict[str, Any]) -> None:
+    game = compile_game(rules_from(spec))
+    before, opponent = np.random.default_rng(13).dirichlet(
+        np.ones(game.num_actions), (2, *game.shape[:2])
+    )
+    policies = np.stack([before, opponent])
+    work, check = game.workspace(2), game.workspace(2)
+    work.forward(policies)
+    work.backward(policies, Role.SOFTMAX, temperature=0.02, damping=0.3)
+    after, totals = policies[0].copy(), diagonal(game.goal)
+    for total in range(2 * game.goal - 1):
+        values, infoset_reach = values_as_met(check, before, after, opponent, total)
+        cells = (totals == total) & (infoset_reach > 1e-9)
+        given_arrival = values[cells] / infoset_reach[cells][:, None]
+        weights = np.exp((given_arrival - given_arrival.max(axis=1, keepdims=True)) / 0.02)
+        softmax = weights / weights.sum(axis=1, keepdims=True)
+        expected = 0.7 * before[cells] + 0.3 * softmax
+        np.testing.assert_allclose(after[cells], expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(policies[0].sum(axis=2), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(policies[1], opponent)
+
+
+@pytest.mark.parametrize("spec", GAMES, ids=lambda spec: spec["edition"])
+def test_no_sweep_of_the_ascent_loses(spec: dict[str, Any]) -> None:
+    game = compile_game(rules_from(spec))
+    random = np.random.default_rng(14)
+    opponent = random.dirichlet(np.ones(game.num_actions), game.shape[:2])
+    start = np.eye(game.num_actions)[random.integers(0, game.num_actions, game.shape[:2])]
+    policies = np.stack([start, opponent])
+    work = game.workspace(2)
+    rates, changes = [win_rate(game, start, opponent).win_rate], 1
+    while changes:
+        work.forward(policies)
+        first, other, changes = work.backward(policies, Role.ASCEND)
+        rates.append((first + 1.0 - other) / 2.0)
+        exact = win_rate(game, policies[0], opponent).win_rate
+        assert rates[-1] == pytest.approx(exact, abs=1e-12)
+        assert rates[-1] >= rates[-2] - 1e-14
+    assert rates[1] > rates[0] + 1e-3
+    assert rates[-1] == rates[-2]
+    again = np.stack([start, opponent])
+    assert ascend(work, again) == (rates[-1], len(rates) - 1)
+    np.testing.assert_array_equal(again, policies)
+
+
+@pytest.mark.parametrize("edition", ["su20", "hw13"])
+def test_no_single_cell_of_an_attack_can_be_bettered(edition: str) -> None:
+    game, policy = small_su20()
+    if edition == "hw13":
+        game = compile_game(rules_from({"edition": "hw13", "goal": 40}))
+        policy = np.random.default_rng(3).dirichlet(np.ones(11), game.shape[:2])
+    matrix = attack(game, policy, SearchBudget(starts=1, anneal_steps=0)).matrix
+    pure = np.eye(game.num_actions)[matrix]
+    found = counterfactual_values(game.workspace(2), np.stack([pure, policy]), "reach")
+    chosen = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
+    short = found.values.max(axis=2) - chosen
+    assert np.all(short <= 1e-12 * found.infoset_reach + 1e-15)
+    # Many were close: the second roll misses the best by less than a thousandth.
+    second = np.sort(found.values, axis=2)[..., -2]
+    gaps = (found.values.max(axis=2) - second)[found.infoset_reach > 1e-9] / found.infoset_reach[
+        found.infoset_reach > 1e-9
+    ]
+    assert np.count_nonzero((gaps > 1e-9) & (gaps < 1e-3)) > (10 if edition == "hw13" else 0)
+
+
+def test_annealing_ends_near_a_matrix_and_above_its_start() -> None:
+    game, policy = small_su20()
+    policies = np.stack([np.full_like(policy, 0.2), policy])
+    work = game.workspace(2)
+    before = work.win_rate(policies).win_rate
+    anneal(game, policies, 60, 0.5)
+    after = work.win_rate(policies).win_rate
+    assert after > before + 0.01
+    infoset_reach = work.cell_reach(policies)
+    purity = (policies[0].max(axis=2) * infoset_reach).sum() / infoset_reach.sum()
+    assert purity > 0.95
+    np.testing.assert_array_equal(policies[1], policy)
+
+
+# --- on games whose best responses are known ------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [toys.pennies, toys.kuhn, toys.rooms, toys.bits])
+def test_ascent_and_annealing_find_the_best_response_of_toys(make: Any) -> None:
+    toy = make()
+    random = np.random.default_rng(21)
+    work: Any = toy.workspace(2)
+    for _ in range(5):
+        target = random.dirichlet(np.ones(toy.num_actions), toy.shape[0])
+        policies = np.stack([np.full(toy.shape, 1.0 / toy.num_actions), target])
+        anneal(toy, policies, 40, 0.5)
+        rate, _ = ascend(work, policies)
+        assert rate == pytest.approx(toys.best_response_rate(toy, target), abs=1e-12)
+
+
+def test_ascent_alone_can_stay_on_a_local_summit() -> None:
+    """Who must match a forgotten first move stays at 0.5: each single change loses."""
+    toy = toys.Toy(
+        toys.Choice(0, 0, (toys.Choice(0, 1, (0.9, 0.2)), toys.Choice(0, 1, (0.0, 0.5))))
+    )
+    work: Any = toy.workspace(2)
+    target = np.array([[0.0, 1.0], [0.0, 1.0]])  # wins 0.5 whenever it has the seat that moves
+    ends = {}
+    for start in toys.pure_tables(toy, [0, 1]):
+        policies = np.stack([start, target])
+        ends[tuple(start.argmax(axis=1).tolist())] = ascend(work, policies)[0]
+    best, local = (0.9 + 0.5) / 2, (0.5 + 0.5) / 2
+    assert ends == pytest.approx({(0, 0): best, (0, 1): best, (1, 0): local, (1, 1): local})
+    assert toys.best_response_rate(toy, target) == best
+
+
+# --- published figures ----------------------------------------------------------------------------
+
+
+def ignore_memory(game: Game) -> NDArray[np.int8]:
+    """Find the best matrix of the game without Feral Hogs, to be played where there are some."""
+    simple = compile_game(rules_from({"edition": game.rules.name, "feral_hogs": "none"}))
+    work = simple.workspace(1)
+    choice = np.zeros((*simple.shape[:2], work.slots), np.int8)
+    work.backward(
+        np.full((1, *simple.shape), 1.0 / simple.num_actions), Role.FULL_MEMORY, choice=choice
+    )
+    return choice[:, :, 0]
+
+
+def test_attack_on_the_strategy_that_ignores_memory() -> None:
+    """Figures of a prototype: at least 0.6366 against this matrix, and 0.6790 with full memory."""
+    game = compile_game(EDITIONS["su20"])
+    matrix = ignore_memory(game)
+    found = attack(game, matrix, SearchBudget(starts=1))
+    assert found.win_rate >= 0.6366
+    assert win_rate(game, found.matrix, matrix).win_rate == pytest.approx(found.win_rate, abs=1e-12)
+    bound = full_memory_bound(game, matrix)
+    assert bound == pytest.approx(0.6790, abs=5e-5)
+    assert found.win_rate <= bound
+
+
+# --- where a counter-matrix gains -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
+def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str) -> None:
+    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
+    policy = np.random.default_rng(4).dirichlet(np.ones(4), game.shape[:2])
+    counter = attack(game, policy, SearchBudget(starts=1)).matrix
+    found = gains(game, counter, policy)
+    assert np.array_equal(found.usual, policy.argmax(axis=2))
+    whole = win_rate(game, counter, policy).win_rate
+    for own in range(12):
+        for opponent in range(12):
+            changed = counter.copy()
+            changed[own, opponent] = found.usual[own, opponent]
+            loss = whole - win_rate(game, changed, policy).win_rate
+            assert found.gains[own, opponent] == pytest.approx(loss, abs=1e-13)
+            if counter[own, opponent] == found.usual[own, opponent]:
+                assert found.gains[own, opponent] == 0.0
+    assert found.gains.max() > 1e-3
+    assert found.gains.min() > -1e-12  # a matrix that no change of one cell improves
+    assert np.all(found.gains[found.reach == 0.0] == 0.0)

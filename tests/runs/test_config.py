@@ -1,0 +1,436 @@
+"""Configs: what is accepted, what is refused, and in which words."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.runs.config import Config, config_from, load_config, load_rules
+from hogeq.runs.overrides import apply_overrides
+from hogeq.runs.schema import MAX_SEED
+from hogeq.solvers import SOLVERS
+from hogeq.support.yaml import MAX_BYTES, ConfigError
+
+ROOT = Path(__file__).parents[2]
+
+PLAIN = """\
+name: trial
+rules: {edition: su20, goal: 20}
+solver: {name: cfr_plus, iterations: 200, averaging: linear, seed: 0}
+measure: {every: log, attack: {starts: 4, anneal_steps: 60}}
+purify: {method: argmax}
+"""
+
+
+def tree(**changes: Any) -> dict[str, Any]:
+    base: dict[str, Any] = yaml.safe_load(PLAIN)
+    return base | changes
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    file = path / "config.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def refusal(path: Path, *overrides: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, overrides)
+    message = str(caught.value)
+    assert message.isprintable(), message  # so one line, too
+    assert len(message) < 700
+    return message
+
+
+@dataclasses.dataclass(frozen=True)
+class Toy:
+    """A solver of parameters of every kind."""
+
+    rate: float = 0.5
+    steps: int = 3
+    fast: bool = False
+    kind: Literal["a", "b"] = "a"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.rate > 0:
+            raise ValueError(f"rate: {self.rate!r}, allowed are numbers above 0")
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SOLVERS, "toy", Toy)
+
+
+# --- what is accepted --------------------------------------------------------------------------
+
+
+def test_defaults_are_filled_in(tmp_path: Path) -> None:
+    config = load_config(written(tmp_path, PLAIN))
+    assert config.name == "trial"
+    assert config.rules == dataclasses.replace(EDITIONS["su20"], goal=20, name=config.rules.name)
+    assert isinstance(config.solver.params, SOLVERS["cfr_plus"])
+    assert config.solver.params.averaging == "linear"
+    assert (config.solver.iterations, config.solver.seed) == (200, 0)
+    assert (config.measure.every, config.measure.attack.starts) == ("log", 4)
+    assert config.measure.final_attack is None
+    assert config.purify.method == "argmax"
+    least = config_from({"name": "a", "rules": "fa22", "solver": {"name": "cfr", "iterations": 1}})
+    assert least.rules == EDITIONS["fa22"]
+    assert least.measure.every == "log"
+
+
+def test_the_main_job() -> None:
+    config = load_config(ROOT / "configs" / "cfr.yaml")
+    assert config.name == "cfr"
+    assert config.rules == EDITIONS["su20"]
+    assert config.solver.iterations >= 200
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda f: f.name)
+def test_every_config_of_the_project_loads(file: Path) -> None:
+    if "solver" in yaml.safe_load(file.read_text()):  # else it configures something else
+        load_config(file)
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+@pytest.mark.parametrize("edition", ["su20", "su21"])
+def test_resolved_yaml_loads_to_an_equal_config(tmp_path: Path, solver: str, edition: str) -> None:
+    config = config_from(
+        tree(
+            rules={"edition": edition, "goal": 30},
+            solver={"name": solver, "iterations": 7},
+            measure={"every": 3, "final_attack": {"starts": 9, "damping": 0.25}},
+            seed=11,
+        )
+    )
+    again = load_config(written(tmp_path, config.to_yaml()))
+    assert again == config
+    assert again.to_yaml() == config.to_yaml()
+    assert again.fingerprint() == config.fingerprint()
+
+
+def test_resolved_yaml_leaves_nothing_to_defaults() -> None:
+    resolved = yaml.safe_load(config_from(tree()).to_yaml())
+    assert set(resolved["rules"]) == {field.name for field in dataclasses.fields(EDITIONS["su20"])}
+    fields = {field.name for field in dataclasses.fields(SOLVERS["cfr_plus"])}
+    assert set(resolved["solver"]) == fields | {"name", "iterations", "seed"}
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_new_solver_needs_nothing_here() -> None:
+    given = {"name": "toy", "iterations": 1, "rate": 2, "fast": True, "kind": "b", "seed": 5}
+    assert config_from(tree(solver=given)).solver.params == Toy(2.0, 3, True, "b", 5)
+
+
+@pytest.mark.usefixtures("toy")
+def test_one_seed_reaches_every_part_that_has_none_of_its_own() -> None:
+    config = config_from(tree(solver={"name": "toy", "iterations": 1}, seed=7))
+    assert config.seed == config.solver.seed == config.solver.params.seed == 7
+    assert config.measure.attack.seed == 7
+    own = {"name": "toy", "iterations": 1, "seed": 3}
+    measure = {"attack": {"seed": 4}, "final_attack": {"seed": 5}}
+    config = config_from(tree(solver=own, measure=measure, seed=7))
+    assert config.solver.params.seed == 3
+    assert config.measure.attack.seed == 4
+    assert config.measure.final_attack is not None
+    assert config.measure.final_attack.seed == 5
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("text", ["1e-3", "1.0e-3", "0.001", "+1E-3"])
+def test_floats_as_people_write_them(text: str) -> None:
+    base = tree(solver={"name": "toy", "iterations": 1})
+    config = config_from(apply_overrides(base, [f"solver.rate={text}"]))
+    assert config.solver.params.rate == 0.001
+
+
+def test_infinity_is_kept(tmp_path: Path) -> None:
+    solver = {"name": "dcfr", "iterations": 1, "alpha": float("inf")}
+    config = config_from(tree(solver=solver))
+    assert load_config(written(tmp_path, config.to_yaml())).solver.params.alpha == float("inf")
+
+
+# --- overrides ---------------------------------------------------------------------------------
+
+
+def test_overrides(tmp_path: Path) -> None:
+    file = written(tmp_path, PLAIN.replace("{edition: su20, goal: 20}", "su20"))
+    config = load_config(
+        file,
+        [
+            "solver.iterations=5",
+            "rules.goal=30",  # rules was a name: it becomes a mapping
+            "measure.final_attack.starts=9",  # was absent
+            "solver.iterations=6",  # the last one counts
+            "name=a=b",
+        ],
+    )
+    assert config.solver.iterations == 6
+    assert (config.rules.goal, config.rules.swap) == (30, EDITIONS["su20"].swap)
+    assert config.measure.final_attack is not None
+    assert config.measure.final_attack.starts == 9
+    assert config.name == "a=b"
+
+
+def test_overrides_change_a_copy() -> None:
+    base = tree()
+    changed = apply_overrides(base, ["solver.iterations=5", "measure.attack.starts=1"])
+    assert base == tree()
+    assert changed["solver"]["iterations"] == 5
+
+
+@pytest.mark.parametrize(
+    ("override", "parts"),
+    [
+        ("solver.iterations", ["--set solver.iterations", "key=value"]),
+        ("=3", ["--set =3", "key=value"]),
+        ("a..b=3", ["--set a..b=3", "key=value"]),
+        ("solver.iterations.x=3", ["solver.iterations is 200", "no keys"]),
+        ("solver.iterations=[", ["--set solver.iterations=[", "line 1", "YAML"]),
+        ("solver.iterations=!!python/name:os.system", ["YAML", "tag"]),
+        ("solver.iteration=3", ["--set solver.iteration=3", "nearest: iterations"]),
+        ("\n=3", ["key=value"]),
+        ("name=a\nb: c", ["--set"]),
+    ],
+)
+def test_bad_overrides(tmp_path: Path, override: str, parts: list[str]) -> None:
+    message = refusal(written(tmp_path, PLAIN), override)
+    for part in parts:
+        assert part in message
+
+
+# --- what is refused ---------------------------------------------------------------------------
+
+BAD_VALUES = [
+    # (what is written instead of what, and what the line must say)
+    ("iterations: 200", "iterations: 0", ["solver.iterations", "got 0", "whole number >= 1"]),
+    ("iterations: 200", "iterations: -5", ["solver.iterations", "got -5", "whole number >= 1"]),
+    ("iterations: 200", "iterations: 2.5", ["solver.iterations", "got 2.5", "whole number"]),
+    ("iterations: 200", "iterations: true", ["solver.iterations", "got True", "whole number"]),
+    ("iterations: 200", "iterations: '9'", ["solver.iterations", "got '9'", "whole number"]),
+    ("iterations: 200", "iterations: 1" + "0" * 30, ["solver.iterations", "<= 1000000000"]),
+    ("iterations: 200", "iterations:", ["solver.iterations", "got None", "whole number"]),
+    ("iterations: 200,", "", ["solver.iterations", "missing", "whole number"]),
+    (
+        "iterations: 200",
+        "iteratons: 9",
+        ["solver.iteratons", "unknown", "9", "nearest: iterations"],
+    ),
+    ("iterations: 200", "Iterations: 9", ["solver.Iterations", "unknown", "nearest: iterations"]),
+    ("name: cfr_plus", "name: cfrplus", ["solver.name", "'cfrplus'", "dcfr", "nearest: cfr_plus"]),
+    ("name: cfr_plus", "name: [1]", ["solver.name", "[1]", "one of ", ", cfr_br,"]),
+    ("name: cfr_plus,", "", ["solver.name", "missing", "one of ", ", cfr_br,"]),
+    ("averaging: linear", "averaging: linaer", ["solver.averaging", "nearest: linear"]),
+    ("averaging: linear", "averaging: {}", ["solver.averaging", "uniform or linear"]),
+    ("averaging: linear", "gamma: .nan", ["solver.gamma", "nan"]),
+    ("averaging: linear", "epsilon: 1.5", ["solver.epsilon", "1.5"]),
+    ("seed: 0", "seed: -1", ["solver.seed", "got -1", ">= 0"]),
+    ("seed: 0", f"seed: {MAX_SEED + 1}", ["solver.seed", str(MAX_SEED)]),
+    ("seed: 0", "seed: .inf", ["solver.seed", "got inf", "whole number"]),
+    ("every: log", "every: 0", ["measure.every", "got 0", "log or a whole number >= 1"]),
+    ("every: log", "every: lgo", ["measure.every", "'lgo'", "nearest: log"]),
+    ("every: log", "evry: log", ["measure.evry", "unknown", "nearest: every"]),
+    ("starts: 4", "starts: 0", ["measure.attack.starts", "0", "from 1"]),
+    ("starts: 4", "starts: x", ["measure.attack.starts", "'x'", "whole number"]),
+    ("starts: 4", "strts: 4", ["measure.attack.strts", "unknown", "nearest: starts"]),
+    ("{starts: 4, anneal_steps: 60}", "4", ["measure.attack", "got 4", "mapping"]),
+    ("starts: 4", "damping: .nan", ["measure.attack.damping", "nan"]),
+    ("starts: 4", "damping: 0.0", ["measure.attack.damping", "0.0", "above 0"]),
+    ("method: argmax", "method: argmix", ["purify.method", "'argmix'", "nearest: argmax"]),
+    ("{method: argmax}", "argmax", ["purify", "got 'argmax'", "mapping"]),
+    ("method: argmax", "method: round, shar: 0.5", ["purify.shar", "unknown", "nearest: share"]),
+    ("method: argmax", "method: round, share: 2.0", ["purify.share", "2.0", "above 0 up to 1"]),
+    ("method: argmax", "method: argmax, seed: 1", ["purify.seed", "unknown", "method"]),
+    ("method: argmax", "method: sample, samples: 0", ["purify.samples", "0", "from 1"]),
+    (
+        "method: argmax",
+        "method: local_search, start: x",
+        ["purify.start", "'x'", "argmax or round"],
+    ),
+    ("edition: su20", "edition: su2O", ["rules", "'su2O'", "su20"]),
+    ("{edition: su20, goal: 20}", "su2", ["rules", "'su2'", "su20"]),
+    ("{edition: su20, goal: 20}", "[su20]", ["rules", "['su20']", "edition"]),
+    ("goal: 20", "goal: 0", ["rules.goal", "got 0", "allowed"]),
+    ("goal: 20", "gaol: 20", ["rules.gaol", "unknown", "nearest: goal"]),
+    ("goal: 20", "sides: -1", ["rules.sides", "got -1", "allowed"]),
+    ("goal: 20", "goal: 20.0", ["rules.goal", "got 20.0", "allowed"]),
+    ("name: trial", "nane: trial", ["nane", "unknown", "nearest: name"]),
+    ("name: trial", "", ["name", "missing", "folder's name"]),
+    ("name: trial", "1: 2", ["1", "unknown"]),
+    ("name: trial", "? [a]\n: 2", ["YAML"]),
+    ("purify:", "purfy:", ["purfy", "unknown", "nearest: purify"]),
+    ("name: trial", "name: trial\nname: again", ["line 2, column 1", "'name' is given twice"]),
+    ("starts: 4", "starts: 4, starts: 5", ["line 4", "'starts' is given twice"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "parts"), BAD_VALUES, ids=[new for _, new, _ in BAD_VALUES])
+def test_bad_values(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
+    assert old in PLAIN
+    file = written(tmp_path, PLAIN.replace(old, new, 1))
+    message = refusal(file)
+    assert message.startswith(str(file))
+    for part in parts:
+        assert part in message, message
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "../x", "a/b", "a\\b", "/etc", ".hidden", "-x", "a\0b", "a\nb", "ä", "x" * 101],
+)
+def test_names_that_are_no_folder(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"name: got .*allowed: a folder's name"):
+        config_from(tree(name=name))
+
+
+BAD_YAML = [
+    ("a: [1", ["line 1", "column"]),
+    ("a: b: c", ["line 1, column 5"]),
+    ("\tname: x", ["line 1, column 1"]),
+    ("name: x\n  y: z", ["line 2"]),
+    ("name: *none", ["line 1", "alias"]),
+    ("--- a\n--- b", ["line 2"]),
+    ("name: !!python/object/apply:os.system [touch x]", ["line 1, column 7", "tag"]),
+    ("!!python/object/new:dict {}", ["line 1", "tag"]),
+    ("name: !Own x", ["tag", "!Own"]),
+    ("name: 2020-99-99", ["YAML"]),
+    ("a: !!int x", ["YAML"]),
+    ("[" * 3000, ["deep"]),
+    ("name: \x07", ["YAML", "character"]),
+    (b"\xff\xfe\x00", ["UTF-8"]),
+    (b"name: \xc3\x28", ["UTF-8"]),
+    ("", ["empty", "mapping"]),
+    ("# nothing\n", ["empty"]),
+    ("- a\n- b", ["['a', 'b']", "mapping"]),
+    ("just words", ["'just words'", "mapping"]),
+    ("&a [*a]", ["mapping"]),
+    ("#" * (MAX_BYTES + 1), ["larger"]),
+]
+
+
+@pytest.mark.parametrize(("text", "parts"), BAD_YAML, ids=range(len(BAD_YAML)))
+def test_bad_yaml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, parts: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = written(tmp_path, text)
+    message = refusal(file)
+    for part in parts:
+        assert part in message, message
+    assert list(tmp_path.iterdir()) == [file]  # in particular no "x": nothing was run
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    assert "No such file" in refusal(tmp_path / "none.yaml")
+    assert "directory" in refusal(tmp_path)
+    assert "cannot be read" in refusal(Path("a\0b"))
+
+
+plain_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    key=st.sampled_from(
+        [
+            "name",
+            "rules",
+            "solver",
+            "measure",
+            "purify",
+            "seed",
+            "solver.iterations",
+            "solver.averaging",
+            "rules.goal",
+            "rules.swap",
+            "measure.attack",
+            "measure.attack.starts",
+            "measure.every",
+            "purify.method",
+            "solver.name",
+            "rules.edition",
+        ]
+    ),
+    value=plain_values,
+)
+def test_any_value_is_either_refused_in_one_line_or_a_config(key: str, value: Any) -> None:
+    base = tree()
+    *above, last = key.split(".")
+    node = base
+    for part in above:
+        node = node[part]
+    node[last] = value
+    refused = ""
+    try:
+        assert isinstance(config_from(base), Config)
+    except ConfigError as error:
+        refused = str(error)
+    assert not refused or (refused.isprintable() and key.partition(".")[0] in refused)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    file = written(tmp_path_factory.getbasetemp(), data)
+    refusal(file)
+
+
+# --- the fingerprint ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("override", "same"),
+    [
+        ("name=other", True),
+        ("solver.iterations=999", True),
+        ("measure.attack.jobs=2", True),
+        ("measure.final_attack.starts=9", True),
+        ("purify.method=sample", True),
+        ("rules.goal=21", False),
+        ("solver.averaging=uniform", False),
+        ("solver.name=cfr", False),
+        ("solver.seed=1", False),
+        ("seed=1", False),  # reaches the attack
+        ("measure.every=2", False),
+        ("measure.attack.starts=5", False),
+    ],
+)
+def test_the_fingerprint_is_of_what_a_checkpoint_depends_on(override: str, same: bool) -> None:
+    one = config_from(tree()).fingerprint()
+    two = config_from(apply_overrides(tree(), [override])).fingerprint()
+    assert (one == two) is same
+
+
+def test_a_file_of_rule_parts(tmp_path: Path) -> None:
+    path = written(tmp_path, "{edition: su20, goal: 20}")
+    assert load_rules(path) == rules_from({"edition": "su20", "goal": 20})
+    assert load_rules(written(tmp_path, "fa22\n")) == EDITIONS["fa22"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "got None; allowed: a mapping of rule parts or an edition's name"),
+        ("[su20]", "got \\['su20'\\]; allowed: a mapping"),
+        ("{edition: su20, gaol: 20}", "rules.gaol: unknown key, given 20;.*nearest: goal"),
+        ("{goal: 0}", "rules.goal: got 0"),
+        ("{goal: 20", "line 1, column"),
+    ],
+)
+def test_what_are_no_rules(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        load_rules(written(tmp_path, text))
+    assert str(caught.value).isprintable()

@@ -1,0 +1,370 @@
+"""Faults, tried: each ends in a clear line, nothing is lost, no file is half-written.
+
+The table in docs/faults.md lists them all; those not here are in test_run, test_results and
+test_sweep.
+"""
+
+import contextlib
+import dataclasses
+import errno
+import json
+import math
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import hogeq.runs.runner as runner
+from hogeq import figures
+from hogeq.model.game import compile_game
+from hogeq.runs.command import command
+from hogeq.runs.config import Config, config_from
+from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.metrics import read_metrics
+from hogeq.runs.names import (
+    CHECKPOINT,
+    CONFIG,
+    FILES,
+    FINAL_STRATEGY,
+    MANIFEST,
+    MATRIX,
+    METRICS,
+    POLICY,
+)
+from hogeq.runs.overrides import apply_overrides
+from hogeq.runs.runner import RunError, run
+from hogeq.solvers import SOLVERS
+from hogeq.solvers.regret import CFRPlus
+from hogeq.support.workers import workers
+
+ROOT = Path(__file__).parents[2]
+TREE: dict[str, Any] = {
+    "name": "trial",
+    "rules": {"edition": "su20", "goal": 8, "max_dice": 2},
+    "solver": {"name": "cfr_plus", "iterations": 5},
+    "measure": {"attack": {"starts": 2, "anneal_steps": 3}},
+}
+TIMED = {MANIFEST, METRICS, CHECKPOINT, ".lock"}
+
+
+def trial(*overrides: str) -> Config:
+    return config_from(apply_overrides(TREE, overrides))
+
+
+def kept(path: Path) -> dict[str, bytes]:
+    """Every byte that a run's config decides."""
+    assert {file.name for file in path.iterdir()} == {*FILES, ".lock"}
+    with np.load(path / CHECKPOINT) as checkpoint:
+        state = {name: checkpoint[name].tobytes() for name in checkpoint if "state" in name}
+    rows = [dataclasses.replace(row, seconds=0.0) for row in read_metrics(path / METRICS)]
+    files = {name: (path / name).read_bytes() for name in set(FILES) - TIMED}
+    return {**files, **state, "rows": repr(rows).encode()}
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(autouse=True)
+def _plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(_: object, path: Path, *__: object) -> None:
+        with replacing(path) as temporary:
+            temporary.write_bytes(b"figure")
+
+    monkeypatch.setattr(figures, "exploitability", draw)
+    monkeypatch.setattr(figures, "matrix", draw)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    with pytest.MonkeyPatch.context() as patch:
+        _plain_figures.__wrapped__(patch)  # type: ignore[attr-defined]
+        folder = tmp_path_factory.mktemp("no-fault")
+        run(trial(), folder)
+    return kept(folder / "trial")
+
+
+# --- the disk -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def full_after(writes: int) -> Iterator[list[int]]:
+    """Have a disk that takes so many files, then half of one, then nothing."""
+    real, done = Path.write_bytes, [0]
+
+    def write_bytes(self: Path, data: bytes) -> int:
+        done[0] += 1
+        if done[0] > writes:
+            with contextlib.suppress(OSError):
+                real(self, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(self, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "write_bytes", write_bytes)
+        yield done
+
+
+def test_a_disk_that_is_full_at_any_file(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+    with full_after(10**9) as done:
+        run(trial(), tmp_path)
+    assert kept(tmp_path / "trial") == undisturbed
+    for writes in range(done[0]):
+        root = tmp_path / str(writes)
+        with full_after(writes), pytest.raises(ResultsError, match="No space left") as caught:
+            run(trial(), root)
+        assert str(root / "trial") in str(caught.value)
+        for name, data in everything(root).items():
+            assert data or name.endswith(".lock"), "half a file"
+            assert ".tmp" not in name
+        run(trial(), resume=root / "trial")
+        assert kept(root / "trial") == undisturbed
+
+
+def as_nobody(work: Callable[[Path], object], folder: Path) -> str:
+    """Do something in a folder without the rights of root, and give the error."""
+    receive, send = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def child() -> None:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        try:
+            work(folder)
+            send.send("")
+        except Exception as error:  # noqa: BLE001 - the test looks at it
+            send.send(str(error))
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join()
+    assert receive.poll(), "no answer"
+    answer: str = receive.recv()
+    return answer
+
+
+def test_a_folder_that_may_only_be_read(undisturbed: dict[str, bytes]) -> None:
+    # Folders of pytest's own may be entered by their owner alone.
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        run(trial("solver.iterations=3"), root)
+        for path in (root / "trial", root):
+            path.chmod(0o555)
+        before = everything(root)
+        try:
+            new = as_nobody(lambda root: run(trial("name=new"), root), root)
+            assert new == f"{root / 'new'} cannot be made: Permission denied"
+            again = as_nobody(lambda root: run(trial(), resume=root / "trial"), root)
+            assert "cannot be written: Permission denied" in again
+            assert everything(root) == before
+        finally:
+            for path in (root, root / "trial"):
+                path.chmod(0o755)
+        run(trial(), resume=root / "trial")
+        assert kept(root / "trial") == undisturbed
+
+
+# --- checkpoints ----------------------------------------------------------------------------------
+
+
+def foreign(path: Path) -> bytes:
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive}
+    other = path.with_suffix(".other.npz")
+    np.savez(other, **(arrays | {"fingerprint": np.str_("f" * 64)}))
+    data = other.read_bytes()
+    other.unlink()
+    return data
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: path.read_bytes()[:-40], "truncated or not a checkpoint"),
+        (lambda _: b"", "truncated or not a checkpoint"),
+        (lambda _: b"PK\x03\x04 of another program", "truncated or not a checkpoint"),
+        (foreign, "was made from another config"),
+    ],
+    ids=["truncated", "empty", "rubbish", "foreign"],
+)
+def test_a_checkpoint_that_is_no_good_is_refused_and_left(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[Path], bytes],
+    words: str,
+) -> None:
+    run(trial("solver.iterations=3"), tmp_path)
+    path = tmp_path / "trial"
+    (path / CHECKPOINT).write_bytes(spoil(path / CHECKPOINT))
+    before = everything(path)
+    longer = ["solver.iterations=5"]
+    assert command(path / CONFIG, longer, out_root=tmp_path, resume=path) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert words in err
+    assert str(path / CHECKPOINT) in err
+    assert everything(path) == before
+
+
+# --- two processes --------------------------------------------------------------------------------
+
+
+def test_two_processes_that_want_one_directory(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(trial("solver.iterations=2000").to_yaml())
+    started = [
+        subprocess.Popen(  # noqa: S603 - our own code
+            [sys.executable, "-m", "hogeq.run", tmp_path / "config.yaml", "--out-root", tmp_path],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            cwd=ROOT,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = {process.wait(): process.communicate()[1] for process in started}
+    assert sorted(said) == [0, 2], said
+    (line,) = said[2].splitlines()
+    assert "exists already" in line or "being written by another process" in line
+    run(trial("solver.iterations=2000"), tmp_path / "alone")
+    for name in (POLICY, MATRIX, FINAL_STRATEGY):
+        one, other = (root / "trial" / name for root in (tmp_path, tmp_path / "alone"))
+        assert one.read_bytes() == other.read_bytes()
+
+
+# --- solvers that diverge -------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Poisoned(CFRPlus):
+    """CFR+ whose regrets are spoilt in its fourth iteration, where no average shows it."""
+
+    bad: float | None = None
+
+    def step(self, game: Any, state: Any) -> Any:
+        state = super().step(game, state)
+        if self.bad is not None and int(state.iteration) == 4:
+            state.regrets[..., 2, 3, 1] = self.bad
+        return state
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_state_that_is_not_finite_never_becomes_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: float
+) -> None:
+    monkeypatch.setitem(SOLVERS, "poisoned", Poisoned)
+    monkeypatch.setattr(runner, "SAVE_EVERY", 0.0)  # a checkpoint after every iteration
+    config = trial("solver.name=poisoned", f"solver.bad={yaml.safe_dump(bad).split()[0]}")
+    with pytest.raises(RunError) as caught:
+        run(config, tmp_path)
+    path = tmp_path / "trial"
+    place = r"(2, 3, 1)"
+    assert str(caught.value).startswith(
+        f"solver poisoned failed at iteration 4: its regrets is {bad} at "
+    )
+    assert place[1:-1] in str(caught.value)
+    assert str(caught.value).endswith(f"{path} holds the checkpoint after iteration 3")
+    manifest = json.loads((path / MANIFEST).read_text())
+    assert (manifest["status"], manifest["iterations"]) == ("failed", 3)
+    with np.load(path / CHECKPOINT) as saved:
+        assert saved["iteration"] == 3
+        assert all(np.isfinite(saved[name]).all() for name in saved if "state" in name)
+
+
+def test_numbers_that_overflow_are_the_solvers_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.yaml").write_text(
+        yaml.safe_dump({**TREE, "solver": {"name": "dcfr", "gamma": 1000.0, "iterations": 5}})
+    )
+    assert command(tmp_path / "config.yaml", out_root=tmp_path) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "hogeq: solver dcfr failed at iteration 3: Numerical result out of range;"
+        f" {tmp_path / 'trial'} holds the checkpoint after iteration 2\n"
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(SOLVERS) - {"openspiel"}))
+def test_no_solver_has_a_state_that_is_not_finite(name: str) -> None:
+    """What the runner takes for divergence must not be a solver's way of saying something."""
+    config = trial(f"solver.name={name}")
+    game, solver = compile_game(config.rules), config.solver.params
+    state = solver.init(game)
+    for _ in range(3):
+        state = solver.step(game, state)
+        for value in state:
+            array = np.asarray(value)
+            assert array.dtype.kind in "iu" or np.isfinite(array).all()
+
+
+# --- clocks ---------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_jumps_between_two_parts_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, bytes]
+) -> None:
+    path = tmp_path / "trial"
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "now", lambda: "2031-01-01T00:00:00+00:00")
+        patch.setattr(time, "time", lambda: 1.9e9)
+        run(trial("solver.iterations=3"), tmp_path)
+    for file in path.iterdir():
+        os.utime(file, (2e9, 2e9))  # written in the future
+    run(trial(), resume=path)
+    assert kept(path) == undisturbed
+    manifest = json.loads((path / MANIFEST).read_text())
+    assert manifest["started"] == "2031-01-01T00:00:00+00:00"
+    assert manifest["elapsed_seconds"] < 600
+
+
+# --- any number of threads, processes and parts ---------------------------------------------------
+
+
+def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(
+    tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    oracle = {"name": "double_oracle", "iterations": 3, "responders": 2, "responder_steps": 3}
+    tree = {**TREE, "solver": oracle}
+    found = []
+    for name, jobs, where in (
+        ("one", 1, contextlib.nullcontext()),
+        ("threads", 3, contextlib.nullcontext()),
+        ("processes", 1, workers("local", 2)),
+    ):
+        config = config_from(apply_overrides(tree, [f"measure.attack.jobs={jobs}"]))
+        with where:
+            run(config, tmp_path / name)
+        found.append(_without_jobs(kept(tmp_path / name / "trial")))
+    assert found[0] == found[1] == found[2]
+    run(trial("measure.attack.jobs=3"), tmp_path)
+    assert _without_jobs(kept(tmp_path / "trial")) == _without_jobs(undisturbed)
+
+
+def _without_jobs(files: dict[str, bytes]) -> dict[str, Any]:
+    config = yaml.safe_load(files[CONFIG])
+    del config["measure"]["attack"]["jobs"]
+    return {**files, CONFIG: config}
+
+
+def test_every_fault_of_the_table_is_tried() -> None:
+    table = (ROOT / "docs" / "faults.md").read_text("utf-8")
+    named = [
+        (file, test.strip().removesuffix("..."))
+        for cell in re.findall(r"`(test_\w+: [^`]*)`", " ".join(table.split()))
+        for file, _, test in [cell.partition(":")]
+    ]
+    assert len(named) > 20
+    for file, test in named:
+        assert f"def test_{test}" in (ROOT / "tests" / f"{file}.py").read_text(), (file, test)

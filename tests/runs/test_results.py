@@ -1,0 +1,445 @@
+"""Run directories: whole or not at all, whatever goes wrong."""
+
+import dataclasses
+import errno
+import io
+import json
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hogeq.runs.checkpoint import Checkpoint
+from hogeq.runs.directory import RunDirectory, finite
+from hogeq.runs.environment import environment, now
+from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.metrics import COLUMNS, Metrics, read_metrics
+from hogeq.runs.names import CHECKPOINT, FILES, MANIFEST, METRICS
+
+ROOT = Path(__file__).parents[2]
+STATE = {
+    "regrets": np.linspace(-1.0, 1.0, 24).reshape(2, 3, 4),
+    "empty": np.zeros((0,)),
+    "iteration": np.array(7, np.int64),
+}
+ROWS = (
+    Metrics(1, 0.1, 0.9, 0.95, 0.3, 0.2, 1.0),
+    Metrics(2, 1 / 3, 0.7, 0.8, math.nan, 0.1, 0.75),
+)
+SAVED = Checkpoint("toy", "f" * 64, 7, 1.5, 2.5, ROWS, STATE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a run directory with every file of a run."""
+    with RunDirectory.create(tmp_path, "trial") as directory:
+        directory.save(SAVED)
+        for name in set(FILES) - {CHECKPOINT, METRICS}:
+            directory.write(name, f"old {name}")
+    return tmp_path / "trial"
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def load(
+    path: Path,
+    solver: str = "toy",
+    fingerprint: str = "f" * 64,
+    like: dict[str, Any] = STATE,
+) -> Checkpoint:
+    with RunDirectory.resume(path) as directory:
+        found = directory.load(solver, fingerprint, like)
+    assert found is not None
+    return found
+
+
+def refusal(work: Callable[[], object]) -> str:
+    with pytest.raises(ResultsError) as caught:
+        work()
+    message = str(caught.value)
+    assert message.isprintable()
+    return message
+
+
+# --- directories -------------------------------------------------------------------------------
+
+
+def test_a_new_directory(tmp_path: Path) -> None:
+    with RunDirectory.create(tmp_path / "a" / "b", "trial") as directory:
+        assert directory.path == tmp_path / "a" / "b" / "trial"
+        assert directory.load("toy", "", {}) is None
+        assert directory.manifest() == {}
+
+
+def test_an_existing_directory_is_left_alone(folder: Path) -> None:
+    before = contents(folder)
+    message = refusal(lambda: RunDirectory.create(folder.parent, "trial"))
+    for part in (str(folder), "exists", "--resume", "--overwrite"):
+        assert part in message
+    assert contents(folder) == before
+
+
+def test_overwrite_removes_what_a_run_writes_and_nothing_else(folder: Path) -> None:
+    (folder / "notes.txt").write_text("mine")
+    (folder / ".tmp-1234-policy.npz").write_text("torn")
+    RunDirectory.create(folder.parent, "trial", overwrite=True).close()
+    assert set(contents(folder)) == {".lock", "notes.txt"}
+
+
+def test_overwrite_refuses_a_folder_that_is_no_run_directory(tmp_path: Path) -> None:
+    (tmp_path / "trial").mkdir()
+    (tmp_path / "trial" / "policy.npz").write_text("mine")
+    message = refusal(lambda: RunDirectory.create(tmp_path, "trial", overwrite=True))
+    assert "not a run directory" in message
+    assert contents(tmp_path / "trial") == {"policy.npz": b"mine"}
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/a"])
+def test_names_that_leave_the_root(tmp_path: Path, name: str) -> None:
+    assert "cannot be named" in refusal(lambda: RunDirectory.create(tmp_path / "r", name))
+    assert not (tmp_path / "r").exists()
+
+
+def test_places_where_no_directory_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    assert "cannot be made" in refusal(lambda: RunDirectory.create(tmp_path / "file", "trial"))
+    assert "cannot be made" in refusal(lambda: RunDirectory.create(tmp_path / "file" / "x", "t"))
+    assert "not a folder" in refusal(lambda: RunDirectory.create(tmp_path, "file", overwrite=True))
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def mkdir(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    message = refusal(lambda: RunDirectory.create(tmp_path, "trial"))
+    assert message.endswith("cannot be made: Permission denied")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to read-only folders")
+def test_a_read_only_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        assert "Permission" in refusal(lambda: RunDirectory.create(tmp_path, "trial"))
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_only_run_directories_are_resumed(tmp_path: Path) -> None:
+    assert "does not exist" in refusal(lambda: RunDirectory.resume(tmp_path / "none"))
+    (tmp_path / "file").write_text("mine")
+    assert "not a folder" in refusal(lambda: RunDirectory.resume(tmp_path / "file"))
+    assert "not a run directory" in refusal(lambda: RunDirectory.resume(tmp_path))
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_a_run_killed_before_its_first_file_is_resumed(tmp_path: Path) -> None:
+    with RunDirectory.resume(tmp_path) as directory:
+        assert directory.load("toy", "", {}) is None
+
+
+# --- one process at a time ---------------------------------------------------------------------
+
+
+def test_two_holders_exclude_each_other(folder: Path) -> None:
+    before = contents(folder)
+    with RunDirectory.resume(folder):
+        for work in (
+            lambda: RunDirectory.resume(folder),
+            lambda: RunDirectory.create(folder.parent, "trial", overwrite=True),
+        ):
+            assert "another process" in refusal(work)
+    assert contents(folder) == before
+    RunDirectory.resume(folder).close()
+
+
+def test_another_process_holds_it_until_it_dies(folder: Path) -> None:
+    code = (
+        "import sys, time; from hogeq.runs.directory import RunDirectory; "
+        "held = RunDirectory.resume(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(  # noqa: S603 - our own code
+        [sys.executable, "-c", code, folder], stdout=subprocess.PIPE, cwd=ROOT, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert "another process" in refusal(lambda: RunDirectory.resume(folder))
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+    RunDirectory.resume(folder).close()
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("broken", ["open", "fsync", "replace"])
+def test_a_write_that_fails_leaves_what_was_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = contents(folder)
+    with RunDirectory.resume(folder) as directory:
+        with monkeypatch.context() as patch:
+            patch.setattr(os if broken == "fsync" else Path, broken, full)
+            message = refusal(lambda: directory.save(dataclasses.replace(SAVED, iteration=8)))
+        assert message == f"{folder / 'checkpoint.npz'} cannot be written: No space left on device"
+        assert contents(folder) == before
+        directory.save(SAVED)
+
+
+def test_a_real_limit_on_file_sizes_leaves_what_was_there(folder: Path) -> None:
+    before = contents(folder)
+    code = (
+        "import resource, sys; from hogeq.runs.directory import RunDirectory; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+        "RunDirectory.resume(sys.argv[1]).write('policy.npz', bytes(5000))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code, folder], capture_output=True, cwd=ROOT, text=True, check=False
+    )
+    assert "ResultsError" in done.stderr.splitlines()[-1]
+    assert "policy.npz cannot be written: File too large" in done.stderr
+    assert contents(folder) == before
+
+
+def test_replacing_keeps_the_old_file_when_its_block_fails(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+
+    def fail() -> None:
+        with replacing(file) as temporary:
+            assert temporary.suffix == ".txt"
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert contents(tmp_path) == {"a.txt": b"old"}
+    with replacing(file) as temporary:
+        temporary.write_text("new")
+    assert contents(tmp_path) == {"a.txt": b"new"}
+
+
+def test_what_a_killed_writer_left_is_swept(folder: Path) -> None:
+    (folder / ".tmp-0a1b2c3d-policy.npz").write_text("torn")
+    with RunDirectory.resume(folder) as directory:
+        directory.sweep()
+    assert not list(folder.glob(".tmp*"))
+    assert (folder / "policy.npz").exists()
+
+
+def test_manifest_has_no_nan(folder: Path) -> None:
+    with RunDirectory.resume(folder) as directory:
+        directory.write_manifest({"a": math.nan, "b": [math.inf, 1.5], "c": {"d": (1, "x")}})
+        assert directory.manifest() == {"a": None, "b": [None, 1.5], "c": {"d": [1, "x"]}}
+        for text in ("", "{", "[1]", "\xff"):
+            directory.write(MANIFEST, text.encode("latin-1"))
+            assert directory.manifest() == {}
+
+
+def test_finite_leaves_the_rest_as_it_is() -> None:
+    assert finite({"a": (1, None, True, -0.5, "nan")}) == {"a": [1, None, True, -0.5, "nan"]}
+
+
+# --- metrics -----------------------------------------------------------------------------------
+
+
+def test_metrics_are_read_back_exactly(folder: Path) -> None:
+    rows = read_metrics(folder / "metrics.csv")
+    assert [dataclasses.astuple(row) for row in rows] == [
+        pytest.approx(dataclasses.astuple(row), rel=0, abs=0, nan_ok=True) for row in ROWS
+    ]
+    assert type(rows[0].iteration) is int
+    assert (folder / "metrics.csv").read_text().splitlines()[0] == (
+        "iteration,seconds,attack,bound,average_regret,kkt_gap,purified_attack"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", 1),
+        ("a,b\n", 1),
+        (",".join(COLUMNS) + "\n1,2\n", 2),
+        (",".join(COLUMNS) + "\n1,1,1,1,1,1,x\n", 2),
+        (",".join(COLUMNS) + "\n1,1,1,1,1,1,1\n1.5,1,1,1,1,1,1\n", 3),
+        (",".join(COLUMNS) + "\nnan,1,1,1,1,1,1\n", 2),
+        (",".join(COLUMNS) + "\ninf,1,1,1,1,1,1\n", 2),
+    ],
+)
+def test_broken_metrics(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / "metrics.csv").write_text(text)
+    assert f"line {line} must be" in refusal(lambda: read_metrics(tmp_path / "metrics.csv"))
+
+
+def test_unreadable_metrics(tmp_path: Path) -> None:
+    assert "No such file" in refusal(lambda: read_metrics(tmp_path / "metrics.csv"))
+    (tmp_path / "metrics.csv").write_bytes(b"\xff\xfe")
+    assert "not a table" in refusal(lambda: read_metrics(tmp_path / "metrics.csv"))
+
+
+# --- checkpoints -------------------------------------------------------------------------------
+
+
+def test_checkpoints_are_read_back_exactly(folder: Path) -> None:
+    found = load(folder)
+    for name in ("solver", "fingerprint", "iteration", "seconds", "elapsed"):
+        assert getattr(found, name) == getattr(SAVED, name)
+    assert found.metrics[0] == ROWS[0]
+    assert math.isnan(found.metrics[1].average_regret)
+    assert set(found.state) == set(STATE)
+    for name, array in STATE.items():
+        assert found.state[name].dtype == array.dtype
+        assert found.state[name].tobytes() == array.tobytes()
+        assert found.state[name].shape == array.shape
+
+
+def test_a_checkpoint_without_metrics(folder: Path) -> None:
+    with RunDirectory.resume(folder) as directory:
+        directory.save(dataclasses.replace(SAVED, metrics=()))
+    assert load(folder).metrics == ()
+    assert read_metrics(folder / "metrics.csv") == []
+
+
+def test_equal_checkpoints_are_equal_bytes(folder: Path) -> None:
+    before = (folder / "checkpoint.npz").read_bytes()
+    with RunDirectory.resume(folder) as directory:
+        directory.save(SAVED)
+    assert (folder / "checkpoint.npz").read_bytes() == before
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
+    with RunDirectory.resume(folder) as directory:
+        directory.save(SAVED)
+    file = folder / "checkpoint.npz"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    message = refusal(lambda: load(folder))
+    assert str(file) in message
+    assert "truncated or not a checkpoint" in message
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_flipped_byte_is_refused_or_changes_nothing(folder: Path, data: st.DataObject) -> None:
+    with RunDirectory.resume(folder) as directory:
+        directory.save(SAVED)
+    file = folder / "checkpoint.npz"
+    broken = bytearray(file.read_bytes())
+    broken[data.draw(st.integers(0, len(broken) - 1))] ^= data.draw(st.integers(1, 255))
+    file.write_bytes(bytes(broken))
+    try:
+        found = load(folder)
+    except ResultsError as error:
+        refused = str(error)
+    else:  # parts of a zip that nothing reads
+        refused = "no"
+        assert found.state["regrets"].tobytes() == STATE["regrets"].tobytes()
+        assert found.metrics[0] == ROWS[0]
+    assert refused.isprintable()
+
+
+def npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+class Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (os.mkdir, ("exploded",))
+
+
+def zipped(**files: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    for data, part in (
+        (b"", "truncated or not a checkpoint"),
+        (b"hello", "truncated or not a checkpoint"),
+        (npy(np.zeros(3)), "truncated or not a checkpoint"),
+        (pickle.dumps(Bomb()), "truncated or not a checkpoint"),
+        (zipped(**{"schema.npy": npy(np.array([Bomb()]))}), "truncated or not a checkpoint"),
+        (zipped(**{"schema.npy": b"x"}), "schema"),
+        (npz(policy=np.zeros((3, 3, 2))), "no schema version"),
+        (npz(schema=np.float64(1.0)), "no schema version"),
+        (npz(schema=np.int64(99)), "schema version 99"),
+        (npz(schema=np.int64(1)), "made by solver none"),
+    ):
+        (folder / "checkpoint.npz").write_bytes(data)
+        message = refusal(lambda: load(folder))
+        assert str(folder / "checkpoint.npz") in message
+        assert part in message
+    assert not Path("exploded").exists()
+
+
+def test_checkpoints_of_another_run(folder: Path) -> None:
+    assert "made by solver toy, not by cfr" in refusal(lambda: load(folder, solver="cfr"))
+    message = refusal(lambda: load(folder, fingerprint="0" * 64))
+    assert "another config" in message
+    assert "config.yaml" in message
+    regrets = {"regrets": np.zeros((2, 3, 5))}
+    assert "(2, 3, 4), and this game needs float64 (2, 3, 5)" in refusal(
+        lambda: load(folder, like=STATE | regrets)
+    )
+    assert "int64" in refusal(lambda: load(folder, like=STATE | {"empty": np.zeros(0, np.int64)}))
+    assert "lacks array more" in refusal(lambda: load(folder, like=STATE | {"more": np.zeros(1)}))
+    assert "unknown array empty" in refusal(
+        lambda: load(folder, like={name: STATE[name] for name in ("regrets", "iteration")})
+    )
+
+
+def test_a_state_that_needs_a_pickle_is_not_saved(folder: Path) -> None:
+    bad = dataclasses.replace(SAVED, state={"x": np.array([None])})
+    before = contents(folder)
+    with RunDirectory.resume(folder) as directory, pytest.raises(TypeError, match=r"state\.x"):
+        directory.save(bad)
+    assert contents(folder) == before
+
+
+# --- environment -------------------------------------------------------------------------------
+
+
+def test_environment_is_plain_and_names_no_machine() -> None:
+    found = environment()
+    assert json.loads(json.dumps(found)) == found
+    assert found["cores"] >= 1
+    assert found["python"].startswith("3.")
+    assert found["packages"]["numpy"] == np.__version__
+    assert str(ROOT) not in json.dumps(found)
+    if found["git"] is not None:
+        assert len(found["git"]["commit"]) == 40
+
+
+def test_now_is_utc() -> None:
+    assert now().endswith("+00:00")

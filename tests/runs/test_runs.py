@@ -1,0 +1,203 @@
+"""The index of runs: what is there is found, and what is broken is named."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hogeq.cli import main
+from hogeq.runs.config import config_from
+from hogeq.runs.directory import RunDirectory
+from hogeq.runs.errors import HeldError, ResultsError
+from hogeq.runs.index import differing, find, ordered, read
+from hogeq.runs.metrics import Metrics
+from hogeq.runs.names import CONFIG, MANIFEST, METRICS
+
+FIGURES = {
+    "average_policy": {"attack": 0.52, "bound": 0.6},
+    "matrix": {"attack": 0.54, "bound": 0.61},
+}
+
+
+def made(
+    root: Path,
+    name: str,
+    solver: str = "cfr",
+    edition: str = "su20",
+    figures: dict[str, Any] | None = FIGURES,
+    **manifest: Any,
+) -> Path:
+    """Leave a run directory as a run does."""
+    config = config_from(
+        {
+            "name": name,
+            "rules": {"edition": edition, "goal": 50},
+            "solver": {"name": solver, "iterations": 7},
+        }
+    )
+    with RunDirectory.create(root, name) as directory:
+        directory.write(CONFIG, config.to_yaml())
+        directory.write_metrics([Metrics(3, 0.1, 0.57, 0.65, math.nan, 0.2, 0.58)])
+        directory.write_manifest(
+            {
+                "status": "complete",
+                "iterations": 7,
+                "solver_seconds": 1.5,
+                "elapsed_seconds": 2,
+                "started": "2026-01-01T00:00:00+00:00",
+                "environment": {"hogeq": "0.1", "git": {"commit": "abc"}},
+                "figures": figures,
+                **manifest,
+            }
+        )
+    return root / name
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    better = {**FIGURES, "average_policy": {"attack": 0.51, "bound": 0.59}}
+    made(tmp_path, "b")
+    made(tmp_path / "deep" / "er", "a", "dcfr", "fa22", better)
+    made(tmp_path, "c", status="interrupted", figures=None, solver_seconds=9.0)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "config.yaml").write_text("mine")
+    return tmp_path
+
+
+def spoken(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main(["runs", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[str]:
+    status, out, err = spoken(capsys, *arguments, "--json")
+    assert (status, err) == (0, "")
+    return [run["name"] for run in json.loads(out)["runs"]]
+
+
+def test_a_run_is_read_from_its_files(root: Path) -> None:
+    run = read(root / "deep" / "er" / "a")
+    assert (run.name, run.status, run.solver) == ("a", "complete", "dcfr")
+    assert run.edition == "fa22 with goal=50"
+    assert (run.attack, run.bound) == (0.51, 0.59)
+    assert (run.matrix_attack, run.matrix_bound) == (0.54, 0.61)
+    assert (run.seed, run.iterations, run.seconds, run.elapsed) == (0, 7, 1.5, 2.0)
+    assert (run.version, run.commit) == ("0.1", "abc")
+    assert run.config["solver.alpha"] == 1.5
+
+
+def test_a_run_under_way_shows_its_last_measurement(root: Path) -> None:
+    run = read(root / "c")
+    assert (run.attack, run.bound, run.matrix_attack, run.matrix_bound) == (0.57, 0.65, 0.58, None)
+    assert (run.iterations, run.seconds) == (7, 9.0)
+    begun = read(made(root, "d", status="running", figures=None, iterations=0, solver_seconds=0.0))
+    assert (begun.iterations, begun.seconds) == (3, 0.1)
+
+
+def test_a_champion_has_its_config_in_its_manifest(root: Path) -> None:
+    config = {"name": "best", "rules": "su20", "solver": {"name": "cfr_br"}}
+    champion = made(root, "champion", config=config)
+    (champion / CONFIG).unlink()
+    (champion / METRICS).unlink()
+    run = read(champion)
+    assert (run.name, run.edition, run.solver, run.attack) == ("best", "su20", "cfr_br", 0.52)
+
+
+def test_running_and_cut_off_are_told_apart(root: Path) -> None:
+    path = made(root, "d", status="running", figures=None)
+    with RunDirectory.resume(path):
+        assert read(path).status == "running"
+    assert read(path).status == "cut off"
+
+
+def test_looking_at_a_run_does_not_stop_it(root: Path) -> None:
+    with (root / "b" / ".lock").open("rb") as handle:
+        fcntl = pytest.importorskip("fcntl")
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        with pytest.raises(HeldError):
+            RunDirectory.resume(root / "b")
+    RunDirectory.resume(root / "b").close()
+
+
+def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
+    for name, file, text in (
+        ("e", MANIFEST, '{"status": "compl'),
+        ("f", MANIFEST, "[1]"),
+        ("g", CONFIG, "a: [b"),
+        ("h", MANIFEST, '{"iterations": "many"}'),
+    ):
+        (made(root, name) / file).write_text(text)
+    made(root, "i").joinpath(CONFIG).unlink()
+    unmeasured = made(root, "j", figures=None)
+    (unmeasured / METRICS).write_bytes(b"\xff")
+    found, broken = find(root)
+    assert [run.name for run in found] == ["b", "c", "a"]
+    words = {
+        "e": "manifest.json is truncated or not JSON",
+        "f": "not what a run writes",
+        "g": "not plain YAML",
+        "h": "got 'many', where int must be",
+        "i": "config.yaml: cannot be read: No such file",
+        "j": "not a table of metrics",
+    }
+    assert [one.path.name for one in broken] == list(words)
+    for one in broken:
+        assert words[one.path.name] in one.why
+        assert str(one.path) in one.why
+        assert one.why.isprintable()
+
+
+def test_order_and_difference(root: Path) -> None:
+    found, _ = find(root)
+    assert [run.name for run in ordered(found, "attack")] == ["a", "b", "c"]
+    assert [run.name for run in ordered(found, "seconds", descending=True)] == ["c", "b", "a"]
+    assert [run.name for run in ordered(found, "matrix_bound")][-1] == "c"
+    keys = differing(found)
+    assert {"solver.alpha", "rules.zero_dice"} <= set(keys)
+    assert not {"name", "rules.goal", "solver.iterations"} & set(keys)
+
+
+def test_the_command_filters_sorts_and_compares(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shown(capsys, root) == ["b", "c", "a"]
+    assert shown(capsys, root, "--sort", "attack") == ["a", "b", "c"]
+    assert shown(capsys, root, "--solver", "cfr", "--status", "complete") == ["b"]
+    assert shown(capsys, root, "--edition", "fa22") == ["a"]
+    assert shown(capsys, root, "--where", "solver.alpha=1.5", "--where", "rules.goal=50") == ["a"]
+    assert shown(capsys, root, "--where", "rules.goal=true") == []
+    (root / "b" / MANIFEST).write_text("")
+    status, out, err = spoken(capsys, root, "--compare")
+    assert (status, err) == (0, "")
+    head, first, second, *rest = out.splitlines()
+    assert "solver.alpha" in head
+    assert first.split()[0] == "c"
+    assert second.split()[0] == "deep/er/a"
+    assert "0.510000" in second
+    assert f"{root / 'b'}: {root / 'b' / 'manifest.json'} is truncated" in rest[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["none"], "none cannot be read: No such file"),
+        (["ROOT", "--sort", "atack"], "--sort: got 'atack'; allowed: path, name"),
+        (["ROOT", "--where", "goal"], "--where goal: not understood"),
+    ],
+)
+def test_bad_input_is_one_line(
+    root: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    status, out, err = spoken(capsys, *[root if part == "ROOT" else part for part in arguments])
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert words in err
+
+
+def test_an_unreadable_root(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError, match="Not a directory"):
+        find(tmp_path / "file")

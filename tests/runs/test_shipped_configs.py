@@ -1,0 +1,48 @@
+"""The configs that come with hogeq load, and run on a game small enough for a test."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hogeq.runs.config import load_config
+from hogeq.runs.runner import run
+from hogeq.solvers import SOLVERS
+
+FOLDER = Path(__file__).parents[2] / "configs"
+CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")
+TINY = [
+    "rules.goal=5",
+    "rules.max_dice=2",
+    "solver.iterations=2",
+    "measure.attack={starts: 1, anneal_steps: 2}",
+    "measure.final_attack=null",
+]
+
+
+def test_every_solver_has_a_config() -> None:
+    assert {load_config(path).solver.name for path in CONFIGS} >= set(SOLVERS)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=[path.stem for path in CONFIGS])
+def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
+    assert load_config(path).name == path.stem
+    summary = run(load_config(path, TINY), tmp_path)
+    assert (tmp_path / path.stem / "matrix.csv").exists()
+    assert 0.5 - 1e-9 <= summary.average.attack <= summary.average.bound <= 1.0
+
+
+@pytest.mark.parametrize("name", ["double_oracle", "fictitious", "openspiel"])
+def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
+    options = [*TINY, "rules.goal=8" if name != "openspiel" else "rules.goal=4"]
+    if name == "fictitious":
+        options.append("solver.keep_matrices=true")
+    path = FOLDER / f"{name}.yaml"
+    longer = load_config(path, [*options, "solver.iterations=5"])
+    run(load_config(path, options), tmp_path / "cut")
+    run(longer, tmp_path / "cut", resume=tmp_path / "cut" / name)
+    run(longer, tmp_path / "whole")
+    cut, whole = (
+        np.load(tmp_path / kind / name / "policy.npz")["policy"] for kind in ("cut", "whole")
+    )
+    np.testing.assert_array_equal(cut, whole)

@@ -1,0 +1,128 @@
+"""The proximal bundle method: one step is optimal, many descend, and what comes out is measured."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
+from hogeq.solvers.proximal import proximal_step
+from hogeq.strategies.rows import softmax
+from tests import toys
+
+
+@pytest.fixture(scope="module")
+def small() -> Game:
+    """Spring-2020 rules to 16 with three dice: recall is imperfect, and a run takes a second."""
+    return compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 3}))
+
+
+def run(game: Any, iterations: int, **options: Any) -> BundleState:
+    solver = ProximalBundle(**options)
+    state = solver.init(game)
+    for _ in range(iterations):
+        state = solver.step(game, state)
+    return state
+
+
+# --- one step -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("step", [0.3, 10.0])
+def test_a_step_is_optimal(seed: int, step: float) -> None:
+    """The Karush-Kuhn-Tucker conditions of a concave problem are met only where it is solved."""
+    random = np.random.default_rng(seed)
+    models, rows, rolls = random.integers(1, 9), 12, 4
+    logits = np.log(random.dirichlet(np.ones(rolls), rows))
+    gradients = random.normal(0.0, 0.1, (models, rows, rolls))
+    constants = random.normal(0.0, 0.05, models)
+    infoset_reach = random.uniform(0.1, 1.0, rows)
+    found = proximal_step(logits, gradients, constants, infoset_reach, step, np.ones(models))
+    assert found.weights.sum() == pytest.approx(1.0)
+    assert (found.weights >= 0.0).all()
+    blend = np.tensordot(found.weights, gradients, 1)
+    assert found.policy == pytest.approx(softmax(logits + step * blend / infoset_reach[:, None]))
+    there = constants + np.tensordot(gradients, found.policy, 2)
+    binding = found.weights > 1e-4
+    assert there[binding] == pytest.approx(there.min(), abs=1e-6)
+
+
+def test_copies_of_a_model_change_nothing() -> None:
+    random = np.random.default_rng(0)
+    logits = np.log(random.dirichlet(np.ones(3), 5))
+    gradients = random.normal(0.0, 0.1, (2, 5, 3))
+    once = proximal_step(logits, gradients, np.zeros(2), np.ones(5), 5.0, np.ones(2))
+    twice = proximal_step(
+        logits, np.repeat(gradients, 2, axis=0), np.zeros(4), np.ones(5), 5.0, np.ones(4)
+    )
+    assert twice.policy == pytest.approx(once.policy, abs=1e-6)
+
+
+# --- many -----------------------------------------------------------------------------------------
+
+
+def test_the_pool_is_modelled_well_and_holds_the_worst(small: Game) -> None:
+    state = run(small, 15)
+    work = small.workspace(2)
+    one_hot = np.eye(small.num_actions)
+    exact = [
+        work.win_rate(np.stack([one_hot[counter], state.policy])).win_rate for counter in state.pool
+    ]
+    modelled = win_rates(state, state.policy)
+    shaping = state.weights > 0.05
+    assert shaping.sum() >= 2
+    assert modelled[shaping] == pytest.approx(np.array(exact)[shaping], abs=2e-4)
+    assert float(state.worst) == pytest.approx(max(exact), abs=2e-4)
+
+
+def test_it_ends_far_below_where_it_starts(small: Game) -> None:
+    effort = SearchBudget(starts=4, anneal_steps=20)
+    solver = ProximalBundle()
+    before = attack(small, solver.init(small).policy, effort).win_rate
+    after = attack(small, run(small, 40).policy, effort).win_rate
+    assert after - 0.5 < 0.05 * (before - 0.5)
+
+
+def test_without_memory_it_finds_the_solution() -> None:
+    game = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 2}))
+    policy = run(game, 30).policy
+    assert full_memory_bound(game, policy) == pytest.approx(0.5, abs=1e-4)
+
+
+def test_threads_change_no_byte(small: Game) -> None:
+    one, two = (run(small, 4, jobs=jobs) for jobs in (1, 2))
+    for key, value in one._asdict().items():
+        assert np.array_equal(value, getattr(two, key)), key
+
+
+def test_a_full_pool_drops_what_was_used_least(small: Game) -> None:
+    state = run(small, 12, pool_size=12)
+    assert len(state.pool) == 12
+    assert (state.used[state.weights > 1e-6] == 12).all()
+
+
+def test_sharpening_ends_with_a_matrix() -> None:
+    plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).policy for sharpen in (0.0, 0.05))
+    assert plain.max() < 0.7  # the equilibrium plays one side a third of the time
+    assert sharp.max(axis=1) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_start_from_a_file(small: Game, tmp_path: Any) -> None:
+    policy = np.random.default_rng(0).dirichlet(
+        np.ones(small.num_actions), (small.goal, small.goal)
+    )
+    np.savez(tmp_path / "start.npz", policy=policy)
+    state = ProximalBundle(start=str(tmp_path / "start.npz")).init(small)
+    assert state.policy == pytest.approx(policy, abs=1e-3)
+
+
+def test_bits_reach_the_best_that_a_policy_can() -> None:
+    toy = toys.bits()
+    state = run(toy, 40)
+    # No behaviour strategy is below 1/8, and mixtures are: see test_solvers.
+    assert toys.exploitability(toy, state.policy) == pytest.approx(1 / 8, abs=1e-6)

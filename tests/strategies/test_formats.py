@@ -1,0 +1,621 @@
+import contextlib
+import io
+import json
+import os
+import pickle
+import shlex
+import stat
+import struct
+import subprocess
+import sys
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from hogeq.baselines.registry import find_strategy
+from hogeq.rules import Rules
+from hogeq.strategies import read
+from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
+from hogeq.strategies.read import SUFFIXES, read_strategy
+from hogeq.strategies.write import export_python, write_strategy
+from hogeq.support.aliases import Matrix, Policy
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+GOAL, DICE = 4, 12
+ROWS = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 0, 0, 1]]
+MATRIX = np.array(ROWS, np.int8)
+
+# The fixture's folder serves all examples; each writes its file anew.
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def refused(path: Path, says: str, **options: Any) -> str:
+    with pytest.raises(StrategyError, match=says) as caught:
+        read_strategy(path, GOAL, DICE, **options)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+def file(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def saved(write: Callable[..., None], *arrays: Any, **named: Any) -> bytes:
+    stream = io.BytesIO()
+    write(stream, *arrays, **named)
+    return stream.getvalue()
+
+
+# --- what is written is read back -----------------------------------------------------------------
+
+
+@in_one_folder
+@given(st.data(), st.sampled_from([suffix for suffix in SUFFIXES if suffix != ".py"]))
+def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) -> None:
+    goal, dice = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 50))
+    matrix = data.draw(hnp.arrays(np.int8, (goal, goal), elements=st.integers(0, dice)))
+    path = tmp_path / f"matrix{suffix}"
+    write_strategy(path, matrix)
+    back = read_strategy(path, goal, dice)
+    assert back.dtype == np.int8
+    assert np.array_equal(back, matrix)
+
+
+@in_one_folder
+@given(st.integers(0, 2**32), st.sampled_from([".npy", ".npz"]), st.integers(1, 9))
+def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -> None:
+    policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1) / 3, (goal, goal))
+    path = tmp_path / f"policy{suffix}"
+    write_strategy(path, policy)
+    back = read_strategy(path, goal, goal)
+    assert back.dtype == np.float64
+    assert np.array_equal(back, policy)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
+    matrix = np.random.default_rng(1).integers(0, 11, (100, 100))
+    write_strategy(tmp_path / f"m{suffix}", matrix, player_name="someone")
+    assert np.array_equal(read_strategy(tmp_path / f"m{suffix}", trust=True), matrix)
+
+
+def test_a_matrix_file_is_lines_of_integers(tmp_path: Path) -> None:
+    write_strategy(tmp_path / "m.csv", MATRIX)
+    assert (tmp_path / "m.csv").read_text() == "0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,1\n"
+
+
+def test_a_policy_is_not_written_as_text(tmp_path: Path) -> None:
+    policy = np.full((2, 2, 2), 0.5)
+    for suffix in [".csv", ".txt", ".json", ".py"]:
+        with pytest.raises(StrategyError, match=r"policy can be written to \.npz"):
+            write_strategy(tmp_path / f"p{suffix}", policy, player_name="someone")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_valid_is_not_written(tmp_path: Path) -> None:
+    path = file(tmp_path, "m.csv", "before")
+    with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is -1"):
+        write_strategy(path, np.array([[0, -1], [0, 0]]))
+    with pytest.raises(StrategyError, match=r"cell \(row 1, column 0\) is 3"):
+        write_strategy(path, np.array([[0, 1], [3, 0]]), max_dice=2)
+    with pytest.raises(StrategyError, match="one too many"):
+        write_strategy(path, MATRIX, goal=3)
+    with pytest.raises(StrategyError, match=r"suffix '\.xls'"):
+        write_strategy(tmp_path / "m.xls", MATRIX)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file(tmp_path, "m.csv", "before")
+
+    def no_space(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space"):
+        write_strategy(path, MATRIX)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
+    write_strategy(tmp_path / "m.csv", MATRIX)
+    other = file(tmp_path, "other", "")
+    assert (tmp_path / "m.csv").stat().st_mode == other.stat().st_mode
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,1",
+        "0, 1, 2, 3\r\n4, 5, 6, 7\r\n8, 9, 10, 11\r\n12, 0, 0, 1\r\n\r\n",
+        "0 1 2 3\n4 5 6 7\n8\t9  10 11\n 12 0 0 1 \n",
+        "\ufeff0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,+1",
+    ],
+)
+@pytest.mark.parametrize("name", ["m.csv", "m.txt", "m.CSV"])
+def test_tables_of_text(tmp_path: Path, content: str, name: str) -> None:
+    assert read_strategy(file(tmp_path, name, content), GOAL, DICE).tolist() == ROWS
+
+
+def test_what_numpy_writes_by_default_is_read(tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "m.txt", MATRIX.astype(float))
+    assert read_strategy(tmp_path / "m.txt", GOAL, DICE).tolist() == ROWS
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", r"cell \(row 0, column 0\) is missing"),
+        ("0,1,2,3\n4,5,6,7\n8,9,10,11\n", r"cell \(row 3, column 0\) is missing"),
+        ("0,1,2,3\n4,5,6\n8,9,99,11\n", r"cell \(row 1, column 3\) is missing"),
+        ("0,1,2,3\n4,5,6,7,8\n8,9,99,11\n", r"cell \(row 1, column 4\) is one too many"),
+        ("0,1,2,3\n" * 5, r"cell \(row 4, column 0\) is one too many"),
+        ("0,1,2,3\n0,1,2,13\n", r"cell \(row 1, column 3\) is 13, .* 0 to 12"),
+        ("0,1,2,3\n0,-1,2,3\n", r"cell \(row 1, column 1\) is -1"),
+        ("0,1,2.5,3\n", r"cell \(row 0, column 2\) is 2\.5"),
+        ("0,1,nan,3\n", r"cell \(row 0, column 2\) is 'nan'"),
+        ("0,1,1_0,3\n", r"cell \(row 0, column 2\) is '1_0'"),
+        ("0,1,\u0662,3\n", r"cell \(row 0, column 2\) is '\\u0662'"),
+        ("0,1,1e400,3\n", r"cell \(row 0, column 2\) is "),
+        ("0,1,1.0e400,3\n", r"cell \(row 0, column 2\) is inf"),
+        ("0,1,,3\n", r"cell \(row 0, column 2\) is ''"),
+        ("0;1;2;3\n", r"cell \(row 0, column 0\) is '0;1;2;3'"),
+        ("0,1," + "9" * 100_000, r"cell \(row 0, column 2\) is '999"),
+        (b"\xff\xfe0\x00", "is not UTF-8 text at byte 0"),
+        (b"0,1,\x00,3", r"cell \(row 0, column 2\) is '\\x00'"),
+    ],
+)
+def test_bad_tables_of_text(tmp_path: Path, content: str | bytes, says: str) -> None:
+    line = refused(file(tmp_path, "m.csv", content), says)
+    assert line.startswith(str(tmp_path))
+    assert len(line) < len(str(tmp_path)) + 200
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+ENTRIES = {(row, column): ROWS[row][column] for row in range(GOAL) for column in range(GOAL)}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ROWS,
+        [[float(cell) for cell in row] for row in ROWS],
+        {f"{s},{o}": dice for (s, o), dice in ENTRIES.items()},
+        {str((s, o)): dice for (s, o), dice in reversed(ENTRIES.items())},
+        {str([s, o]): dice for (s, o), dice in ENTRIES.items()},
+        {f"{s} {o}": dice for (s, o), dice in ENTRIES.items()},
+    ],
+)
+def test_forms_of_json(tmp_path: Path, content: object) -> None:
+    path = file(tmp_path, "m.json", json.dumps(content))
+    assert read_strategy(path, GOAL, DICE).tolist() == ROWS
+
+
+FULL = json.dumps({f"{s},{o}": dice for (s, o), dice in ENTRIES.items()})
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[[" + "9" * 5000 + "]]", "is not JSON"),
+        ("6", "is 6, allowed are"),
+        ("null", "is None, allowed are"),
+        ("[]", r"cell \(row 0, column 0\) is missing"),
+        ("[1, 2]", "row 0 is 1"),
+        ('["0123"]', "row 0 is '0123'"),
+        ("[[0, true]]", r"cell \(row 0, column 1\) is True"),
+        ("[[0, NaN]]", r"cell \(row 0, column 1\) is nan"),
+        ("[[0, 1e999]]", r"cell \(row 0, column 1\) is inf"),
+        ('[[0, "1"]]', r"cell \(row 0, column 1\) is '1'"),
+        ("[[0, [1]]]", r"cell \(row 0, column 1\) is \[1\]"),
+        ("[[0, 10000000000000000000000]]", r"cell \(row 0, column 1\) is 1000"),
+        ("{}", r"cell \(row 0, column 0\) is missing"),
+        (FULL.replace('"1,2": 6, ', ""), r"cell \(row 1, column 2\) is missing"),
+        (FULL.replace('"1,2": 6', '"1,2": 13'), r"cell \(row 1, column 2\) is 13"),
+        (FULL.replace('"1,2": 6', '"1,2": {}'), r"cell \(row 1, column 2\) is \{\}"),
+        (FULL.replace('"1,2"', '"1,1"'), "key '1,1' stands twice"),
+        (FULL.replace('"1,2"', '"(1, 1)"'), r"cell \(row 1, column 1\) stands twice"),
+        (FULL.replace('"1,2"', '"1,4"'), "key '1,4', allowed are two scores from 0 to 3"),
+        (FULL.replace('"1,2"', '"-1,2"'), "key '-1,2', allowed"),
+        (FULL.replace('"1,2"', '"12"'), "key '12', allowed"),
+        ('{"matrix": []}', "key 'matrix', allowed"),
+    ],
+)
+def test_bad_json(tmp_path: Path, content: str, says: str) -> None:
+    refused(file(tmp_path, "m.json", content), says)
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["<i8", ">i4", "|u1", "<f8", ">f4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_any_number_type_and_order(tmp_path: Path, dtype: str, order: Any) -> None:
+    array = np.array(ROWS, dtype, order=order)
+    for path in [
+        file(tmp_path, "m.npy", saved(np.save, array)),
+        file(tmp_path, "m.npz", saved(np.savez, matrix=array, other=np.arange(3))),
+    ]:
+        assert read_strategy(path, GOAL, DICE).tolist() == ROWS
+
+
+def with_header(header: bytes, body: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+    size = struct.pack("<H" if version == b"\x01\x00" else "<I", len(header))
+    return b"\x93NUMPY" + version + size + header + body
+
+
+HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is not an array"),
+        (b"0,1,2,3", "is not an array"),
+        (saved(np.save, MATRIX)[:-1], "ends before its array"),
+        (saved(np.save, MATRIX[0]), r"has shape \(4,\)"),
+        (saved(np.save, MATRIX[:3]), r"cell \(row 3, column 0\) is missing"),
+        (saved(np.save, MATRIX + 0.5), r"cell \(row 0, column 0\) is 0\.5"),
+        (saved(np.save, MATRIX == 1), r"holds values of type '\|b1'"),
+        (saved(np.save, MATRIX.astype("U2")), "holds values of type '<U2'"),
+        (saved(np.save, MATRIX.astype(complex)), "holds values of type '<c16'"),
+        (saved(np.save, MATRIX.astype(object), allow_pickle=True), r"of type '\|O'"),
+        (saved(np.save, np.zeros((4, 4, 12))), r"has shape \(4, 4, 12\), allowed is \(4, 4, 13\)"),
+        (saved(np.save, np.zeros((4, 4, 13))), r"\(row 0, column 0\) has probabilities that sum"),
+        (with_header(HUGE), r"has shape \(1000000, 1000000\)"),
+        (with_header(HUGE, version=b"\x02\x00"), r"has shape \(1000000, 1000000\)"),
+        (with_header(b"__import__('os').abort()"), "has a header"),
+        (with_header(b"(" * 60_000), "has a header"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "has a header"),
+        (pickle.dumps(ROWS), "pickles are refused"),
+    ],
+)
+def test_bad_npy(tmp_path: Path, content: bytes, says: str) -> None:
+    refused(file(tmp_path, "m.npy", content), says)
+
+
+def zipped(content: bytes, name: str = "matrix.npy", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def encrypted(data: bytes) -> bytes:
+    # Bit 0 of the flags, in both headers.
+    central = data.index(b"PK\x01\x02")
+    flagged = bytearray(data)
+    flagged[6] |= 1
+    flagged[central + 8] |= 1
+    return bytes(flagged)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", r"is not an \.npz file"),
+        (b"PK\x03\x04" + b"\x00" * 100, r"is not an \.npz file"),
+        (saved(np.savez, table=MATRIX), "holds 0 of the arrays"),
+        (saved(np.savez, matrix=MATRIX, policy=MATRIX), "holds 2 of the arrays"),
+        (saved(np.savez, policy=MATRIX[:3]), r"cell \(row 3, column 0\) is missing"),
+        (zipped(b"matrix"), "is not an array"),
+        (zipped(saved(np.save, MATRIX), method=zipfile.ZIP_LZMA), "is not compressed as numpy"),
+        (encrypted(zipped(saved(np.save, MATRIX))), r"is not an \.npz file: .*encrypted"),
+        (zipped(with_header(HUGE)), r"has shape \(1000000, 1000000\)"),
+        (saved(np.savez, matrix=MATRIX.astype(object), allow_pickle=True), r"of type '\|O'"),
+        (pickle.dumps(ROWS), "pickles are refused"),
+    ],
+)
+def test_bad_npz(tmp_path: Path, content: bytes, says: str) -> None:
+    refused(file(tmp_path, "m.npz", content), says)
+
+
+def test_a_policy_file_holds_what_it_says(tmp_path: Path) -> None:
+    write_strategy(tmp_path / "p.npz", np.full((2, 2, 2), 0.5))
+    write_strategy(tmp_path / "m.npz", MATRIX)
+    for name, key in [("p.npz", "policy"), ("m.npz", "matrix")]:
+        with np.load(tmp_path / name, allow_pickle=False) as arrays:
+            assert list(arrays) == [key]
+
+
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    # 50 MB of zeros behind an honest header: only the matrix itself is taken out.
+    bomb = zipped(saved(np.save, MATRIX) + bytes(50_000_000))
+    assert len(bomb) < 1_000_000
+    path = file(tmp_path, "m.npz", bomb)
+    tracemalloc.start()
+    try:
+        assert read_strategy(path, GOAL, DICE).tolist() == ROWS
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+# --- arbitrary bytes ------------------------------------------------------------------------------
+
+
+def mutations(data: bytes) -> st.SearchStrategy[bytes]:
+    def change(edits: list[tuple[int, bytes]]) -> bytes:
+        changed = data
+        for place, patch in edits:
+            at = place % (len(data) + 1)
+            changed = changed[:at] + patch + changed[at + len(patch) :]
+        return changed
+
+    return st.lists(st.tuples(st.integers(0), st.binary(max_size=4)), max_size=4).map(change)
+
+
+POLICY = np.full((GOAL, GOAL, DICE + 1), 1 / (DICE + 1))
+SEEDS: dict[str, list[bytes]] = {
+    ".csv": [b"0,1,2,3\n" * 4],
+    ".txt": [b"0 1 2 3\n" * 4],
+    ".json": [json.dumps(ROWS).encode(), FULL.encode()],
+    ".npy": [saved(np.save, MATRIX), saved(np.save, POLICY)],
+    ".npz": [saved(np.savez, matrix=MATRIX), saved(np.savez_compressed, policy=POLICY)],
+}
+
+
+@pytest.mark.parametrize("suffix", SEEDS)
+@settings(in_one_folder, max_examples=200)
+@given(data=st.data())
+def test_any_bytes_are_a_strategy_or_refused(
+    tmp_path: Path, suffix: str, data: st.DataObject
+) -> None:
+    content = data.draw(st.one_of(st.binary(), *map(mutations, SEEDS[suffix])))
+    path = file(tmp_path, f"s{suffix}", content)
+    start = time.perf_counter()
+    try:
+        found: Matrix | Policy = read_strategy(path, GOAL, DICE)
+    except StrategyError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - not every example is refused
+    else:
+        check = check_policy if found.ndim == 3 else check_matrix
+        assert check(found, GOAL, DICE) is not None
+    assert time.perf_counter() - start < 5
+
+
+@in_one_folder
+@example("a\x00b")
+@example(".csv")
+@example("\udcff.csv")
+@given(st.text())
+def test_any_name_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(StrategyError) as caught:
+        read_strategy(f"{tmp_path}/{name}".replace("\ud800", ""), GOAL, DICE)
+    assert "\n" not in str(caught.value)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["m", "m.xls", "m.csv.gz", "m.", ".csv"])
+def test_unknown_suffixes_are_refused_with_the_known(tmp_path: Path, name: str) -> None:
+    line = refused(file(tmp_path, name, "0"), "suffix")
+    assert ".csv, .txt, .json, .npy, .npz, .py" in line
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        refused(tmp_path / f"m{suffix}", "cannot be read: No such file", trust=True)
+        (tmp_path / f"d{suffix}").mkdir()
+        refused(tmp_path / f"d{suffix}", "is not a file", trust=True)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.csv")
+    assert stat.S_ISFIFO((tmp_path / "m.csv").stat().st_mode)
+    refused(tmp_path / "m.csv", "is not a file")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_huge_file_is_not_opened(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"m{suffix}"
+    with path.open("wb") as stream:
+        stream.truncate(2**40)  # sparse
+    refused(path, "has 1099511627776 bytes, allowed are", trust=True)
+
+
+class Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (exec, ("raise SystemExit('a pickle was opened')",))
+
+
+@pytest.mark.parametrize("name", ["mat.pickle", "mat.pkl", "mat.p", "mat.PKL", "m.npy", "m.npz"])
+def test_pickles_are_refused_unopened(tmp_path: Path, name: str) -> None:
+    path = file(tmp_path, name, pickle.dumps(Bomb()))
+    with pytest.raises(SystemExit):
+        pickle.loads(path.read_bytes())  # noqa: S301 - our own
+    refused(path, "pickles are refused", trust=True)
+
+
+def test_the_line_that_refuses_a_pickle_converts_it(tmp_path: Path) -> None:
+    path = file(tmp_path, "it's mine.pickle", pickle.dumps(MATRIX))
+    line = refused(path, "convert one")
+    command = shlex.split(line.partition("that you trust by: ")[2])
+    assert command[:2] == ["python3", "-c"]
+    subprocess.run([sys.executable, *command[1:]], check=True)  # noqa: S603 - our own advice
+    assert read_strategy(tmp_path / "it's mine.json", GOAL, DICE).tolist() == ROWS
+
+
+# --- code -----------------------------------------------------------------------------------------
+
+
+def code(folder: Path, body: str) -> Path:
+    return file(folder, "final_strategy.py", f"def final_strategy(score, opponent):\n    {body}\n")
+
+
+def test_code_needs_trust(tmp_path: Path) -> None:
+    path = file(tmp_path, "final_strategy.py", f"open({str(tmp_path / 'ran')!r}, 'w')")
+    refused(path, "allowed only with --trust")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
+    file(tmp_path, "table_beside.py", f"rows = {ROWS}")
+    path = file(
+        tmp_path,
+        "final_strategy.py",
+        "from table_beside import rows\n"
+        "PLAYER_NAME = 'someone'\n"
+        "print('{\"table\": []}')\n"
+        "def final_strategy(score, opponent_score):\n"
+        "    print(score)\n"
+        "    return rows[score][opponent_score]\n",
+    )
+    assert read_strategy(path, GOAL, DICE, trust=True).tolist() == ROWS
+    assert not (tmp_path / "__pycache__").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return 1 / (2 - opponent)", "raised ZeroDivisionError: division by zero"),
+        ("raise SystemExit('a\\nb')", "raised SystemExit: a b"),
+        ("return final_strategy(score, opponent)", "raised RecursionError"),
+        ("return 6.0", r"final_strategy\(0, 0\) is 6\.0 \(float\), allowed are ints from 0 to 12"),
+        ("return opponent > 2", r"final_strategy\(0, 0\) is False \(bool\)"),
+        ("return 11 + opponent", r"final_strategy\(0, 2\) is 13 \(int\)"),
+        ("pass", r"final_strategy\(0, 0\) is None \(NoneType\)"),
+        ("import os; os._exit(3)", "ended without an answer"),
+        ("import os; os.kill(os.getpid(), 11)", "ended without an answer"),
+        ("return [0] * 10**10", "raised MemoryError"),
+        ("open('written', 'w').write('x' * 10000)", "raised OSError"),
+    ],
+)
+def test_code_that_fails_is_refused_in_one_line(tmp_path: Path, body: str, says: str) -> None:
+    refused(code(tmp_path, body), says, trust=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import random; return random.randrange(13)",
+        "state[0] += 1; return state[0] % 13",
+        "state[0] = max(state[0], opponent); return state[0]",
+    ],
+)
+def test_code_that_answers_otherwise_when_asked_again_is_refused(tmp_path: Path, body: str) -> None:
+    path = code(tmp_path, body)
+    path.write_text(path.read_text() + "state = [0]\n")
+    refused(path, r"when asked again: it must depend on the scores alone", trust=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["def broken(", "final_strategy = 6", "x = 1", b"\x00\xff", "# coding: nonsense", "(" * 10**5],
+)
+def test_what_defines_no_strategy_is_refused(tmp_path: Path, content: str | bytes) -> None:
+    path = file(tmp_path, "final_strategy.py", content)
+    refused(path, "raised |defines no function final_strategy", trust=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True: pass",
+        "import time; time.sleep(60)",
+        # A child that keeps the pipe of the answer open.
+        "import os\n    if os.fork(): os._exit(0)\n    import time; time.sleep(60)",
+    ],
+)
+def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
+    start = time.perf_counter()
+    refused(code(tmp_path, body), r"gave no answer within 0\.5 seconds", trust=True, time_limit=0.5)
+    assert time.perf_counter() - start < 5
+
+
+def test_code_that_floods_its_answer_is_cut_off(tmp_path: Path) -> None:
+    body = "import os\n    while True:\n        for fd in range(3, 9):\n            try: os.write(fd, b'0' * 65536)\n            except OSError: pass"  # noqa: E501 - one string
+    refused(code(tmp_path, body), "ended without an answer", trust=True, time_limit=20)
+
+
+def test_code_sees_nothing_of_our_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOGEQ_SECRET", "1")
+    path = code(tmp_path, "import os; return int('HOGEQ_SECRET' in os.environ)")
+    assert not read_strategy(path, GOAL, DICE, trust=True).any()
+
+
+# --- the file for the contest ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [9, 10, 35, 36, 50])
+def test_the_contests_file_answers_every_cell(most: int) -> None:
+    matrix = np.random.default_rng(most).integers(0, most + 1, (100, 100))
+    matrix[99, 99] = most
+    source = export_python(matrix, "Hog \"'\\\n{x} \u00fc")
+    assert "import" not in source
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)  # noqa: S102 - as the contest does
+    assert namespace["PLAYER_NAME"] == "Hog \"'\\\n{x} \u00fc"
+    answers = [[namespace["final_strategy"](s, o) for o in range(100)] for s in range(100)]
+    assert answers == matrix.tolist()
+    assert {type(dice) for row in answers for dice in row} == {int}
+
+
+@pytest.mark.parametrize("player_name", ["", "  \n", None, 5, "\ud800"])
+def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
+    with pytest.raises(StrategyError, match="player name"):
+        export_python(MATRIX, player_name)
+    with pytest.raises(StrategyError, match="player name"):
+        write_strategy(tmp_path / "final_strategy.py", MATRIX, player_name=player_name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.text().filter(str.strip))
+def test_any_name_of_a_player_survives(player_name: str) -> None:
+    namespace: dict[str, Any] = {}
+    with contextlib.suppress(StrategyError):
+        exec(export_python(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
+        assert namespace["PLAYER_NAME"] == player_name
+
+
+# --- what users call a strategy -------------------------------------------------------------------
+
+
+def test_a_strategy_is_a_name_or_a_file(tmp_path: Path) -> None:
+    rules = Rules(goal=GOAL, max_dice=DICE)
+    game = cast("Game", SimpleNamespace(rules=rules, goal=GOAL, rolls=DICE + 1))
+    path = file(tmp_path, "m.json", json.dumps(ROWS))
+    assert find_strategy(str(path), game).tolist() == ROWS
+    found: npt.NDArray[Any] = find_strategy("always_roll:3", game)
+    assert found.tolist() == [[3] * GOAL] * GOAL
+    with pytest.raises(StrategyError, match=r"nearest: always_roll.*\.csv, \.txt"):
+        find_strategy("alwaysroll:3", game)
+    with pytest.raises(StrategyError, match="cannot be read: No such file"):
+        find_strategy(str(tmp_path / "missing.csv"), game)
+    with pytest.raises(StrategyError, match="pickles are refused"):
+        find_strategy("mat.pickle", game)
+
+
+def test_every_suffix_is_documented() -> None:
+    for suffix in SUFFIXES:
+        assert suffix in (read.__doc__ or "")

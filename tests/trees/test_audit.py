@@ -1,0 +1,411 @@
+"""The audit of recall: on toys whose properties are known, and on small games by brute force."""
+
+import json
+from collections.abc import Hashable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.trees.audit import audit, audit_tree, small
+from hogeq.trees.recall import Audit, History, Move, Witness
+from hogeq.trees.sizes import count
+from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
+from hogeq.trees.witness import replay, shows, tell
+
+# --- toys -----------------------------------------------------------------------------------------
+
+
+class Toy:
+    """A tree of nested tuples.
+
+    ``("A", infoset, {action: subtree})`` is a choice, ``{label: (probability, subtree)}`` a random
+    move, "A" or "B" the winner.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self._known: list[Any] = [root]
+
+    @property
+    def root(self) -> Hashable:
+        return 0
+
+    def node(self, state: Hashable) -> Node:
+        assert isinstance(state, int)
+        what = self._known[state]
+        if isinstance(what, str):
+            return End("AB".index(what))
+        if isinstance(what, dict):
+            return Chance(
+                tuple((Fraction(p), label, self._keep(sub)) for label, (p, sub) in what.items())
+            )
+        player, infoset, subs = what
+        branches = tuple((action, self._keep(sub)) for action, sub in subs.items())
+        return Choice("AB".index(player), infoset, branches)
+
+    def _keep(self, what: Any) -> int:
+        self._known.append(what)
+        return len(self._known) - 1
+
+
+def verdicts(found: Audit) -> list[bool | None]:
+    return [finding.holds for finding in found.findings.values()]
+
+
+PENNY = ("A", "penny", {"heads": "A", "tails": "B"})
+PENNY_TURNED = ("A", "penny", {"heads": "B", "tails": "A"})
+
+
+def test_nothing_is_forgotten_where_every_move_is_seen() -> None:
+    found = audit_tree(
+        Toy(("A", 0, {"l": ("A", 1, {"l": "A", "r": "B"}), "r": ("A", 2, {"l": "B"})}))
+    )
+    assert verdicts(found) == [True] * 5
+    assert not any(loss.infosets for loss in found.forgets.values())
+    assert found.infosets == {0, 1, 2}
+    assert found.histories == 3
+
+
+def test_two_rooms_that_are_alike_and_forgotten() -> None:
+    """Imperfect recall of what does not matter is well-formed."""
+    found = audit_tree(Toy(("A", "door", {"left": PENNY, "right": PENNY})))
+    assert verdicts(found) == [False, True, True, True, True]
+    assert found.forgets["own action"].infosets == {"penny"}
+    assert not found.forgets["own observation"].infosets
+    witness = found.findings["perfect recall"].witness
+    assert witness is not None
+    assert witness.infoset == "penny"
+    assert witness.first == (Move(0, "door", "left"),)
+    assert witness.second == (Move(0, "door", "right"),)
+
+
+def test_two_rooms_that_differ_are_only_skew_well_formed() -> None:
+    """Utilities differ between the only two parts there can be; by no more than 2, to be sure."""
+    found = audit_tree(Toy(("A", "door", {"left": PENNY, "right": PENNY_TURNED})))
+    assert verdicts(found) == [False, True, True, False, True]
+    assert found.findings["well-formed"].note == "whatever the refinement"
+
+
+def test_a_forgotten_observation_is_no_loss_of_acts() -> None:
+    def seen(first: Any, second: Any, chance: str = "1/2") -> Audit:
+        rest = str(1 - Fraction(chance))
+        sign = {
+            "red": (chance, ("A", "red", {"go": first})),
+            "green": (rest, ("A", "green", {"go": second})),
+        }
+        return audit_tree(Toy(sign))
+
+    assert verdicts(seen(PENNY, PENNY)) == [False, False, True, True, True]
+    # Chance's probabilities may differ by a factor.
+    assert verdicts(seen(PENNY, PENNY, "1/3")) == [False, False, True, True, True]
+    assert verdicts(seen(PENNY, PENNY_TURNED)) == [False, False, True, False, True]
+    assert seen(PENNY, PENNY).forgets["own observation"].infosets == {"penny"}
+    assert not seen(PENNY, PENNY).forgets["own action"].infosets
+
+    def dice(chance: str) -> Any:
+        rest = str(1 - Fraction(chance))
+        return ("A", "penny", {"heads": {"1": (chance, "A"), "2": (rest, "B")}, "tails": "B"})
+
+    # But what comes later must be as likely.
+    assert verdicts(seen(dice("1/2"), dice("1/2"))) == [False, False, True, True, True]
+    assert verdicts(seen(dice("1/2"), dice("1/3"))) == [False, False, True, False, False]
+    # And what can happen at all must be the same: one may go on, another not.
+    longer = ("A", "penny", {"heads": ("A", "more", {"go": "A"}), "tails": "B"})
+    found = seen(PENNY, longer)
+    assert verdicts(found) == [False, False, True, False, False]
+    witness = found.findings["skew well-formed"].witness
+    assert witness is not None
+    assert witness.note.startswith("no play with the own past of the second")
+
+
+def test_what_the_opponent_knows_must_go_with_either_past() -> None:
+    """After the left door the opponent has moved, after the right one not."""
+    left = ("B", "bell", {"ring": PENNY})
+    for ranked in (False, True):
+        found = audit_tree(Toy(("A", "door", {"left": left, "right": PENNY})), ranked=ranked)
+        assert verdicts(found) == [False, True, True, False, False]
+        assert found.findings["well-formed"].note == "whatever the refinement"
+
+
+def test_a_finer_refinement_may_be_needed() -> None:
+    """After the left door two coins fall unseen, equally likely: two plays to match with one."""
+    coins = {"0": ("1/2", PENNY), "1": ("1/2", PENNY)}
+    found = audit_tree(Toy(("A", "door", {"left": coins, "right": PENNY})))
+    assert verdicts(found) == [False, True, True, True, True]
+    assert found.findings["well-formed"].note == "with respect to perfect information"
+    mixed = {"0": ("1/2", PENNY), "1": ("1/2", PENNY_TURNED)}
+    found = audit_tree(Toy(("A", "door", {"left": mixed, "right": PENNY})))
+    assert verdicts(found) == [False, True, True, None, True]
+    assert "neither" in found.findings["well-formed"].note
+
+
+def test_the_absent_minded_driver() -> None:
+    """Piccione and Rubinstein 1997: two exits that look the same."""
+    second = ("A", "exit", {"leave": "A", "drive on": "B"})
+    found = audit_tree(Toy(("A", "exit", {"leave": "B", "drive on": second})))
+    assert verdicts(found)[:3] == [False, False, False]
+    witness = found.findings["no absent-mindedness"].witness
+    assert witness == Witness("exit", (), (Move(0, "exit", "drive on"),))
+
+
+def test_the_other_player_is_audited_alike() -> None:
+    hidden = ("B", "guess", {"heads": "A", "tails": "B"})
+    tree = Toy(("A", "coin", {"heads": hidden, "tails": hidden}))
+    found = audit_tree(tree, player=1)
+    assert found.player == 1
+    assert found.infosets == {"guess"}
+    assert found.histories == 2
+    assert verdicts(found) == [True] * 5
+    assert found.forgets["opponent's action"].infosets == {"guess"}
+    assert audit_tree(tree).infosets == {"coin"}
+
+
+# --- Hog, by brute force --------------------------------------------------------------------------
+
+
+def past(history: History, player: int) -> list[tuple[Hashable, str]]:
+    return [(move.infoset, move.action) for move in history if move.player == player]
+
+
+def all_histories(rules: Rules) -> dict[Hashable, list[History]]:
+    """Histories at which player A moves, depth first."""
+    tree = HogTree(rules)
+    found: dict[Hashable, list[History]] = {}
+
+    def walk(state: Hashable, history: History) -> None:
+        node = tree.node(state)
+        if isinstance(node, Chance):
+            for _, label, after in node.branches:
+                walk(after, (*history, Move(None, None, label)))
+        elif isinstance(node, Choice):
+            if node.player == 0:
+                found.setdefault(node.infoset, []).append(history)
+            for label, after in node.branches:
+                walk(after, (*history, Move(node.player, node.infoset, label)))
+
+    walk(tree.root, ())
+    return found
+
+
+def lost_between(infoset: Hashable, one: History, two: History) -> set[str]:
+    """Say in which respects two histories of one information set differ, by the definitions."""
+    lost = set()
+    mine = [part for step in past(one, 0) for part in step] + [infoset]
+    other = [part for step in past(two, 0) for part in step] + [infoset]
+    for place, (a, b) in enumerate(zip(mine, other, strict=False)):
+        if a != b:
+            lost.add("own action" if place % 2 else "own observation")
+            break
+    theirs = [part for step in past(one, 1) for part in step]
+    others = [part for step in past(two, 1) for part in step]
+    for place, (a, b) in enumerate(zip(theirs, others, strict=False)):
+        if a != b:
+            lost |= {"opponent's action"} if place % 2 else set()
+            break
+    if one[0] != two[0]:
+        lost.add("seat")
+    elif [m[::2] for m in one if m.player is not None] == [
+        m[::2] for m in two if m.player is not None
+    ]:
+        lost.add("chance")
+    return lost
+
+
+def same_acts_where_both_were(one: History, two: History) -> bool:
+    return all(
+        act == also
+        for infoset, act in past(one, 0)
+        for there, also in past(two, 0)
+        if infoset == there
+    )
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(EDITIONS)), st.integers(2, 5), st.integers(1, 2), st.integers(2, 4))
+def test_findings_are_those_of_all_pairs_of_histories(
+    edition: str, goal: int, max_dice: int, sides: int
+) -> None:
+    rules = replace(EDITIONS[edition], goal=goal, max_dice=max_dice, sides=sides)
+    sizes = count(HogTree(rules), most=6000)
+    if not sizes.exact or sizes.choices > 300:
+        return
+    found, histories = audit(rules), all_histories(rules)
+    assert found.whole
+    assert found.infosets == set(histories)
+    assert found.histories == sum(map(len, histories.values())) == sizes.choices / 2
+    lost: dict[str, set[Hashable]] = {what: set() for what in found.forgets}
+    smallest: dict[str, int] = {}
+    for infoset, here in histories.items():
+        for one, two in combinations(here, 2):
+            kinds = lost_between(infoset, one, two)
+            for what in kinds:
+                lost[what].add(infoset)
+            names = set(kinds)
+            if past(one, 0) != past(two, 0):
+                names.add("perfect recall")
+                if same_acts_where_both_were(one, two):
+                    names.add("A-loss recall")
+            for name in names:
+                smallest[name] = min(smallest.get(name, 999), len(one) + len(two))
+    witnesses = {what: loss.witness for what, loss in found.forgets.items()}
+    witnesses |= {what: finding.witness for what, finding in found.findings.items()}
+    assert {what: loss.infosets for what, loss in found.forgets.items()} == lost
+    for name in (*found.forgets, "perfect recall", "A-loss recall"):
+        witness = witnesses[name]
+        assert (witness is None) is (name not in smallest)
+        if witness is not None:
+            assert len(witness.first) + len(witness.second) == smallest[name]
+            assert {witness.first, witness.second} <= set(histories[witness.infoset])
+    assert found.findings["no absent-mindedness"].holds
+    recall, a_loss, _, strict, skew = verdicts(found)
+    assert recall is not any(lost[what] for what in ("own action", "own observation"))
+    assert not recall or a_loss
+    assert not strict or skew
+    assert not recall or strict  # one part each
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_what_a_small_game_shows_is_so_in_the_full_game(edition: str) -> None:
+    full = EDITIONS[edition]
+    walked = small(full, 5 if edition != "fa18" else 4, 2)
+    found = audit(walked)
+    assert verdicts(found) == [False, False, True, False, False]
+    witnesses = [loss.witness for loss in found.forgets.values()]
+    witnesses += [finding.witness for finding in found.findings.values()]
+    for witness in filter(None, witnesses):
+        assert shows(full, witness)
+        assert shows(walked, witness)
+        assert witness.first != witness.second
+        ends = [replay(full, history)[-1] for history in witness[1:3]]
+        assert {(end.own, end.opponent) for end in ends} == {witness.infoset}
+        assert {end.mover for end in ends} == {0}
+
+
+def test_a_witness_of_another_game_shows_nothing() -> None:
+    witness = audit(small(EDITIONS["fa22"], 5, 2)).findings["perfect recall"].witness
+    assert witness is not None
+    assert shows(EDITIONS["fa22"], witness)
+    assert not shows(EDITIONS["su20"], witness)
+    assert not shows(EDITIONS["fa22"], witness._replace(infoset=(0, 0)))
+    assert not shows(small(EDITIONS["fa22"], 4, 2), witness)
+    with pytest.raises(ValueError, match="not possible under su20"):
+        replay(EDITIONS["su20"], (Move(None, None, "C begins"),))
+
+
+def test_with_memory_nothing_is_forgotten() -> None:
+    rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 2, "sides": 3})
+    found = audit(rules, memory=True)
+    assert verdicts(found) == [True] * 5
+    assert not any(loss.infosets for loss in found.forgets.values())
+    assert found.histories == len(found.infosets)
+
+
+def test_scores_after_a_game_that_stands_still_are_met_again() -> None:
+    """fa15 without Piggy Back: a rolled 1 scores 0, and 0-0 comes once more."""
+    rules = replace(small(EDITIONS["fa15"], 5, 1), piggy_back=False)
+    found = audit(rules)
+    assert not found.whole
+    witness = found.findings["no absent-mindedness"].witness
+    assert witness is not None
+    assert tell(rules, witness.first) == "A begins."
+    assert tell(rules, witness.second) == ("A begins. A rolls 1 for 0: 0-0. B rolls 1 for 0: 0-0.")
+    assert found.findings["well-formed"].holds is None
+
+
+def test_a_history_is_told_with_bonus_swap_and_extra_turns() -> None:
+    coin = Move(None, None, "B begins")
+    # su20: a first roll of 2 earns 3 more. A rolls none: 10 - 9 + 0, and has no last points.
+    first: History = (coin, Move(1, (0, 0), "2"), Move(None, None, "6"))
+    assert tell(EDITIONS["su20"], first) == "B begins. B rolls 2 for 6 and 3 more: 0-9."
+    both: History = (*first, Move(0, (0, 9), "0"))
+    assert tell(EDITIONS["su20"], both).endswith("A rolls 0 for 1: 1-9.")
+    # su21: one die on turn number 1 earns an extra turn by Time Trot.
+    trot: History = (
+        coin,
+        Move(1, (0, 0), "2"),
+        Move(None, None, "5"),
+        Move(0, (0, 5), "1"),
+        Move(None, None, "3"),
+        Move(0, (3, 5), "0"),
+    )
+    told = tell(EDITIONS["su21"], trot)
+    assert told == "B begins. B rolls 2 for 5: 0-5. A rolls 1 for 3: 3-5. A rolls 0 for 9: 12-5."
+    # hw13: 4 is twice 2, and the scores trade places.
+    swap: History = (
+        coin,
+        Move(1, (0, 0), "1"),
+        Move(None, None, "2"),
+        Move(0, (0, 2), "1"),
+        Move(None, None, "4"),
+    )
+    told = tell(EDITIONS["hw13"], swap)
+    assert told == "B begins. B rolls 1 for 2: 0-2. A rolls 1 for 4: 2-4."
+
+
+def test_trees_too_big_to_walk_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"su20 to 9 with 0 to 4 dice is a tree of more than 1,.*goal"
+    ):
+        audit(small(EDITIONS["su20"], 9, 4))
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def ok(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_audit_of_su20_stands_in_the_docs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
+    assert f"$ hogeq audit --rules su20\n{ok('audit', '--rules', 'su20')}" in text
+
+
+def test_the_command_gives_all_of_it_as_json() -> None:
+    data = json.loads(ok("audit", "--rules", "fa22", "--goal", "5", "--json"))
+    found = audit(small(EDITIONS["fa22"], 5, 2))
+    assert (data["goal"], data["max_dice"], data["full_goal"]) == (5, 2, 100)
+    assert data["infosets"] == len(found.infosets)
+    for what, loss in found.forgets.items():
+        assert {tuple(cell) for cell in data["forgets"][what]["infosets"]} == loss.infosets
+    recall = data["properties"]["perfect recall"]
+    assert recall["holds"] is False
+    assert recall["witness"]["in_full_game"] is True
+    assert recall["witness"]["at"] == [4, 4]
+    assert data["properties"]["no absent-mindedness"]["holds"] is True
+
+
+def test_the_command_audits_a_small_game_whole(tmp_path: Path) -> None:
+    rules = tmp_path / "small.yaml"
+    rules.write_text("{edition: su20, goal: 4, max_dice: 1}")
+    text = ok("audit", "--rules", str(rules))
+    assert "all histories of the game to 4 with 0 to 1 dice" in text
+    assert "lead there too" not in text
+    text = ok("audit", "--rules", str(rules), "--memory")
+    assert "everything that happened" in text
+    assert "perfect recall        yes" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--goal", "9", "--max-dice", "4"), "more than 1,"),
+        (("--rules", "su19"), "unknown edition 'su19'"),
+        (("--goal", "0"), "--goal"),
+    ],
+)
+def test_the_command_refuses_in_one_line(arguments: tuple[str, ...], message: str) -> None:
+    result = CliRunner().invoke(app, ["audit", *arguments])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1

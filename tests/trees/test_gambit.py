@@ -1,0 +1,234 @@
+"""Exported game trees: what the file says, and that Gambit reads it as we mean it."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.outcomes import outcomes
+from hogeq.trees.audit import audit
+from hogeq.trees.gambit import lines, sizes, write_efg
+from hogeq.trees.sizes import count
+from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
+from tests import naive
+
+TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
+
+
+def nodes(tree: HogTree) -> Iterator[Node]:
+    waiting = [tree.root]
+    while waiting:
+        node = tree.node(waiting.pop())
+        yield node
+        if not isinstance(node, End):
+            waiting += [branch[-1] for branch in node.branches]  # type: ignore[misc]
+
+
+# --- the tree -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_counted_as_walked(edition: str, memory: bool) -> None:
+    tree = HogTree(replace(EDITIONS[edition], goal=4, max_dice=2, sides=3), memory=memory)
+    found, walked = count(tree), list(nodes(tree))
+    assert found.exact
+    for kind, number in ((Choice, found.choices), (Chance, found.chances), (End, found.ends)):
+        assert sum(isinstance(node, kind) for node in walked) == number
+    assert found.nodes == len(walked) == found.choices + found.chances + found.ends
+    met = {(n.player, n.infoset) for n in walked if isinstance(n, Choice)}
+    assert found.infosets == tuple(sum(p == player for p, _ in met) for player in (0, 1))
+    if memory:
+        assert sum(found.infosets) == found.choices
+
+
+def test_counting_stops_when_there_is_enough() -> None:
+    found = count(HogTree(EDITIONS["su20"]), most=1000)
+    assert not found.exact
+    assert 1000 < found.nodes < 10_000
+    assert str(found) == f"more than {found.nodes:,} nodes"
+
+
+def test_sizes_by_hand() -> None:
+    """For each beginner: choice, win, chance, win, and so on to choice, win, chance, two wins.
+
+    No dice always win: 1, 2 x |0 - 2| + 1 = 5 or 1 more point, squares raised. One die of two sides
+    wins with 1, raised to 4, or from 2 with anything.
+    """
+    found = sizes(TINY)
+    assert (found.choices, found.chances, found.ends) == (6, 7, 14)
+    assert found.infosets == (3, 3)
+    assert found.depth == 7
+    assert str(found) == (
+        "27 nodes (6 choices, 7 of chance, 14 ends), 3 + 3 information sets, at most 7 moves deep"
+    )
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_turns_end_as_in_the_twin(edition: str) -> None:
+    rules = replace(EDITIONS[edition], goal=12, max_dice=3)
+    play = naive.Play(rules)
+    for state in play.states()[:: 7 if len(play.states()) > 500 else 1]:
+        for dice in play.rolls():
+            ours = outcomes(rules, *state, dice)
+            assert sum(way.probability for way in ours) == 1
+            assert [way.points for way in ours] == sorted(way.points for way in ours)
+            found = {
+                (
+                    way.points,
+                    way.probability,
+                    way.winner,
+                    way.again,
+                    (way.score, way.opponent) if way.again else (way.opponent, way.score),
+                    way.memory,
+                )
+                for way in ours
+            }
+            assert found == {
+                (b.points, b.chance, b.winner, b.again, b.state[:2], b.state.memory)
+                for b in play.branches(state, dice)
+            }
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def test_the_smallest_file_in_full() -> None:
+    rules = rules_from({"edition": "fa22", "goal": 1, "max_dice": 1, "sides": 2})
+    assert "".join(lines(HogTree(rules), 'A "test"')) == (
+        'EFG 2 R "A \\"test\\"" { "A" "B" }\n'
+        'c "" 1 "" { "A begins" 1/2 "B begins" 1/2 } 0\n'
+        'p "" 1 1 "(0, 0)" { "0" "1" } 0\n'
+        't "" 1 "A wins" { 1, -1 }\n'
+        'c "" 2 "" { "1" 1/2 "2" 1/2 } 0\n'
+        't "" 1 "A wins" { 1, -1 }\n'
+        't "" 1 "A wins" { 1, -1 }\n'
+        'p "" 2 1 "(0, 0)" { "0" "1" } 0\n'
+        't "" 2 "B wins" { -1, 1 }\n'
+        'c "" 3 "" { "1" 1/2 "2" 1/2 } 0\n'
+        't "" 2 "B wins" { -1, 1 }\n'
+        't "" 2 "B wins" { -1, 1 }\n'
+    )
+
+
+@pytest.fixture(scope="module")
+def gambit() -> Any:
+    return pytest.importorskip("pygambit", reason="pygambit is not installed: hogeq[gambit]")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"edition": "su20", "goal": 4, "max_dice": 2},
+        {"edition": "fa15", "goal": 4, "max_dice": 2, "sides": 3},
+        {"edition": "su21", "goal": 3, "max_dice": 2, "sides": 4},
+        {"edition": "hw13", "goal": 4, "max_dice": 1},
+    ],
+    ids=lambda spec: spec["edition"],
+)
+def test_gambit_reads_the_game_we_mean(spec: dict[str, Any], gambit: Any, tmp_path: Path) -> None:
+    rules = rules_from(spec)
+    found = write_efg(tmp_path / "hog.efg", rules)
+    game = gambit.read_efg(tmp_path / "hog.efg")
+    assert rules.name in game.title
+    assert len(game.nodes) == found.nodes == count(HogTree(rules)).nodes
+    assert tuple(len(player.infosets) for player in game.players) == found.infosets
+    assert game.is_perfect_recall is audit(rules).findings["perfect recall"].holds is False
+
+    shape = (rules.goal, rules.goal)
+    tables = np.random.default_rng(2).dirichlet(np.ones(rules.max_dice + 1), (2, *shape))
+    profile = game.mixed_behavior_profile()
+    for player, table in zip(game.players, tables, strict=True):
+        for infoset in player.infosets:
+            own, opponent = map(int, infoset.label.strip("()").split(","))
+            actions = list(infoset.actions)
+            assert [action.label for action in actions] == [str(k) for k in range(len(actions))]
+            for action, probability in zip(actions, table[own, opponent], strict=True):
+                profile[action] = float(probability)
+    utility = 2.0 * win_rate(compile_game(rules), *tables).win_rate - 1.0
+    payoffs = [profile.payoff(player) for player in game.players]
+    assert payoffs == pytest.approx([utility, -utility], abs=1e-12)
+
+
+def test_gambit_sees_perfect_recall_where_players_remember(gambit: Any, tmp_path: Path) -> None:
+    rules = rules_from({"edition": "su20", "goal": 3, "max_dice": 2})
+    found = write_efg(tmp_path / "hog.efg", rules, memory=True)
+    game = gambit.read_efg(tmp_path / "hog.efg")
+    assert game.is_perfect_recall
+    assert sum(found.infosets) == found.choices == sum(len(p.infosets) for p in game.players)
+    # Probabilities are fractions, and stay exact.
+    coin = game.root.infoset
+    assert [Fraction(str(action.prob)) for action in coin.actions] == [Fraction(1, 2)] * 2
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def test_trees_too_big_or_without_end_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hog.efg"
+    with pytest.raises(ValueError, match=r"to 12 with 0 to 4 dice is a tree of more than .* nodes"):
+        write_efg(path, rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
+    endless: Rules = replace(EDITIONS["fa15"], goal=4, max_dice=1, piggy_back=False)
+    with pytest.raises(ValueError, match=r"never end.*allowed are pig_out 1 or piggy_back true"):
+        write_efg(path, endless)
+    assert not path.exists()
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def export(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["export-game", *arguments])
+
+
+def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
+    path = tmp_path / "hog.efg"
+    arguments = ("--rules", "su20", "--goal", "4", "--max-dice", "2", "--out", str(path))
+    found = export(*arguments)
+    assert found.exit_code == 0
+    assert found.stderr == (
+        "su20 to 4 with 0 to 2 dice: 3,385 nodes (178 choices, 357 of chance, 2,850 ends), "
+        "13 + 13 information sets, at most 15 moves deep\n"
+    )
+    assert found.stdout == f"3,385 nodes written to {path}\n"
+    assert len(path.read_text().splitlines()) == 3386
+    data = json.loads(export(*arguments, "--json").stdout)
+    assert (data["nodes"], data["infosets"], data["out"]) == (3385, [13, 13], str(path))
+    export(*arguments, "--memory")
+    assert "\"('A begins',)\"" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "hog.efg"), "the tree has more than 2,"),
+        (("--goal", "4", "--out", "hog.txt"), r"allowed are names ending in \.efg"),
+        (("--goal", "4000", "--out", "hog.efg"), "goal is 4000"),
+        (("--goal", "4", "--out", "nowhere/hog.efg"), "there is no folder"),
+    ],
+)
+def test_the_command_refuses(
+    arguments: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = export(*arguments)
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    last = found.stderr.splitlines()[-1]
+    assert last.startswith("hogeq: ")
+    assert re.search(message, last)
+    assert not any(tmp_path.iterdir())
