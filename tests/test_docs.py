@@ -25,7 +25,7 @@ PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
 MODULES = (
     "hogeq",
     "hogeq.trees.audit",
-    "hogeq.evaluation.counterfactual",
+    "hogeq.evaluation.win_rates",
     "hogeq.trees.gambit",
     "hogeq.trees.openspiel.game",
     "hogeq.rules.edition",

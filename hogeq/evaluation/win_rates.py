@@ -62,7 +62,7 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     --------
     To 4 points with one die of two sides, a square raised to the next: no dice score 1, hence 4.
 
-    >>> from hogeq.game import compile_game
+    >>> from hogeq.model.game import compile_game
     >>> from hogeq.rules import rules_from
     >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
     >>> game = compile_game(rules)

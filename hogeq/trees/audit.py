@@ -171,6 +171,7 @@ def audit(rules: Rules, *, memory: bool = False) -> Audit:
     Examples
     --------
     >>> from hogeq.rules import rules_from
+    >>> from hogeq.trees.witness import tell
     >>> rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 1})
     >>> found = audit(rules).findings
     >>> found["perfect recall"].holds, found["no absent-mindedness"].holds

@@ -89,6 +89,7 @@ class HogTree:
     Examples
     --------
     >>> from hogeq.rules import rules_from
+    >>> from hogeq.trees.sizes import count
     >>> tree = HogTree(rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2}))
     >>> print(*tree.node(tree.root).branches[0][:2])
     1/2 A begins
