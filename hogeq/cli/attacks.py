@@ -190,7 +190,7 @@ def _one(
     if plot is not None:
         from hogeq import figures
 
-        title = f"counter to {name}, {game.rules.name}".replace("$", r"\$")
+        title = f"counter to {name}, {game.rules.name}"
         with refusing():
             figures.counter(gap, worth.gains, worth.reach, plot, title)
     met = worth.reach > 0.0
@@ -394,7 +394,7 @@ class _Request:
                 [point.attack for point in points],
                 [point.answer.beaten if beaten else point.answer.mean for point in points],
                 path,
-                self.game.rules.name.replace("$", r"\$"),
+                self.game.rules.name,
                 "rivals beaten" if beaten else "mean win rate, field",
                 self.cap,
             )

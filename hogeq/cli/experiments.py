@@ -189,9 +189,7 @@ def _draw(
 ) -> None:
     from hogeq import figures
 
-    # Dollar signs would be taken for formulas.
-    names = names[0].replace("$", r"\$"), names[1].replace("$", r"\$")
-    about = game.rules.name.replace("$", r"\$")
+    about = game.rules.name
     title = f"{names[0]}, {about}"
     with refusing():
         if two is not None:

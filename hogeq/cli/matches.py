@@ -149,7 +149,7 @@ def tournament(
         from hogeq import figures
 
         with refusing():
-            figures.win_rates(rates, entries, plot, game.rules.name.replace("$", r"\$"))
+            figures.win_rates(rates, entries, plot, game.rules.name)
     emit(data, _ranking(data, standings), as_json)
 
 

@@ -330,5 +330,5 @@ def _plot_beliefs(
             path,
             rows,
             columns,
-            title.replace("$", r"\$"),
+            title,
         )

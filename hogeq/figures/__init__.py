@@ -1,9 +1,9 @@
 """Figures: plain arrays in, pictures out."""
 
+from hogeq.figures.chances import beliefs, distributions
 from hogeq.figures.curves import exploitability, intervals, tradeoff
-from hogeq.figures.maps import counter, difference, matrix, policy, values
+from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
 from hogeq.figures.style import WIDTH
-from hogeq.figures.tables import beliefs, distributions, win_rates
 
 __all__ = [
     "WIDTH",

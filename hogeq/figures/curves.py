@@ -1,10 +1,12 @@
 """Figures of how good strategies are: exploitability, intervals, the price of safety."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.figures.style import (
     ATTACK,
@@ -15,16 +17,16 @@ from hogeq.figures.style import (
     PURIFIED,
     ROUNDING,
     TICK_SIZE,
-    lines_of_text,
-    number_log_axes,
-    only_positive,
     shortened,
-    spread_apart,
+    wrapped,
     write_figure,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
 
 
 class Measurement(Protocol):
@@ -63,14 +65,14 @@ def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str 
     ------
     ValueError
         There is nothing to draw.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     if not metrics:
         raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
     iterations = np.array([row.iteration for row in metrics])
     attack, bound, purified = (
-        only_positive(np.array([getattr(row, name) for row in metrics]) - 0.5)
+        _only_positive(np.array([getattr(row, name) for row in metrics]) - 0.5)
         for name in ("attack", "bound", "purified_attack")
     )
 
@@ -96,8 +98,8 @@ def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str 
             )
         axes.set_xlabel("iterations")
         axes.set_ylabel("exploitability (win rate $-$ 1/2)")
-        axes.set_title(lines_of_text(title))
-        number_log_axes(axes, iterations, np.concatenate([attack, bound, purified]))
+        axes.set_title(wrapped(title))
+        _number_log_axes(axes, iterations, np.concatenate([attack, bound, purified]))
         # One checkpoint alone would get an axis from 0.1 iterations.
         axes.set_xlim(iterations[0] / 1.2, iterations[-1] * 1.2)
         axes.grid(which="major", linewidth=0.4, alpha=0.5)
@@ -135,7 +137,7 @@ def intervals(
     ------
     ValueError
         There is nothing to draw, or the lengths differ.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     if not labels or not len(labels) == len(attacks) == len(bounds):
@@ -177,7 +179,7 @@ def intervals(
         axes.set_yticks(range(len(shown)), [shortened(labels[row]) for row in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
-        axes.set_title(lines_of_text(title))
+        axes.set_title(wrapped(title))
         axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
         axes.set_axisbelow(True)
         figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=TICK_SIZE)
@@ -217,7 +219,7 @@ def tradeoff(
     ------
     ValueError
         There is nothing to draw, or the lengths differ.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     if not len(shares) or not len(shares) == len(attacks) == len(won):
@@ -242,7 +244,7 @@ def tradeoff(
                 fontsize=TICK_SIZE,
                 color=ATTACK,
             )
-        for share, attack, height in spread_apart(shares, attacks, won):
+        for share, attack, height in _spread_apart(shares, attacks, won):
             axes.annotate(
                 f"{share:.2g}",
                 (attack, height),
@@ -253,8 +255,49 @@ def tradeoff(
         axes.margins(0.08)
         axes.set_xlabel("attack found (win rate against it)")
         axes.set_ylabel(label)
-        axes.set_title(lines_of_text(title))
+        axes.set_title(wrapped(title))
         axes.grid(linewidth=0.4, alpha=0.5)
         axes.set_axisbelow(True)
 
     write_figure(path, 2.9, draw)
+
+
+def _spread_apart(
+    shares: Sequence[float], attacks: Sequence[float], won: Sequence[float]
+) -> list[tuple[float, float, float]]:
+    """Points of a curve that can be numbered without touching, the first and the last for sure."""
+    points = sorted(zip(shares, attacks, won, strict=True))
+    wide = max(attacks) - min(attacks) or 1.0
+    tall = max(won) - min(won) or 1.0
+    kept: list[tuple[float, float, float]] = []
+    for point in [points[0], points[-1], *points[1:-1]]:
+        near = [
+            abs(point[1] - other[1]) < 2.0 * _NEAR * wide
+            and abs(point[2] - other[2]) < _NEAR * tall
+            for other in kept
+        ]
+        if not any(near):
+            kept.append(point)
+    return kept
+
+
+def _number_log_axes(axes: "Axes", iterations: NDArray[Any], shown: NDArray[Any]) -> None:
+    """Label 1, 2 and 5 of each decade in plain digits: short ranges have few powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    def plain(value: float, _position: int | None = None) -> str:
+        return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
+
+    wide = math.log10(max(iterations[-1], 2) / max(iterations[0], 1)) > 3
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    known = shown[np.isfinite(shown)]
+    tall = known.size > 0 and math.log10(known.max() / known.min()) > 3
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if tall else (1.0, 2.0, 5.0)))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(plain))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _only_positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave out what a logarithmic axis cannot show."""
+    return np.where(values > 0.0, values, np.nan)

@@ -1,32 +1,35 @@
-"""Maps over both scores: matrices, policies, values, counters."""
+"""Maps: strategies, values and counters over both scores, and the win rates of a field."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.figures.style import (
-    OTHER,
+    NAMED,
     RAREST,
     ROUNDING,
-    UNREACHED,
     WIDEST,
     as_table,
-    cell_extent,
     colour_bar,
-    dice_ticks,
-    draw_rolls,
-    draw_values,
-    finish_map,
-    plain_numbers,
     shortened,
+    wrapped,
     write_figure,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
+
+_OWN: Final = "own score (points)"
+
+_OTHER: Final = "opponent score (points)"
+
+_UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
 
 
 def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | None = None) -> None:
@@ -47,7 +50,7 @@ def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | Non
     ------
     ValueError
         `array` is not such a table.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     table = as_table(array, "matrix")
@@ -57,7 +60,7 @@ def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | Non
         raise ValueError(f"matrix: holds a roll outside 0..{rolls - 1}")
 
     def draw(figure: "Figure") -> None:
-        draw_rolls(figure, figure.add_subplot(), table, rolls, title)
+        _draw_rolls(figure, figure.add_subplot(), table, rolls, title)
 
     write_figure(path, 2.9, draw)
 
@@ -78,7 +81,7 @@ def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
     ------
     ValueError
         `array` has another shape.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     table = np.asarray(array, dtype=np.float64)
@@ -87,9 +90,9 @@ def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
 
     def draw(figure: "Figure") -> None:
         above, below = figure.subplots(2, 1, sharex=True)
-        draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], title)
+        _draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], title)
         above.set_xlabel("")
-        draw_values(
+        _draw_values(
             figure, below, table.max(axis=2), "probability of that roll", "cividis", (0.0, 1.0)
         )
 
@@ -120,10 +123,10 @@ def difference(
     ------
     ValueError
         The shapes do not fit.
-    ResultsError
+    OSError
         The file cannot be written.
     """
-    one, two = dice_ticks(first, "first"), dice_ticks(second, "second")
+    one, two = _expected_dice(first, "first"), _expected_dice(second, "second")
     if one.shape != two.shape:
         raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
     gap = one - two
@@ -135,7 +138,7 @@ def difference(
 
     def draw(figure: "Figure") -> None:
         # Blue to red through near-white: no difference leaves no ink.
-        draw_values(figure, figure.add_subplot(), gap, label, "RdBu_r", (-reach, reach), title)
+        _draw_values(figure, figure.add_subplot(), gap, label, "RdBu_r", (-reach, reach), title)
 
     write_figure(path, 2.9, draw)
 
@@ -169,7 +172,7 @@ def counter(
     ------
     ValueError
         The shapes do not fit.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     dice, won, met = (
@@ -186,9 +189,9 @@ def counter(
         above, below = figure.subplots(2, 1, sharex=True)
         shown = np.where(met > 0.0, dice, np.nan)
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
-        draw_values(figure, above, shown, label, "RdBu_r", (-most, most), title)
+        _draw_values(figure, above, shown, label, "RdBu_r", (-most, most), title)
         above.set_xlabel("")
-        above.set_facecolor(UNREACHED)
+        above.set_facecolor(_UNREACHED)
         # Any scale will do where nothing is gained.
         least, most_won = (highest * RAREST, highest) if highest > 0.0 else (RAREST, 1.0)
         image = below.imshow(
@@ -197,19 +200,19 @@ def counter(
             norm=LogNorm(least, most_won),
             origin="lower",
             interpolation="nearest",
-            extent=cell_extent(won),
+            extent=_extent(won),
         )
         # What is not reached is grey; what stays white gains nothing.
         below.imshow(
             np.where(met > 0.0, np.nan, 0.0),
-            cmap=plain_numbers(UNREACHED),
+            cmap=_one_colour(_UNREACHED),
             origin="lower",
             interpolation="nearest",
-            extent=cell_extent(won),
+            extent=_extent(won),
         )
         colour_bar(figure, below, image, f"win rate gained (below {least:.0e}: as that)")
-        finish_map(below, "")
-        below.set_xlabel(f"{OTHER}\ngrey: never reached; white: no gain")
+        _name_scores(below, "")
+        below.set_xlabel(f"{_OTHER}\ngrey: never reached; white: no gain")
 
     write_figure(path, 5.4, draw)
 
@@ -237,7 +240,7 @@ def values(
     ------
     ValueError
         `array` is not square.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     table = as_table(array, "values").astype(np.float64)
@@ -248,8 +251,142 @@ def values(
 
     def draw(figure: "Figure") -> None:
         axes = figure.add_subplot()
-        draw_values(figure, axes, table, label, "cividis", limits, title)
+        _draw_values(figure, axes, table, label, "cividis", limits, title)
         if known.size < table.size:
-            axes.set_xlabel(f"{OTHER}\nwhite: never reached")
+            axes.set_xlabel(f"{_OTHER}\nwhite: never reached")
 
     write_figure(path, 2.9, draw)
+
+
+def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
+    """Draw the win rates of a field, entries that fare alike side by side.
+
+    Rows and columns are in the order of a hierarchical clustering of the rows: average linkage on
+    Euclidean distances, leaves ordered so that neighbours are as close as can be.
+
+    Parameters
+    ----------
+    array : array_like of float, shape (n, n)
+        Win rate of row against column; at least two entries.
+    names : sequence of str, length n
+    path : str or Path
+        The PNG to write.
+    title : str
+        Drawn above the map.
+
+    Raises
+    ------
+    ValueError
+        `array` is no such table, or the names are not as many.
+    OSError
+        The file cannot be written.
+    """
+    table = as_table(array, "win rates").astype(np.float64)
+    if len(names) != len(table) or len(table) < 2 or not np.isfinite(table).all():
+        raise ValueError(
+            f"win rates: {len(names)} names, shape {table.shape}; allowed: n names, numbers (n, n)"
+        )
+
+    def draw(figure: "Figure") -> None:
+        from scipy.cluster.hierarchy import dendrogram, linkage
+
+        tree = linkage(table, "average", optimal_ordering=True)
+        order = dendrogram(tree, no_plot=True)["leaves"]
+        axes = figure.add_subplot()
+        reach = max(0.01, float(np.abs(table - 0.5).max()))
+        image = axes.imshow(
+            table[np.ix_(order, order)],
+            cmap="RdBu",
+            vmin=0.5 - reach,
+            vmax=0.5 + reach,
+            interpolation="nearest",
+        )
+        colour_bar(figure, axes, image, "win rate of row against column")
+        axes.set_title(wrapped(title))
+        axes.set_xlabel("opponent")
+        axes.set_ylabel("strategy")
+        if len(names) > NAMED:
+            axes.set_xticks([])
+            axes.set_yticks([])
+            return
+        labels = [shortened(names[entry]) for entry in order]
+        places = range(len(labels))
+        for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
+            axis.set_ticks(places, labels, rotation=turn)
+
+    write_figure(path, 3.2, draw)
+
+
+def _draw_rolls(
+    figure: "Figure", axes: "Axes", table: NDArray[Any], rolls: int, title: str
+) -> None:
+    import matplotlib as mpl
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
+    image = axes.imshow(
+        table,
+        cmap=colours,
+        norm=BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls),
+        origin="lower",
+        interpolation="nearest",
+        extent=_extent(table),
+    )
+    bar = colour_bar(figure, axes, image, "dice to roll")
+    bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
+    _name_scores(axes, title)
+
+
+def _draw_values(
+    figure: "Figure",
+    axes: "Axes",
+    table: NDArray[Any],
+    label: str,
+    colours: str,
+    limits: tuple[float, float],
+    title: str = "",
+) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    image = axes.imshow(
+        table,
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
+        origin="lower",
+        interpolation="nearest",
+        extent=_extent(table),
+    )
+    bar = colour_bar(figure, axes, image, label)
+    if limits[1] - limits[0] > 1.0:  # dice; else probabilities
+        bar.locator = MaxNLocator(8, integer=True)
+        bar.update_ticks()
+    _name_scores(axes, title)
+
+
+def _one_colour(colour: str) -> "ListedColormap":
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
+
+
+def _name_scores(axes: "Axes", title: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    axes.set_xlabel(_OTHER)
+    axes.set_ylabel(_OWN)
+    axes.set_title(wrapped(title))
+
+
+def _extent(table: NDArray[Any]) -> tuple[float, float, float, float]:
+    rows, columns = table.shape
+    return (-0.5, columns - 0.5, -0.5, rows - 0.5)
+
+
+def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
+    table = np.asarray(array, dtype=np.float64)
+    if table.ndim == 3:
+        table = table @ np.arange(table.shape[2])
+    return as_table(table, name)

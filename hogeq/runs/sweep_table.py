@@ -9,7 +9,7 @@ from typing import Any, Final
 from hogeq import figures
 from hogeq.runs import index as runs
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.errors import ResultsError, replacing, reported
 from hogeq.runs.names import MANIFEST
 from hogeq.runs.sweep_file import Point, Sweep, point_labels, setting_text
 from hogeq.support.yaml import ConfigError
@@ -58,7 +58,8 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
     with replacing(folder / TABLE) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")
     notes = _write_parquet(sweep, rows, folder / PARQUET)
-    draw_table(sweep, rows, folder / FIGURE)
+    with reported(folder / FIGURE, "written"):
+        draw_table(sweep, rows, folder / FIGURE)
     return notes
 
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from matplotlib.figure import Figure
 
-import hogeq.runs.runner as runner
 from hogeq import figures
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.stationarity import kkt_gap
@@ -29,6 +29,7 @@ from hogeq.model.game import compile_game
 from hogeq.purification import purify
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import attack
+from hogeq.runs import runner
 from hogeq.runs.checkpoint import SCHEMA
 from hogeq.runs.command import command, main
 from hogeq.runs.config import Config, config_from, load_config
@@ -556,6 +557,15 @@ def test_a_full_disk(
     assert not list((tmp_path / "trial").glob(".tmp*"))
     run(trial(), resume=tmp_path / "trial")
     assert numbers(tmp_path / "trial") == undisturbed
+
+
+def test_a_figure_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def savefig(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    with pytest.raises(ResultsError, match=r"exploitability\.png cannot be written: No space left"):
+        run(trial(), tmp_path)
 
 
 @quick

@@ -1,6 +1,7 @@
 """Sweeps: the same bytes on one process, on several and on a cluster, whatever dies on the way."""
 
 import csv
+import errno
 import json
 import os
 import re
@@ -18,13 +19,13 @@ import numpy as np
 import pytest
 import yaml
 
-import hogeq.runs.runner as runner
 from hogeq import figures
 from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import play
 from hogeq.model.game import compile_game
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.runs import runner
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import ResultsError
@@ -377,6 +378,16 @@ def test_the_figure_shows_the_best_of_very_many(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="60 labels, 60 attacks, 0 bounds"):
         figures.intervals(labels, attacks, [], path)
+
+
+def test_a_figure_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def intervals(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = written(tmp_path, grid={"seed": [0]})
+    monkeypatch.setattr(figures, "intervals", intervals)
+    with pytest.raises(ResultsError, match=r"summary\.png cannot be written: No space left"):
+        here(path, tmp_path)
 
 
 # --- workers --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Figures of distributions, beliefs and win rates."""
+"""Distributions: of the points of a roll, and of the hidden memory."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.figures.style import (
-    LABEL_SIZE,
-    NAMED,
-    RAREST,
-    TICK_SIZE,
-    as_table,
-    colour_bar,
-    lines_of_text,
-    shortened,
-    write_figure,
-)
+from hogeq.figures.style import LABEL_SIZE, RAREST, TICK_SIZE, literal, wrapped, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +32,7 @@ def distributions(
     ------
     ValueError
         There is nothing to draw.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     most = max((len(rolls) for rolls in kinds.values()), default=0)
@@ -69,7 +59,7 @@ def distributions(
                 extent=(-0.5, highest + 0.5, 0.5, most + 0.5),
             )
             axes.set_ylabel("dice rolled")
-            axes.set_title(lines_of_text(f"{title}, {kind}" if title else kind))
+            axes.set_title(wrapped(f"{title}, {kind}" if title else kind))
             axes.yaxis.set_major_locator(MaxNLocator(10, integer=True))
         panels[-1].set_xlabel("points scored by the roll")
         panels[-1].xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
@@ -105,7 +95,7 @@ def beliefs(
     ------
     ValueError
         There is nothing to draw, or a shape does not fit the names.
-    ResultsError
+    OSError
         The file cannot be written.
     """
     shape = len(rows[1]), len(columns[1])
@@ -139,7 +129,8 @@ def beliefs(
                 places = [*range(0, len(names) - step, step), len(names) - 1]
                 axis.set_ticks(places, [names[place] for place in places])
             axes.set_ylabel(rows[0])
-            axes.set_title(f"{title}\n{name}" if title and axes is figure.axes[0] else name)
+            above = f"{title}\n{name}" if title and axes is figure.axes[0] else name
+            axes.set_title(literal(above))
         figure.axes[-1].set_xlabel(columns[0])
         label = f"probability (below {RAREST:g}: as {RAREST:g})"
         bar = figure.colorbar(image, ax=list(figure.axes), label=label)
@@ -147,64 +138,3 @@ def beliefs(
         bar.ax.yaxis.label.set_fontsize(LABEL_SIZE)
 
     write_figure(path, 0.8 + 2.2 * len(tables), draw)
-
-
-def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
-    """Draw the win rates of a field, entries that fare alike side by side.
-
-    Rows and columns are in the order of a hierarchical clustering of the rows: average linkage on
-    Euclidean distances, leaves ordered so that neighbours are as close as can be.
-
-    Parameters
-    ----------
-    array : array_like of float, shape (n, n)
-        Win rate of row against column; at least two entries.
-    names : sequence of str, length n
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the map.
-
-    Raises
-    ------
-    ValueError
-        `array` is no such table, or the names are not as many.
-    ResultsError
-        The file cannot be written.
-    """
-    table = as_table(array, "win rates").astype(np.float64)
-    if len(names) != len(table) or len(table) < 2 or not np.isfinite(table).all():
-        raise ValueError(
-            f"win rates: {len(names)} names, shape {table.shape}; allowed: n names, numbers (n, n)"
-        )
-
-    def draw(figure: "Figure") -> None:
-        from scipy.cluster.hierarchy import dendrogram, linkage
-
-        tree = linkage(table, "average", optimal_ordering=True)
-        order = dendrogram(tree, no_plot=True)["leaves"]
-        axes = figure.add_subplot()
-        reach = max(0.01, float(np.abs(table - 0.5).max()))
-        image = axes.imshow(
-            table[np.ix_(order, order)],
-            cmap="RdBu",
-            vmin=0.5 - reach,
-            vmax=0.5 + reach,
-            interpolation="nearest",
-        )
-        colour_bar(figure, axes, image, "win rate of row against column")
-        axes.set_title(lines_of_text(title))
-        axes.set_xlabel("opponent")
-        axes.set_ylabel("strategy")
-        if len(names) > NAMED:
-            axes.set_xticks([])
-            axes.set_yticks([])
-            return
-        labels = [shortened(names[entry]) for entry in order]
-        places = range(len(labels))
-        for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
-            axis.set_ticks(places, labels, rotation=turn)
-            for text in axis.get_ticklabels():
-                text.set_parse_math(False)
-
-    write_figure(path, 3.2, draw)

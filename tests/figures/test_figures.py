@@ -15,7 +15,6 @@ from matplotlib.text import Text
 from PIL import Image
 
 from hogeq import figures
-from hogeq.runs.errors import ResultsError
 from hogeq.runs.metrics import Metrics
 
 RANDOM = np.random.default_rng(0)
@@ -206,9 +205,11 @@ def test_matrix_colours_rise_in_lightness_and_every_roll_is_labelled(
 def test_those_that_fare_alike_stand_side_by_side(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.win_rates(RATES, ENTRIES, tmp_path / "figure.png")
     axes = drawn[0].axes[0]
-    labels = [text.get_text() for text in axes.get_yticklabels()]
+    labels = [text.get_text().replace(r"\$", "$") for text in axes.get_yticklabels()]
     assert sorted(labels) == sorted(ENTRIES)
-    assert [text.get_text() for text in axes.get_xticklabels()] == labels
+    assert [text.get_text() for text in axes.get_xticklabels()] == [
+        text.get_text() for text in axes.get_yticklabels()
+    ]
     assert "".join(label[0] for label in labels) in {"aaabbb", "bbbaaa"}
     order = [ENTRIES.index(label) for label in labels]
     np.testing.assert_array_equal(axes.images[0].get_array(), RATES[np.ix_(order, order)])
@@ -290,6 +291,21 @@ def test_what_cannot_be_drawn(tmp_path: Path, draw: Callable[[Path], None], word
 
 
 def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
-    with pytest.raises(ResultsError, match="cannot be written"):
-        figures.matrix(MATRIX, tmp_path / "none" / "figure.png")
+    path = tmp_path / "none" / "figure.png"
+    with pytest.raises(OSError, match="No such file") as caught:
+        figures.matrix(MATRIX, path)
+    assert caught.value.filename == str(path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
+    name = "a$x^2$b"
+    figures.matrix(MATRIX, tmp_path / "a.png", name)
+    figures.difference(MATRIX, POLICY, tmp_path / "b.png", name, (name, "other"))
+    figures.beliefs({name: [[1.0]]}, tmp_path / "c.png", ("r", "1"), ("c", "1"), name)
+    figures.win_rates(RATES, len(RATES) * [name], tmp_path / "d.png", name)
+    figures.intervals([name], [[0.6]], [[0.7]], tmp_path / "e.png", name)
+    for figure in drawn:
+        shown = [text.get_text() for text in texts(figure) if "x^2" in text.get_text()]
+        assert shown
+        assert all(r"a\$x^2\$b" in text for text in shown)
