@@ -23,12 +23,15 @@ from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import Rules as Rules
 from .rules.edition import describe as describe
 from .rules.edition import rules_from as rules_from
+from .runs.config import load_config as load_config
+from .runs.runner import run_experiment as run_experiment
+from .runs.summary import RunSummary as RunSummary
 from .solvers import SOLVERS as SOLVERS
 from .strategies.read import read_strategy as read_strategy
 from .strategies.write import export_python as export_python
 from .strategies.write import write_strategy as write_strategy
-from .trees.recall import Audit as Audit
 from .trees.audit import audit as audit
+from .trees.recall import Audit as Audit
 
 __version__: str
 __all__: list[str]

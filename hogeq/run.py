@@ -1,8 +1,8 @@
-"""``python -m hogeq.run CONFIG``."""
+"""``python -m hogeq.run CONFIG`` is ``hogeq run CONFIG``."""
 
 import sys
 
-from hogeq.runs.command import main
+from hogeq.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(["run", *sys.argv[1:]]))

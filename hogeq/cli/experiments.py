@@ -1,5 +1,7 @@
 """Whole experiments and files: run, export, show."""
 
+import traceback
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,13 +9,16 @@ import typer
 
 from hogeq.cli.inputs import check_output, load_game, load_strategy
 from hogeq.cli.shell import (
+    INTERRUPTED,
     BadInputError,
     JsonOption,
     OnOption,
     RulesOption,
     TrustOption,
+    computing,
     emit,
     refusing,
+    say,
     table,
 )
 
@@ -56,19 +61,32 @@ def run(
         raise BadInputError(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
-    from hogeq.runs.command import command
+    from hogeq.runs.config import load_config
+    from hogeq.runs.directory import finite
+    from hogeq.runs.errors import ResultsError
+    from hogeq.runs.runner import RunError, run_experiment
+    from hogeq.runs.signals import Interrupted
+    from hogeq.support.workers import WorkersLostError
+    from hogeq.support.yaml import ConfigError
 
-    raise typer.Exit(
-        command(
-            config,
-            overrides or (),
-            out_root=out_root,
-            resume=resume,
-            overwrite=overwrite,
-            on=on,
-            as_json=as_json,
-        )
-    )
+    try:
+        loaded = load_config(config, overrides or ())
+        with computing(on, None) if on else nullcontext():
+            summary = run_experiment(loaded, out_root, resume, overwrite)
+    except (ConfigError, ResultsError) as error:
+        raise BadInputError(str(error)) from error
+    except (RunError, WorkersLostError) as error:
+        raise typer.Exit(say(error, 1)) from error
+    except Interrupted as stop:
+        raise typer.Exit(say(stop, 128 + stop.signum)) from stop
+    except KeyboardInterrupt as stop:
+        raise typer.Exit(say("stopped before anything was written", INTERRUPTED)) from stop
+    except BadInputError:
+        raise
+    except Exception as error:
+        traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
+        raise typer.Exit(say(f"internal failure: {type(error).__name__}: {error}", 1)) from error
+    emit(finite(summary.to_json()), str(summary), as_json)
 
 
 def export(

@@ -1,4 +1,4 @@
-"""One experiment: solve, measure, purify, export; ``python -m hogeq.runs.runner CONFIG``.
+"""One experiment: solve, measure, purify, export.
 
 The runner owns everything that solvers do not: when to measure, what to write, and how to stop.
 Solving is deterministic and a checkpoint holds all of its state, so a run that was cut off at any
@@ -75,7 +75,7 @@ def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
     return [*moments, iterations]
 
 
-def run(
+def run_experiment(
     config: Config,
     out_root: str | Path = "results",
     resume: str | Path | None = None,

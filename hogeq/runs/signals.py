@@ -34,7 +34,7 @@ class Interrupted(KeyboardInterrupt):
         name = signal.Signals(self.signum).name
         if self.directory is None:
             return f"stopped by {name}; nothing was written"
-        again = f"python -m hogeq.runs.runner {self.directory / CONFIG} --resume {self.directory}"
+        again = f"python -m hogeq.run {self.directory / CONFIG} --resume {self.directory}"
         return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
 
 
@@ -73,7 +73,7 @@ class Signals:
             raise Interrupted(signum)
 
     def check(self) -> None:
-        """Raise what has been caught."""
+        """Raise `Interrupted` if a signal came."""
         if self._caught is not None:
             raise Interrupted(self._caught)
 

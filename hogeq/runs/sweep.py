@@ -18,7 +18,7 @@ from hogeq.runs.config import Config, load_config
 from hogeq.runs.errors import HeldError, ResultsError, replacing, reported
 from hogeq.runs.locks import lock
 from hogeq.runs.names import CONFIG, FILES, MANIFEST
-from hogeq.runs.runner import RunError, run
+from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Point, Sweep, identity
 from hogeq.runs.sweep_table import keep_file, table_row, write_table
@@ -122,7 +122,7 @@ def compute_point(task: Task) -> Report:
             _run_in_place(config, folder, task.overwrite)
             return Report()
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
-            path = run(config, scratch, quiet=True).directory
+            path = run_experiment(config, scratch, quiet=True).directory
             return Report(files={name: (path / name).read_bytes() for name in FILES})
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
         return Report(str(error))
@@ -143,7 +143,7 @@ def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
     while True:
         resume = path if path.exists() and not overwrite else None
         try:
-            run(config, folder, resume, overwrite, quiet=True)
+            run_experiment(config, folder, resume, overwrite, quiet=True)
         except HeldError:
             if time.monotonic() > limit:
                 raise

@@ -29,7 +29,7 @@ from hogeq.runs.config import config_from
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.names import MANIFEST, MATRIX, METRICS, POLICY
-from hogeq.runs.runner import run
+from hogeq.runs.runner import run_experiment as run
 
 CONFIG = {
     "name": "first",

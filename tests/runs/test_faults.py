@@ -24,10 +24,10 @@ import numpy as np
 import pytest
 import yaml
 
-import hogeq.runs.runner as runner
 from hogeq import figures
+from hogeq.cli import main
 from hogeq.model.game import compile_game
-from hogeq.runs.command import command
+from hogeq.runs import runner
 from hogeq.runs.config import Config, config_from
 from hogeq.runs.errors import ResultsError, replacing
 from hogeq.runs.metrics import read_metrics
@@ -42,7 +42,8 @@ from hogeq.runs.names import (
     POLICY,
 )
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.runner import RunError, run
+from hogeq.runs.runner import RunError
+from hogeq.runs.runner import run_experiment as run
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
 from hogeq.support.workers import workers
@@ -207,8 +208,8 @@ def test_a_checkpoint_that_is_no_good_is_refused_and_left(
     path = tmp_path / "trial"
     (path / CHECKPOINT).write_bytes(spoil(path / CHECKPOINT))
     before = everything(path)
-    longer = ["solver.iterations=5"]
-    assert command(path / CONFIG, longer, out_root=tmp_path, resume=path) == 2
+    longer = ("--set", "solver.iterations=5", "--out-root", str(tmp_path))
+    assert main(["run", str(path / CONFIG), *longer, "--resume", str(path)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert len(err.splitlines()) == 1
@@ -287,7 +288,7 @@ def test_numbers_that_overflow_are_the_solvers_failure(
     (tmp_path / "config.yaml").write_text(
         yaml.safe_dump({**TREE, "solver": {"name": "dcfr", "gamma": 1000.0, "iterations": 5}})
     )
-    assert command(tmp_path / "config.yaml", out_root=tmp_path) == 1
+    assert main(["run", str(tmp_path / "config.yaml"), "--out-root", str(tmp_path)]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (

@@ -22,6 +22,7 @@ import yaml
 from matplotlib.figure import Figure
 
 from hogeq import figures
+from hogeq.cli import main
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
@@ -31,7 +32,6 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import attack
 from hogeq.runs import runner
 from hogeq.runs.checkpoint import SCHEMA
-from hogeq.runs.command import command, main
 from hogeq.runs.config import Config, config_from, load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
@@ -48,7 +48,8 @@ from hogeq.runs.names import (
     POLICY,
 )
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.runner import RunError, run, schedule
+from hogeq.runs.runner import RunError, schedule
+from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.signals import Interrupted
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
@@ -528,7 +529,7 @@ def test_an_average_that_is_no_policy(
     assert (manifest["status"], manifest["iterations"]) == ("failed", 3)
     file = tmp_path / "config.yaml"
     file.write_text(config.to_yaml())
-    assert command(file, out_root=tmp_path / "again") == 1
+    assert main(["run", str(file), "--out-root", str(tmp_path / "again")]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert len(err.splitlines()) == 1
@@ -587,7 +588,7 @@ def test_an_internal_failure_is_status_1(
         raise ZeroDivisionError("some bug")
 
     monkeypatch.setattr(runner, "attack", fail)
-    assert main([str(written(tmp_path)), "--out-root", str(tmp_path / "r")]) == 1
+    assert main(["run", str(written(tmp_path)), "--out-root", str(tmp_path / "r")]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1] == "hogeq: internal failure: ZeroDivisionError: some bug"
@@ -599,14 +600,8 @@ def test_an_internal_failure_is_status_1(
 
 
 def spoken(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status: object = None
-    try:
-        status = main([str(argument) for argument in arguments])
-    except SystemExit as end:  # argparse
-        status = end.code
-    out, err = capsys.readouterr()
-    assert isinstance(status, int)
-    return status, out, err
+    status = main(["run", *(str(argument) for argument in arguments)])
+    return status, *capsys.readouterr()
 
 
 @quick
@@ -660,6 +655,24 @@ def test_resume_and_overwrite_from_the_command_line(
     assert numbers(root / "trial") == undisturbed
     assert spoken(capsys, file, *short, "--out-root", root, "--overwrite")[0] == 0
     assert read_metrics(root / "trial" / "metrics.csv")[-1].iteration == 5
+
+
+def test_the_module_is_the_command() -> None:
+    said = [
+        subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-m", *module, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+        )
+        for arguments in (["--help"], ["none.yaml"])
+        for module in (["hogeq", "run"], ["hogeq.run"])
+    ]
+    assert [one.returncode for one in said] == [0, 0, 2, 2]
+    assert (said[0].stdout, said[2].stderr) == (said[1].stdout, said[3].stderr)
+    assert "CONFIG" in said[0].stdout
+    assert "none.yaml" in said[2].stderr
 
 
 BAD_ARGUMENTS = [

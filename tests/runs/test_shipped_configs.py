@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hogeq.runs.config import load_config
-from hogeq.runs.runner import run
+from hogeq.runs.runner import run_experiment as run
 from hogeq.solvers import SOLVERS
 
 FOLDER = Path(__file__).parents[2] / "configs"

@@ -40,7 +40,7 @@ from hogeq.runs.names import (
     METRICS,
     POLICY,
 )
-from hogeq.runs.runner import run
+from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import Summary, Task, _is_complete, compute_point, run_sweep
 from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE, TIME_COLUMNS, keep_file

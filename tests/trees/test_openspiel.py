@@ -36,7 +36,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.runs.config import config_from
-from hogeq.runs.runner import run
+from hogeq.runs.runner import run_experiment as run
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.rows import match_regrets
 from hogeq.trees.audit import audit
