@@ -4,8 +4,6 @@ Commands read their arguments, call the library and print; libraries are importe
 used, so that small commands start fast.
 """
 
-import atexit
-import gc
 from collections.abc import Sequence
 
 from hogeq.cli import (
@@ -21,10 +19,9 @@ from hogeq.cli import (
     sweep,
 )
 from hogeq.cli.shell import app
+from hogeq.cli.startup import rest_the_garbage_collector
 
 __all__ = ["app", "main"]
-
-SELDOM = 100_000  # objects made and kept before Python looks for garbage
 
 for _group in (
     experiments,
@@ -55,9 +52,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit status: 0; 2 after one line on bad input; 1 after an internal failure; 130 if
         interrupted.
     """
-    # What is imported is never garbage: looking through it all for some would take longer than most
-    # commands compute, on the way in and once more on the way out.
-    gc.set_threshold(SELDOM)
-    atexit.register(gc.freeze)
+    rest_the_garbage_collector()
     status: int = app(args=argv, standalone_mode=False)
     return status

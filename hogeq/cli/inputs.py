@@ -1,12 +1,12 @@
 """What users name: rules, strategies, and files to write."""
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import BadInputError, refusing
+from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules import EDITIONS, Rules, rules_from
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from hogeq.model.game import Game
 
-BLAS = "scipy.linalg.cython_blas"
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
@@ -35,27 +34,12 @@ def load_rules(spec: str) -> Rules:
 
 def load_game(spec: str) -> "Game":
     """Compile the rules that a user names."""
-    _load_numba_alone()
+    load_numba_without_blas()
     from hogeq.model.game import compile_game
 
     rules = load_rules(spec)
     with refusing():
         return compile_game(rules)
-
-
-def _load_numba_alone() -> None:
-    """Load numba without SciPy's linear algebra, which takes a tenth of a second.
-
-    numba imports it only to tell whether there is a BLAS; no kernel of ours calls one, and code
-    that does will import it then.
-    """
-    modules: dict[str, Any] = sys.modules
-    if BLAS not in modules:
-        modules[BLAS] = None  # Python's way to say that a module cannot be had
-        try:
-            import numba.np.arraymath  # noqa: F401
-        finally:
-            del modules[BLAS]
 
 
 def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":

@@ -1,0 +1,52 @@
+"""How small commands start fast: every trick that is played for it, and what each gains.
+
+Measured on two cores, medians of nine runs of ``hogeq rules``, which computes nothing, and of
+``hogeq compare always_roll:3 always_roll:4``, which compiles a game. Without any of the tricks they
+take 1.2 and 1.8 seconds; with all of them, 0.16 and 0.67.
+
+=================================  ===========  =============
+trick                              rules saves  compare saves
+=================================  ===========  =============
+libraries imported where used      0.98 s       0.71 s
+`rest_the_garbage_collector`       0.03 s       0.20 s
+`load_numba_without_blas`          none         0.17 s
+=================================  ===========  =============
+
+The first has no function: commands import the library inside their bodies, and ``import hogeq``
+imports a name when it is first asked for (``hogeq/__init__.pyi``).
+"""
+
+import atexit
+import gc
+import sys
+from typing import Any
+
+BLAS = "scipy.linalg.cython_blas"
+
+KEPT_OBJECTS = 100_000  # made and kept before Python looks for garbage
+
+
+def rest_the_garbage_collector() -> None:
+    """Look for garbage seldom, and not at all at the end of the process.
+
+    What is imported is never garbage: to look through all of it takes longer than most commands
+    compute, on the way in and once more on the way out.
+    """
+    gc.set_threshold(KEPT_OBJECTS)
+    atexit.register(gc.freeze)
+
+
+def load_numba_without_blas() -> None:
+    """Load numba without SciPy's linear algebra.
+
+    numba imports it only to learn whether there is a BLAS. No kernel of ours calls one, and code
+    that does will import it then.
+    """
+    modules: dict[str, Any] = sys.modules
+    if BLAS in modules:
+        return
+    modules[BLAS] = None  # Python's way to say that a module cannot be had
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del modules[BLAS]
