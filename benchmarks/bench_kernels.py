@@ -201,6 +201,6 @@ def bench_tablebase_by_dice(benchmark: Benchmark, dice: int) -> None:
     game = compile_game(replace(EDITIONS["fa22"], max_dice=dice))
     policy = mixed(game, 0)[None]
     work = game.workspace(1)
-    rolls = np.zeros((100, 100, work.slots), np.int8)
+    rolls = np.zeros((100, 100, game.memory_size), np.int8)
     value = timed(benchmark, lambda: work.backward(policy, Role.FULL_MEMORY, choice=rolls))[0]
     assert value == pytest.approx(mover_value(game, rolls[:, :, 0]), abs=1e-12)

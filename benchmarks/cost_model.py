@@ -72,15 +72,15 @@ class Row:
 
 def dice_terms(tables: Tables) -> tuple[int, int]:
     """Count additions of sums and terms of corrections, over all cells and planes."""
-    goal, rolls, *_ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     own = np.arange(goal)
     needed = tables.plane_needed.astype(np.int64).sum(axis=1)  # by own score and plane
     chain = corrections = 0
     for plane, dice in enumerate(tables.plane_dice):
         faces = np.clip(np.minimum(tables.sides[dice], goal - 1 - own) - 1, 0, None)
         chain += int(goal * tables.sum_depth[dice] * faces.sum())
-        start = tables.term_start[dice, 1:rolls, None]
-        terms = (tables.term_stop[dice, 1:rolls, :goal] - start).sum(axis=0)
+        start = tables.term_start[dice, 1:num_actions, None]
+        terms = (tables.term_stop[dice, 1:num_actions, :goal] - start).sum(axis=0)
         corrections += int((terms + 1) @ needed[:, plane])  # 1 for rolling no dice
     return chain, corrections
 
@@ -90,46 +90,47 @@ def memory_terms(tables: Tables) -> tuple[int, int, int]:
     counts = np.bincount(tables.situation.ravel(), minlength=len(tables.default_mode))
     alternatives = tables.alternative_start[:, -1] - tables.alternative_start[:, 0]
     members = tables.exception_start[:, -1] - tables.exception_start[:, 0]
-    landings = len(tables.arrival_base) * tables.sizes[2]
+    landings = len(tables.arrival_base) * tables.dimensions.records
     return int(counts @ alternatives), int(counts @ members), landings
 
 
 def value_work(tables: Tables) -> Work:
     """Values of every roll in every hidden state of a mixed policy, for one player."""
-    goal, rolls, *_ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     lanes = len(tables.lane)
     chain, corrections = dice_terms(tables)
     alternatives, members, landings = memory_terms(tables)
-    mixing = 2 * goal**2 * rolls + 2 * alternatives + members
+    mixing = 2 * goal**2 * num_actions + 2 * alternatives + members
     operations = lanes * (chain + 2 * corrections + mixing + landings)
-    rows = goal**2 * rolls * (1 + len(tables.plane_dice))  # policy, and what is won at once
+    rows = goal**2 * num_actions * (1 + len(tables.plane_dice))  # policy, and what is won at once
     return Work(operations, NUMBER * rows)
 
 
 def reach_work(tables: Tables) -> Work:
     """Reach of every hidden state under a mixed policy, for one player."""
-    goal, rolls, _, active, _, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, active = dimensions.goal, dimensions.num_actions, dimensions.active_memories
     lanes = len(tables.lane)
     chain, corrections = dice_terms(tables)
     alternatives, members, landings = memory_terms(tables)
     gathering = landings + goal**2 * active
-    leaving = 2 * goal**2 * rolls + members + 3 * alternatives
+    leaving = 2 * goal**2 * num_actions + members + 3 * alternatives
     operations = lanes * (chain + 2 * corrections + gathering + leaving)
-    return Work(operations, NUMBER * (goal**2 * rolls + _weights(tables)))
+    return Work(operations, NUMBER * (goal**2 * num_actions + _weights(tables)))
 
 
 def average_work(tables: Tables) -> Work:
     """Weighting the values of one player's rolls by reach, beside the values themselves."""
-    goal, rolls, *_ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     alternatives, _, _ = memory_terms(tables)
-    operations = len(tables.lane) * (2 * goal**2 * rolls + 3 * alternatives)
-    return Work(operations, NUMBER * (goal**2 * rolls + _weights(tables)))
+    operations = len(tables.lane) * (2 * goal**2 * num_actions + 3 * alternatives)
+    return Work(operations, NUMBER * (goal**2 * num_actions + _weights(tables)))
 
 
 def _weights(tables: Tables) -> int:
     """Count what is kept of reach: everyone's and every alternative's members', at each cell."""
     alternatives, _, _ = memory_terms(tables)
-    return (tables.sizes[0] ** 2 + alternatives) * tables.sizes[2]
+    return (tables.dimensions.goal**2 + alternatives) * tables.dimensions.records
 
 
 @njit(error_model="numpy", fastmath=True)

@@ -143,7 +143,7 @@ def _board(game: "Game") -> _Board:
             f"delta distribution: rules {rules.name} give extra turns, allowed are rules whose "
             "turns alternate and whose only memory is that of Feral Hogs"
         )
-    if rules.piggy_back or game.tables.has_cycles:
+    if rules.piggy_back or game.positions_recur:
         raise ValueError(
             f"delta distribution: a turn can score 0 by rules {rules.name}, allowed are rules "
             "under which every turn scores"

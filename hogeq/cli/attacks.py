@@ -224,7 +224,7 @@ def _one(
     ]
     if data["gains"]:
         cells = [list(cell.values()) for cell in data["gains"]]
-        order = " to first order" if game.tables.has_cycles else ""
+        order = " to first order" if game.positions_recur else ""
         header = ("score", "opponent", "S rolls", "counter rolls", f"win rate gained{order}")
         lines += ["", table(cells, header, left=0)]
     if plot is not None:

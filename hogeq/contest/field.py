@@ -37,7 +37,7 @@ from hogeq.contest.objectives import (
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
-from hogeq.model.workspace import TIE, Role, Workspace
+from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.response.moves import TEMPERATURES
 from hogeq.response.search import SearchBudget
 from hogeq.strategies.arrays import as_policy
@@ -116,7 +116,7 @@ class FieldPasses:
             return (
                 work.counterfactual_values.copy(),
                 work.infoset_reach.copy(),
-                (first + 1.0 - other) / 2.0,
+                WinRate.from_starts(first, other).win_rate,
             )
 
         values, infoset_reach = np.zeros(policy.shape), np.zeros(policy.shape[:-1])

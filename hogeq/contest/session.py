@@ -52,7 +52,7 @@ class Engine:
         self._policy = policy_of(game, strategy)
         work = game.workspace(1)
         work.backward(self._policy[None], keep=True)
-        self._values = lambda own, other: work.hidden_values(own, other)[game.memory_slot]
+        self._values = work.hidden_values
 
     def roll_values(self, score: int, opponent: int, memory: Memory) -> Floats:
         """Win probability of every roll of the player to move, float64 (K,)."""

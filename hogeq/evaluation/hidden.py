@@ -30,8 +30,7 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     found = np.zeros((game.goal, game.goal, game.memory_size))
     for own in range(game.goal):
         for opponent in range(game.goal):
-            rolls = work.hidden_values(own, opponent)[game.memory_slot]
-            found[own, opponent] = rolls @ policy[own, opponent]
+            found[own, opponent] = work.hidden_values(own, opponent) @ policy[own, opponent]
     return found
 
 
@@ -58,7 +57,7 @@ def action_values(
     work = _played(game, policy_of(game, a), b)
     if cells is None:
         cells = [(own, other) for own in range(game.goal) for other in range(game.goal)]
-    return np.stack([work.hidden_values(*cell)[game.memory_slot] for cell in cells])
+    return np.stack([work.hidden_values(*cell) for cell in cells])
 
 
 def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
@@ -80,7 +79,7 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     policies = pair(game, a, a if b is None else b)
     work = game.workspace(2)
     work.forward(policies, keep=True)
-    return work.hidden_reach()[:, :, game.memory_slot]
+    return work.hidden_reach()
 
 
 def belief(

@@ -100,7 +100,7 @@ class Tablebase:
         """
         for name, points in (("score", score), ("opponent", opponent)):
             check_number(name, points, least=0, most=self.game.goal - 1)
-        return self._work.hidden_values(score, opponent)[self.game.memory_slot]
+        return self._work.hidden_values(score, opponent)
 
     def against(self, strategy: ArrayLike) -> WinRate:
         """Exact win rate of the tablebase's rolls against a strategy.
@@ -139,9 +139,9 @@ def solve(game: Game) -> Tablebase:
     Tablebase
     """
     work = game.workspace(1)
-    choice = np.zeros((game.goal, game.goal, work.slots), np.int8)
-    value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=choice)
-    return Tablebase(game, value, choice[:, :, game.memory_slot], work)
+    rolls = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
+    value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=rolls)
+    return Tablebase(game, value, rolls, work)
 
 
 def best_first(values: ArrayLike) -> list[int]:

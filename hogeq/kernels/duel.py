@@ -1,9 +1,9 @@
 """Win rate of two matrices, where turns only swap the players' records.
 
 A matrix makes one roll at a cell, so the mover's own record matters only through how that roll
-plays: as usual, or the other way for the few records that are its *members*.  An afterstate is then
+plays: as usual, or the other way for the few records that are its *members*. An afterstate is then
 worth one number for each record that the turn left, and what members gain on it: 2 W numbers
-instead of W squared.  A roll's value, by the record of whoever moves next, is a sum over its
+instead of W squared. A roll's value, by the record of whoever moves next, is a sum over its
 outcomes of the first, plus the second at the lanes of the members.
 """
 
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.kernels.dice import core, expect_wins, kernel, zero_stays
 from hogeq.kernels.lanes import item, load, splat, store
 from hogeq.kernels.storage import zeros
+from hogeq.kernels.sums import core, expect_wins, kernel, zero_stays
 from hogeq.kernels.tables import Floats, Ints, Tables
 
 AHEAD = 4  # cells
 
 
-class Rolls(NamedTuple):
-    """What :func:`duel` reads of the rolls, beside the tables."""
+class DuelArrays(NamedTuple):
+    """Rolls as :func:`duel` reads them, beside the tables."""
 
     prob: Floats
     """(n + G,), of every outcome, and then of rolling no dice by the opponent's score: 1."""
@@ -51,33 +51,34 @@ def can_duel(tables: Tables) -> bool:
     )
 
 
-def rolls_of(tables: Tables) -> Rolls:
+def duel_arrays(tables: Tables) -> DuelArrays:
     """Arrange the rolls of a game for which :func:`can_duel` holds."""
-    goal, rolls, _, _, bases, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
     size = len(tables.lane)
     start = tables.alternative_start[0]
     some = np.diff(start) > 0
-    bonus = np.zeros(rolls, np.int64)
-    bonus[some] = (bases - 1) * tables.alternative_far
-    members = zeros((rolls, size), np.float64)
+    bonus = np.zeros(num_actions, np.int64)
+    bonus[some] = (ring - 1) * tables.alternative_far
+    members = zeros((num_actions, size), np.float64)
     members[some] = tables.member_lanes.reshape(-1, size)
     opponent, score = np.divmod(tables.arrival_row, goal)
-    return Rolls(
+    return DuelArrays(
         prob=np.append(tables.outcome_prob, np.ones(goal)),
         points=np.append(tables.outcome_points, tables.zero_points),
         record=np.append(tables.outcome_record, tables.zero_record),
         bonus=bonus,
         members=members.ravel(),
-        landed=opponent * (goal + bases - 1) + score,
+        landed=opponent * (goal + ring - 1) + score,
     )
 
 
 @core
-def _duel(tables, rolls, matrices, worth, played, roots):
-    goal, _, _, _, bases, _ = tables.sizes
+def _duel(tables, arrays, matrices, worth, played, roots):
+    goal, ring = tables.dimensions.goal, tables.dimensions.ring
     lane = tables.lane
     size = len(lane)
-    scores = goal + bases - 1
+    scores = goal + ring - 1
     order = tables.cell_order
     dice = tables.plane_dice[0]
     start, record = divmod(tables.start, size)
@@ -85,7 +86,7 @@ def _duel(tables, rolls, matrices, worth, played, roots):
     for turn in range(len(order) - 1, -1, -1):
         own, opponent = divmod(order[max(turn - AHEAD, 0)], goal)
         expect_wins(tables, own, opponent)
-        expect_wins(tables, own + bases - 1, opponent)
+        expect_wins(tables, own + ring - 1, opponent)
         cell = order[turn]
         own, opponent = divmod(cell, goal)
         first_arrival, last_arrival = tables.arrival_start[cell], tables.arrival_start[cell + 1]
@@ -95,48 +96,48 @@ def _duel(tables, rolls, matrices, worth, played, roots):
             if roll == 0:
                 first = none + opponent
                 last = first + zero_stays(tables, own, opponent)
-            bonus = item(rolls.bonus, roll)
+            bonus = item(arrays.bonus, roll)
             base = (player * goal + opponent) * scores + own
             usual = tables.terminal_win[dice, own, opponent, roll]
             other = tables.terminal_win[dice, own + bonus, opponent, roll]
             usual_gain, other_gain = splat(worth, 0.0, lane), splat(worth, 0.0, lane)
             for i in range(first, last):
-                prob, left = item(rolls.prob, i), item(rolls.record, i)
-                near = base + item(rolls.points, i)
+                prob, left = item(arrays.prob, i), item(arrays.record, i)
+                near = base + item(arrays.points, i)
                 far = near + bonus
                 usual += prob * item(worth, 2 * near * size + left)
                 gain = prob * item(worth, (2 * near + 1) * size + left)
-                usual_gain += gain * load(rolls.members, item(played, near), lane)
+                usual_gain += gain * load(arrays.members, item(played, near), lane)
                 other += prob * item(worth, 2 * far * size + left)
                 gain = prob * item(worth, (2 * far + 1) * size + left)
-                other_gain += gain * load(rolls.members, item(played, far), lane)
+                other_gain += gain * load(arrays.members, item(played, far), lane)
             value = usual + usual_gain
             lost = value - (other + other_gain)
             for arrival in range(first_arrival, last_arrival):
-                there = (1 - player) * goal * scores + item(rolls.landed, arrival)
+                there = (1 - player) * goal * scores + item(arrays.landed, arrival)
                 store(worth, 2 * there * size, 1.0 - value)
                 store(worth, (2 * there + 1) * size, lost)
                 played[there] = roll * size
             if cell == 0:
-                store(roots, 0, value - rolls.members[roll * size + start] * lost)
+                store(roots, 0, value - arrays.members[roll * size + start] * lost)
                 roots[size + player] = roots[record]
 
 
 @kernel
-def duel(tables, rolls, matrices, worth, played):
+def duel(tables, arrays, matrices, worth, played):
     """Win probability of two matrices against each other, exactly.
 
     Parameters
     ----------
     tables : Tables
         Of a game for which :func:`can_duel` holds.
-    rolls : Rolls
+    arrays : DuelArrays
     matrices : int64 (2, G, G)
     worth : float64 (2 * G * T * 2 * L,)
         Scratch: by afterstate (u, t), what it is worth by its record, and what members gain on it;
         0 from the goal on.
     played : int64 (2 * G * T,)
-        Scratch: where `rolls.members` has those of the roll that is made next.
+        Scratch: where `arrays.members` has those of the roll that is made next.
 
     Returns
     -------
@@ -145,5 +146,5 @@ def duel(tables, rolls, matrices, worth, played):
     """
     size = len(tables.lane)
     roots = np.zeros(size + 2)
-    _duel(tables, rolls, matrices, worth, played, roots)
+    _duel(tables, arrays, matrices, worth, played, roots)
     return roots[size], roots[size + 1]

@@ -1,10 +1,10 @@
 """Vectors over a lane: the part of the memory that a turn only carries.
 
-A lane is a run of L neighbouring doubles or singles whose length the compiler knows.  Loops over
+A lane is a run of L neighbouring doubles or singles whose length the compiler knows. Loops over
 it, written in Python, come out of the compiler with a check for overlap around every few
 multiplications, so a lane is given to it whole, as one value (``<L x double>`` in LLVM) that is
 loaded, computed with by ``+``, ``-`` and ``*``, and stored; the machine's own vector width is the
-compiler's business.  Products and sums may be fused.  Nothing checks bounds.
+compiler's business. Products and sums may be fused. Nothing checks bounds.
 
 Where nothing else tells the length, an argument ``lane``, a tuple of L zeros, does.
 """

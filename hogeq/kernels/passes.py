@@ -2,12 +2,12 @@
 
 Both walk the cells by tiles, and within a tile and its mirror image, into which swaps lead, by the
 diagonals of equal total score, along which no cell feeds another unless a turn can leave the total
-as it was.  What a column of cells keeps to itself then stays in the cache between visits.
+as it was. What a column of cells keeps to itself then stays in the cache between visits.
 
 Player 0 is the one being evaluated or improved; player 1, where there is one, only follows a
-policy.  With a single player the game is self-play.
+policy. With a single player the game is self-play.
 
-Symbols of shapes are those of :mod:`hogeq.kernels.tables`.  Besides them, Q is the number of
+Symbols of shapes are those of :mod:`hogeq.kernels.tables`. Besides them, Q is the number of
 players, 1 or 2, and N the size of an afterstate array.
 """
 
@@ -15,7 +15,19 @@ import math
 
 import numpy as np
 
-from hogeq.kernels.dice import (
+from hogeq.kernels.handover import (
+    average_rolls,
+    collect,
+    depart,
+    mix,
+    modes_of,
+    publish,
+    publish_one,
+    roll_at,
+    sure_roll,
+)
+from hogeq.kernels.lanes import prefetch, splat, store
+from hogeq.kernels.sums import (
     base_of,
     core,
     is_lean,
@@ -27,18 +39,6 @@ from hogeq.kernels.dice import (
     spread_rolls_by_sums,
     value_rolls,
     value_rolls_by_sums,
-)
-from hogeq.kernels.lanes import prefetch, splat, store
-from hogeq.kernels.memory import (
-    average_rolls,
-    collect,
-    depart,
-    mix,
-    modes_of,
-    publish,
-    publish_one,
-    roll_at,
-    sure_roll,
 )
 
 EVALUATE = 0  # keep to the policy
@@ -54,7 +54,7 @@ AHEAD = 2  # cells along the diagonal
 @part
 def expect(tables, arrays, cell):
     """Ask for what arrives at a cell, some cells before it is visited."""
-    records = tables.sizes[2]
+    records = tables.dimensions.records
     stride = tables.strides.records
     for arrival in range(tables.arrival_start[cell], tables.arrival_start[cell + 1]):
         at = tables.arrival_base[arrival]
@@ -66,34 +66,35 @@ def expect(tables, arrays, cell):
 @part
 def expect_rolls(tables, policies, arrays, cell):
     """Ask for what a cell's rolls lead to, and how they are mixed."""
-    goal, rolls, records, _, _, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, records = dimensions.goal, dimensions.num_actions, dimensions.records
     own, opponent = divmod(cell, goal)
     step = tables.strides.scores + tables.strides.records
     for player in range(len(arrays)):
-        prefetch(policies, (player * goal * goal + cell) * rolls, tables.lane)
+        prefetch(policies, (player * goal * goal + cell) * num_actions, tables.lane)
         for plane in range(len(tables.plane_dice)):
             at = base_of(tables, tables.plane_again[plane], own, opponent)
             for record in range(records):
                 prefetch(arrays[player], at + record * step, tables.lane)
     for plane in range(len(tables.plane_dice)):
         row = tables.plane_dice[plane] * tables.terminal_win.shape[1] + own
-        prefetch(tables.terminal_win, (row * goal + opponent) * rolls, tables.lane)
+        prefetch(tables.terminal_win, (row * goal + opponent) * num_actions, tables.lane)
 
 
 @part
 def maximise(tables, buffer, places, situation, modes, slots, choice):
     """Value of every memory slot when each takes its own best roll, the fewest dice on ties."""
-    _, rolls, _, active, _, _ = tables.sizes
+    num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     for memory in range(active):
         for lane in range(size):
             modes_of(tables, situation, memory, lane, modes)
             best = -1.0
-            for roll in range(rolls):
+            for roll in range(num_actions):
                 best = max(best, buffer[roll_at(tables, places, modes[roll], roll) + lane])
             slot = memory * size + lane
             slots[slot] = best
-            for roll in range(rolls):
+            for roll in range(num_actions):
                 if buffer[roll_at(tables, places, modes[roll], roll) + lane] >= best - TIE:
                     if len(choice) > 0:
                         choice[slot] = roll
@@ -136,7 +137,8 @@ def soften(row, counterfactual_values, infoset_reach, temperature, damping):
 @part
 def fill_ends(tables, values, buffer):
     """Write what is decided already: afterstates that win, and rolls from bases past the goal."""
-    goal, rolls, _, _, ring, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
     size = len(tables.lane)
     for player in range(len(values)):
         for position in tables.fixed_win:
@@ -146,8 +148,8 @@ def fill_ends(tables, values, buffer):
                 place = place_of(tables, player, own, opponent)
                 for plane in range(len(tables.plane_dice)):
                     dice = tables.plane_dice[plane]
-                    for roll in range(rolls):
-                        at = place + (plane * rolls + roll) * size
+                    for roll in range(num_actions):
+                        at = place + (plane * num_actions + roll) * size
                         win = tables.terminal_win[dice, own, opponent, roll]
                         store(buffer, at, splat(buffer, win, tables.lane))
 
@@ -176,7 +178,7 @@ def _backward(
     roots,
     direct,
 ):
-    goal, _, _, _, ring, _ = tables.sizes
+    goal, ring = tables.dimensions.goal, tables.dimensions.ring
     size = len(tables.lane)
     players = len(values)
     changes = 0
@@ -265,7 +267,7 @@ def backward(
     role : int
         EVALUATE, COUNTERFACTUAL, ASCEND, SOFTMAX or FULL_MEMORY, for player 0; player 1 follows.
     policies : float64 (Q, G, G, K)
-        Rows summing to 1.  ASCEND and SOFTMAX rewrite those of player 0.
+        Rows summing to 1. ASCEND and SOFTMAX rewrite those of player 0.
     reach : float64 (Q, N)
         From :func:`forward`; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
     values : float64 (Q, N)
@@ -276,8 +278,8 @@ def backward(
     sums : float64 (Q * G * P * R * K * L,)
         Scratch, R the length of a ring of sums.
     counterfactual_values : float64 (G, G, K)
-        Counterfactual value of every roll: sum over hidden states of reach times value (COUNTERFACTUAL).
-        SOFTMAX leaves scratch here.
+        Counterfactual value of every roll: the sum over hidden states of reach times value
+        (COUNTERFACTUAL). SOFTMAX leaves scratch here.
     infoset_reach : float64 (G, G)
         Reach probability of every cell for player 0 (COUNTERFACTUAL, ASCEND, SOFTMAX).
     choice : int8 (G, G, J * L) or (G, G, 0)
@@ -291,7 +293,7 @@ def backward(
         Win probability of player 0 and of the last player when each moves first, and the number
         of cells that ASCEND changed.
     """
-    _, rolls, _, active, _, _ = tables.sizes
+    num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     slots = np.zeros(max(active, size) * size, values.dtype)
     turned = np.zeros(size * size, values.dtype)
@@ -299,7 +301,7 @@ def backward(
     common = np.zeros(size, values.dtype)
     gains = np.zeros(max(1, len(tables.alternative_far)) * size, values.dtype)
     places = np.zeros(2, np.int64)
-    modes = np.zeros(rolls, np.int64)
+    modes = np.zeros(num_actions, np.int64)
     roots = np.zeros(2)
     direct = np.ones(len(values), np.bool_)
     return _backward(
@@ -341,7 +343,7 @@ def _forward(
     places,
     direct,
 ):
-    goal, _, _, _, ring, _ = tables.sizes
+    goal, ring = tables.dimensions.goal, tables.dimensions.ring
     size = len(tables.lane)
     players = len(reach)
     if len(sums) > 0:
@@ -401,7 +403,7 @@ def forward(tables, policies, reach, buffer, sums, infoset_reach):
     infoset_reach : float64 (G, G)
         Filled with the reach probability of every cell, player 0 to move.
     """
-    active = tables.sizes[3]
+    active = tables.dimensions.active_memories
     size = len(tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
     turned = np.zeros(size * size, reach.dtype)
@@ -437,9 +439,9 @@ def hidden_reach(tables, reach, player, out):
     out : float64 (G, G, J * L)
         Filled.
     """
-    goal = tables.sizes[0]
+    goal = tables.dimensions.goal
     size = len(tables.lane)
-    active = tables.sizes[3]
+    active = tables.dimensions.active_memories
     masses = np.zeros(max(active, size) * size, reach.dtype)
     turned = np.zeros(size * size, reach.dtype)
     common = np.zeros(size, reach.dtype)
@@ -463,28 +465,30 @@ def hidden_values(tables, values, own, opponent, out):
     out : float64 (J * L, K)
         Filled.
     """
-    goal, rolls, _, active, ring, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
+    active = dimensions.active_memories
     size = len(tables.lane)
     planes = len(tables.plane_dice)
-    bases = planes * rolls * size
+    bases = planes * num_actions * size
     buffer = np.zeros(2 * bases, values.dtype)
     places = np.array([0, bases])
-    everything = np.ones((1, 1, rolls))
+    everything = np.ones((1, 1, num_actions))
     for base in range(1 if ring == 1 else 2):
         score = own + base * (ring - 1)
         if score < goal:
             value_rolls(tables, everything, True, values, buffer, places[base], score, opponent)
             continue
         for plane in range(planes):
-            for roll in range(rolls):
-                at = places[base] + (plane * rolls + roll) * size
+            for roll in range(num_actions):
+                at = places[base] + (plane * num_actions + roll) * size
                 win = tables.terminal_win[tables.plane_dice[plane], score, opponent, roll]
                 store(buffer, at, splat(buffer, win, tables.lane))
     situation = tables.situation[own, opponent]
-    modes = np.zeros(rolls, np.int64)
+    modes = np.zeros(num_actions, np.int64)
     for memory in range(active):
         for lane in range(size):
             modes_of(tables, situation, memory, lane, modes)
-            for roll in range(rolls):
+            for roll in range(num_actions):
                 at = roll_at(tables, places, modes[roll], roll)
                 out[memory * size + lane, roll] = buffer[at + lane]

@@ -1,11 +1,11 @@
 """What kernels may know of a large game beforehand: its terms as constants, its memory by lifetime.
 
 The generic kernels read terms from the tables and keep every afterstate where :class:`Strides`
-says.  Kernels with a plan are compiled for the terms of one game, every loop over them written out
-(:mod:`hogeq.kernels.unrolled`): the numba type of a plan carries the numbers.  That takes some
+says. Kernels with a plan are compiled for the terms of one game, every loop over them written out
+(:mod:`hogeq.kernels.unrolled`): the numba type of a plan carries the numbers. That takes some
 seconds, once for an edition and machine, so small games have none.
 
-Afterstates live only from the cells whose rolls lead to them to the cell on which they land.  With
+Afterstates live only from the cells whose rolls lead to them to the cell on which they land. With
 a plan those of equal scores form a *block*, and blocks whose lives do not meet share their place in
 memory, so that what is alive stays in the cache.
 """
@@ -24,7 +24,7 @@ PIECE = 8  # lanes of one vector of the machine
 SMALLEST = 1 << 20  # afterstates of a player below which a pass takes a millisecond or two anyway
 
 
-class Term(NamedTuple):
+class Target(NamedTuple):
     """An afterstate to which rolls lead, and how."""
 
     points: int
@@ -33,8 +33,8 @@ class Term(NamedTuple):
     """Every roll that leads there, and the weight of it."""
 
 
-class Other(NamedTuple):
-    """How some memories play a roll: an alternative."""
+class Alternative(NamedTuple):
+    """How some memories play a roll, other than most."""
 
     roll: int
     far: int
@@ -47,7 +47,7 @@ class Constants(NamedTuple):
     """What is the same in every cell, at any goal."""
 
     lanes: int
-    rolls: int
+    num_actions: int
     records: int
     active: int
     start: int
@@ -62,20 +62,20 @@ class Constants(NamedTuple):
     """Record of the afterstates to which sums lead."""
     is_sum: tuple[bool, ...]
     """By roll: whether the sum counts for it, or is only a step to the next."""
-    terms: tuple[Term, ...]
+    targets: tuple[Target, ...]
     usual: tuple[tuple[int, int], ...]
     """By roll, as most memories play it: far, offset."""
-    others: tuple[Other, ...]
+    alternatives: tuple[Alternative, ...]
     sole: tuple[int, ...]
-    """Records that but one term leaves, so that its afterstates are reached from one base each."""
+    """Records left by one number of points alone, so that each afterstate has but one base."""
 
     @property
     def dense(self) -> int:
         """Numbers kept of a cell's reach: everyone's and every alternative's members', by lane."""
-        return -(-(1 + len(self.others)) * self.records // PIECE) * PIECE
+        return -(-(1 + len(self.alternatives)) * self.records // PIECE) * PIECE
 
 
-class Blocks(NamedTuple):
+class BlockPlaces(NamedTuple):
     """Where blocks lie, in numbers from the first."""
 
     order: Ints
@@ -106,7 +106,7 @@ register_model(PlanType)(models.OpaqueModel)
 class Plan:
     """What is handed to a kernel: nothing when it runs, the constants when it is compiled."""
 
-    def __init__(self, constants: Constants, blocks: Blocks) -> None:
+    def __init__(self, constants: Constants, blocks: BlockPlaces) -> None:
         self._numba_type_ = PlanType(constants)
         self.constants = constants
         self.blocks = blocks
@@ -132,14 +132,14 @@ def can_plan(tables: Tables) -> bool:
         and len(tables.plane_dice) == 1
         and len(tables.default_mode) == 1
         and not len(tables.fixed_win)
-        and not tables.mend_gift.any()
+        and not tables.correction_gift.any()
         and not tables.zero_gift.any()
     )
 
 
 def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
     """Plan of a game, or None if it has none or fewer afterstates than would pay for it."""
-    goal, _, records, *_ = tables.sizes
+    goal, records = tables.dimensions.goal, tables.dimensions.records
     if not can_plan(tables) or goal * goal * records * len(tables.lane) < smallest:
         return None
     constants = _constants(tables)
@@ -147,65 +147,71 @@ def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
 
 
 def _constants(tables: Tables) -> Constants:
-    _, rolls, records, active, bases, _ = tables.sizes
+    dimensions = tables.dimensions
     lanes = len(tables.lane)
     strides = tables.strides
     dice = int(tables.plane_dice[0])
     many = int(tables.many_offset) // strides.records
-    terms = []
-    for target in range(*tables.mend_start[dice : dice + 2].tolist()):
-        points = int(tables.mend_points[target])
-        recorded = (int(tables.mend_offset[target]) - points * strides.scores) // strides.records
-        sources = range(*tables.mend_first[target : target + 2].tolist())
-        ways = [(int(tables.mend_source[i]) // lanes, float(tables.mend_prob[i])) for i in sources]
-        terms.append(Term(points, recorded, tuple(ways)))
-    others = []
-    for roll in range(rolls):
-        for other in range(*tables.alternative_start[0, roll : roll + 2].tolist()):
-            first, last = tables.member_start[other : other + 2].tolist()
+    targets = []
+    for correction in range(*tables.correction_start[dice : dice + 2].tolist()):
+        points = int(tables.correction_points[correction])
+        recorded = (
+            int(tables.correction_offset[correction]) - points * strides.scores
+        ) // strides.records
+        sources = range(*tables.correction_first[correction : correction + 2].tolist())
+        ways = [
+            (int(tables.correction_source[i]) // lanes, float(tables.correction_prob[i]))
+            for i in sources
+        ]
+        targets.append(Target(points, recorded, tuple(ways)))
+    alternatives = []
+    for roll in range(dimensions.num_actions):
+        for alternative in range(*tables.alternative_start[0, roll : roll + 2].tolist()):
+            first, last = tables.member_start[alternative : alternative + 2].tolist()
             far, offset = (
-                int(column[other]) for column in (tables.alternative_far, tables.alternative_offset)
+                int(column[alternative])
+                for column in (tables.alternative_far, tables.alternative_offset)
             )
-            others.append(
-                Other(roll, far, offset, tuple(tables.member_memory[first:last].tolist()))
+            alternatives.append(
+                Alternative(roll, far, offset, tuple(tables.member_memory[first:last].tolist()))
             )
     return Constants(
         lanes=lanes,
-        rolls=rolls,
-        records=records,
-        active=active,
+        num_actions=dimensions.num_actions,
+        records=dimensions.records,
+        active=dimensions.active_memories,
         start=tables.start,
-        bases=bases,
+        bases=dimensions.ring,
         sides=int(tables.sides[dice]),
         ring=tables.sum_ring,
         depth=int(tables.sum_depth[dice]),
         many=many,
         is_sum=tuple(map(bool, tables.is_sum[dice])),
-        terms=tuple(terms),
+        targets=tuple(targets),
         usual=tuple(
             zip(tables.default_far[0].tolist(), tables.default_offset[0].tolist(), strict=True)
         ),
-        others=tuple(others),
-        sole=_sole(tables, terms, many),
+        alternatives=tuple(alternatives),
+        sole=_sole(tables, targets, many),
     )
 
 
-def _sole(tables: Tables, terms: list[Term], many: int) -> tuple[int, ...]:
+def _sole(tables: Tables, targets: list[Target], many: int) -> tuple[int, ...]:
     """Find the records of which the points are known, whichever roll it was, even no dice."""
     points: dict[int, set[int]] = {}
-    for term in terms:
-        points.setdefault(term.record, set()).add(term.points)
+    for target in targets:
+        points.setdefault(target.record, set()).add(target.points)
     for recorded, gained in zip(tables.zero_record, tables.zero_points, strict=True):
         if recorded in points:
             points[int(recorded)].add(int(gained))
     return tuple(x for x, found in sorted(points.items()) if x != many and len(found) == 1)
 
 
-def _blocks(tables: Tables, constants: Constants) -> Blocks:
+def _blocks(tables: Tables, constants: Constants) -> BlockPlaces:
     """Give blocks that live at different times the same place, the last left one first."""
-    goal, _, records, *_ = tables.sizes
+    goal, records = tables.dimensions.goal, tables.dimensions.records
     length = records * len(tables.lane)
-    reach = max(2, int(tables.mend_points.max(initial=0)), int(tables.zero_points.max()))
+    reach = max(2, int(tables.correction_points.max(initial=0)), int(tables.zero_points.max()))
     visit = np.empty(goal * goal, np.int64)
     visit[tables.cell_order] = np.arange(goal * goal)
     opponent, score = np.divmod(tables.arrival_row, goal)
@@ -234,7 +240,7 @@ def _blocks(tables: Tables, constants: Constants) -> Blocks:
     at = np.full((goal, goal + reach + 1), count * length)
     at[opponent, score] = landed
     order = np.stack(np.divmod(tables.cell_order, goal), axis=1)
-    return Blocks(
+    return BlockPlaces(
         order=order,
         at=at,
         landed=landed,

@@ -4,9 +4,9 @@ Nothing is kept of values and reach but what the passes return: win probabilitie
 values, and what of player 0's reach these are weighted by.
 """
 
-from hogeq.kernels.dice import borrower, expect_wins, part
 from hogeq.kernels.lanes import item, prefetch
 from hogeq.kernels.passes import ASCEND, EVALUATE, SOFTMAX, fill_ends, soften, take_best
+from hogeq.kernels.sums import borrower, expect_wins, part
 from hogeq.kernels.unrolled import (
     average_rolls,
     clear_block,
@@ -16,16 +16,17 @@ from hogeq.kernels.unrolled import (
     value_rolls,
 )
 
-AHEAD = 4  # cells
+# How many cells before its visit a cell's rows are asked for.
+AHEAD = 4
 
 
 @part
 def _expect(tables, blocks, policies, turn):
     """Ask for what a cell needs of large arrays, some cells before it is visited."""
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
     for player in range(len(policies)):
-        at = ((player * goal + own) * goal + opponent) * rolls
+        at = ((player * goal + own) * goal + opponent) * num_actions
         prefetch(policies, at, tables.lane)
     expect_wins(tables, own, opponent)
 
@@ -33,7 +34,7 @@ def _expect(tables, blocks, policies, turn):
 @part
 def _expect_landings(tables, blocks, afterstates, turn):
     """Ask for a block that lands on a cell, for each player, just before it is visited."""
-    goal, _, records, _, _, _ = tables.sizes
+    goal, records = tables.dimensions.goal, tables.dimensions.records
     cell = item(blocks.order, 2 * turn) * goal + item(blocks.order, 2 * turn + 1)
     block = item(blocks.landed, item(tables.arrival_start, cell))
     for player in range(len(afterstates)):
@@ -70,7 +71,7 @@ def backward(
     Parameters
     ----------
     plan : Plan
-    blocks : Blocks
+    blocks : BlockPlaces
     tables : Tables
     role, policies, counterfactual_values, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
@@ -87,7 +88,7 @@ def backward(
         Win probability of player 0 and of the last player when each moves first, and the number
         of cells that ASCEND changed.
     """
-    goal = tables.sizes[0]
+    goal = tables.dimensions.goal
     size = len(tables.lane)
     players = len(values)
     dice = tables.plane_dice[0]
@@ -104,7 +105,7 @@ def backward(
         if role != EVALUATE:
             there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
             _expect_weights(tables, masses, ahead)
-            prefetch(counterfactual_values, there * tables.sizes[1], tables.lane)
+            prefetch(counterfactual_values, there * tables.dimensions.num_actions, tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
         none = blocks.at[opponent, own + tables.zero_points[opponent]]
@@ -137,7 +138,7 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset
     Parameters
     ----------
     plan : Plan
-    blocks : Blocks
+    blocks : BlockPlaces
     tables : Tables
     policies : float64 (Q, G, G, K)
         As of :func:`hogeq.kernels.passes.forward`.
@@ -151,7 +152,7 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset
     infoset_reach : float64 (G, G)
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
     """
-    goal = tables.sizes[0]
+    goal = tables.dimensions.goal
     size = len(tables.lane)
     players = len(reach)
     sums[:] = 0.0

@@ -1,16 +1,17 @@
 """The flat form of a game: every array a kernel reads, its shape and its units.
 
-Sizes: G goal, T = G + largest bonus, K rolls (0 to the most dice), E = 2 if a roll can force an
+Sizes: G goal, T = G + largest bonus, K actions (0 to the most dice), E = 2 if a roll can force an
 extra turn and 1 otherwise, W records (what is remembered of one turn), J active memories (the part
-that decides how a roll plays), L lanes (the part that is only carried, padded), D kinds of dice,
-P planes (a kind of dice together with whether the roll forces an extra turn), M modes (a plane
-together with a bonus), S situations (kinds of cells that differ in how rolls play), B blocks.
+that decides how a roll plays), L lanes (the part that is only carried, padded), H memories, D kinds
+of dice, P planes (a kind of dice together with whether the roll forces an extra turn), M modes (a
+plane together with a bonus), S situations (kinds of cells that differ in how rolls play), C
+components.
 
-A *cell* is ``own score * G + opponent's score`` of the player to move.  An *afterstate* is what a
+A *cell* is ``own score * G + opponent's score`` of the player to move. An *afterstate* is what a
 roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
-opponent's ``u``, the record ``w`` of the turn and the lane.  Values and reach live on afterstates,
+opponent's ``u``, the record ``w`` of the turn and the lane. Values and reach live on afterstates,
 in flat arrays at ``origin + e * ends + u * columns + t * scores + w * records + lane`` with the
-strides of :class:`Strides`.  Where points are remembered, what can be scored from one base lies
+strides of :class:`Strides`. Where points are remembered, what can be scored from one base lies
 next to each other (``records = lanes - scores``); elsewhere, what differs in ``t`` alone.
 """
 
@@ -21,6 +22,23 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Dimensions(NamedTuple):
+    """How large a game is."""
+
+    goal: int
+    """G"""
+    num_actions: int
+    """K"""
+    records: int
+    """W"""
+    active_memories: int
+    """J"""
+    ring: int
+    """Own scores of which a column of cells keeps the values of rolls: largest bonus + 1."""
+    dice_kinds: int
+    """D"""
 
 
 class Strides(NamedTuple):
@@ -36,17 +54,17 @@ class Strides(NamedTuple):
 class Cycles(NamedTuple):
     """What makes a game cyclic: rolls that stay, leaving the total score as it was.
 
-    Cells of equal total that feed each other through such rolls form a *block*.  An *entry* is an
-    afterstate, by record and lane, from which a roll that stayed lands in the block it came from.
-    Without such rolls there are no blocks and no entries.
+    Cells of equal total that feed each other through such rolls form a *component*. An *entry* is
+    an afterstate, by record and lane, from which a roll that stayed lands in the component it came
+    from. Without such rolls there are no components and no entries.
     """
 
     stay: Floats  # (D, K) probability of no points and no gift; 0 for no dice, told by zero_points
     leave: Floats  # (D, K) 1 - stay, to the last digit
     stay_offset: Ints  # (K,) as outcome_offset, of that outcome
-    block_start: Ints  # (B + 1,) range of the cells of a block
-    block_cells: Ints  # (G * G,) in the order in which blocks can be solved backward
-    entry_start: Ints  # (B + 1,) range of the entries of a block
+    component_start: Ints  # (C + 1,) range of the cells of a component
+    component_cells: Ints  # (G * G,) in the order in which components can be solved backward
+    entry_start: Ints  # (C + 1,) range of the entries of a component
     entry_position: Ints  # (n,) where it lies among the afterstates
     entry_from: Ints  # (n, 4) the same as end, opponent's score, record, own score
     entry_cell: Ints  # (n,) cell on which it lands
@@ -59,11 +77,12 @@ class Tables(NamedTuple):
     """One compiled game; made by :func:`hogeq.model.game.compile_game`, read by every kernel."""
 
     lane: tuple[int, ...]  # L zeros: its length is a constant of the compiled kernel
-    sizes: tuple[int, int, int, int, int, int]  # G, K, W, J, ring (largest bonus + 1), D
+    dimensions: Dimensions
     strides: Strides
     cell_order: Ints  # (G * G,) cells, forward: none feeds one before it
     run_start: Ints  # (r + 1,) range of a run of the order: neighbours that do not feed each other
     start: int  # memory slot ``j * L + lane`` before the first turn
+    memory_slot: Ints  # (H,) slot of every memory that can be; the others are padding
 
     terminal_win: Floats  # (D, T, G, K) probability that the roll wins at once, from (t, o)
     outcome_prob: Floats  # (n,) probability of an outcome, grouped by dice and roll
@@ -94,13 +113,13 @@ class Tables(NamedTuple):
     term_offset: Ints  # (c,) as outcome_offset
     term_start: Ints  # (D, K) first term; points ascend
     term_stop: Ints  # (D, K, T) one past the last term below the goal, from t
-    mend_offset: Ints  # (d,) the same terms by afterstate, as target_offset
-    mend_points: Ints  # (d,)
-    mend_gift: Ints  # (d,)
-    mend_start: Ints  # (D + 1,)
-    mend_first: Ints  # (d + 1,) as source_start
-    mend_prob: Floats  # (c,)
-    mend_source: Ints  # (c,) as source_offset
+    correction_offset: Ints  # (d,) the same terms by afterstate, as target_offset
+    correction_points: Ints  # (d,)
+    correction_gift: Ints  # (d,)
+    correction_start: Ints  # (D + 1,)
+    correction_first: Ints  # (d + 1,) as source_start
+    correction_prob: Floats  # (c,)
+    correction_source: Ints  # (c,) as source_offset
 
     zero_points: Ints  # (G,) points for rolling no dice, by the opponent's score
     zero_gift: Ints  # (G,) points that this gives to the opponent

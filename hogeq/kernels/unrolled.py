@@ -1,9 +1,8 @@
 """One cell's arithmetic with a game's terms written out, for kernels that are given a plan.
 
-A lane is held as vectors of the machine, :data:`hogeq.kernels.plan.PIECE` numbers each, in Python
-lists while code is generated.  What is computed is what :mod:`hogeq.kernels.dice` and
-:mod:`hogeq.kernels.memory` compute, up to the order of additions.  No bounds are checked: what
-reaches the goal is read from a spare block that holds nothing, and written to one nobody reads.
+What is computed is what :mod:`hogeq.kernels.sums` and :mod:`hogeq.kernels.handover` compute, up to
+the order of additions. No bounds are checked: what reaches the goal is read from a spare block that
+holds nothing, and written to one nobody reads.
 """
 
 from collections.abc import Callable
@@ -13,264 +12,14 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hogeq.kernels.lanes import (
-    CACHE_LINE,
-    ROUNDING,
-    contracted,
-    data_of,
-    load_at,
-    splat_of,
-    store_at,
-    total_of,
-    widened,
-    zero_of,
-)
-from hogeq.kernels.plan import PIECE, Constants
-
-Pieces = list[Any]
-
-_INDEX = ir.IntType(64)
-
-
-def _int(value: int) -> Any:
-    return ir.Constant(_INDEX, value)
-
-
-class _Emitter:
-    """Writes instructions on lanes, in pieces."""
-
-    def __init__(self, builder: ir.IRBuilder, constants: Constants, element: Any) -> None:
-        self.builder = builder
-        self.constants = constants
-        self.kind = ir.VectorType(element, PIECE)
-        self.pieces = constants.lanes // PIECE
-
-    @property
-    def zero(self) -> Pieces:
-        return [zero_of(self.kind)] * self.pieces
-
-    def at(self, position: Any, offset: int) -> Any:
-        return self.builder.add(position, _int(offset)) if offset else position
-
-    def load(self, data: Any, position: Any) -> Pieces:
-        return [
-            load_at(self.builder, data, self.at(position, piece * PIECE), PIECE)
-            for piece in range(self.pieces)
-        ]
-
-    def store(self, lane: Pieces, data: Any, position: Any) -> None:
-        for piece, vector in enumerate(lane):
-            store_at(self.builder, vector, data, self.at(position, piece * PIECE))
-
-    def splat(self, scalar: Any) -> Any:
-        return splat_of(self.builder, scalar, self.kind)
-
-    def constant(self, value: float) -> Any:
-        return ir.Constant(self.kind, [value] * PIECE)
-
-    def add(self, left: Pieces, right: Pieces) -> Pieces:
-        return [contracted(self.builder.fadd, *pair) for pair in zip(left, right, strict=True)]
-
-    def subtract(self, left: Pieces, right: Pieces) -> Pieces:
-        return [contracted(self.builder.fsub, *pair) for pair in zip(left, right, strict=True)]
-
-    def scale(self, factor: Any, lane: Pieces) -> Pieces:
-        return [contracted(self.builder.fmul, factor, vector) for vector in lane]
-
-    def multiply(self, left: Pieces, right: Pieces) -> Pieces:
-        return [contracted(self.builder.fmul, *pair) for pair in zip(left, right, strict=True)]
-
-    def rounding(self, lane: Pieces) -> Pieces:
-        """As much of a lane as may be nothing but rounding."""
-        return self.scale(self.constant(ROUNDING[str(self.kind.element)]), lane)
-
-    def above(self, lane: Pieces, least: Pieces) -> Pieces:
-        """Set to exactly 0 what is not above the least."""
-        found = []
-        for vector, bound in zip(lane, least, strict=True):
-            above = self.builder.fcmp_ordered(">", vector, bound)
-            found.append(self.builder.select(above, vector, zero_of(self.kind)))
-        return found
-
-    def number_at(self, lane: Pieces, x: int) -> Any:
-        index = ir.Constant(ir.IntType(32), x % PIECE)
-        number = self.builder.extract_element(lane[x // PIECE], index)
-        return widened(self.builder, number)
-
-    def only(self, x: int, scalar: Any) -> Pieces:
-        """Return a lane of zeros but for one number."""
-        found = self.zero
-        one = ir.Constant(self.kind, [1.0 if y == x % PIECE else 0.0 for y in range(PIECE)])
-        found[x // PIECE] = self.builder.fmul(self.splat(scalar), one)
-        return found
-
-    def total(self, lanes: list[Pieces]) -> Pieces:
-        """Sum, in pairs, so that few additions wait for each other."""
-        while len(lanes) > 1:
-            pairs = [self.add(*lanes[x : x + 2]) for x in range(0, len(lanes) - 1, 2)]
-            lanes = pairs + lanes[len(lanes) // 2 * 2 :]
-        return lanes[0]
-
-    def number(self, lane: Pieces) -> Any:
-        """Sum of a lane's numbers, double."""
-        vector = lane[0]
-        for other in lane[1:]:
-            vector = self.builder.fadd(vector, other)
-        return total_of(self.builder, vector)
-
-    def transposed(self, rows: list[Pieces]) -> list[Pieces]:
-        """Turn as many rows as there are lanes into columns."""
-        turned: list[Pieces] = [[None] * self.pieces for _ in rows]
-        for top in range(self.pieces):
-            for left in range(self.pieces):
-                block = self._turned([rows[top * PIECE + x][left] for x in range(PIECE)])
-                for x in range(PIECE):
-                    turned[left * PIECE + x][top] = block[x]
-        return turned
-
-    def _turned(self, rows: list[Any]) -> list[Any]:
-        """Halves, quarters, single numbers trade places across the diagonal."""
-        indices = ir.VectorType(ir.IntType(32), PIECE)
-        step = 1
-        while step < PIECE:
-            for row in range(PIECE):
-                if row & step:
-                    continue
-                pair = rows[row], rows[row + step]
-                low = [x if not x & step else PIECE + x - step for x in range(PIECE)]
-                high = [x + step if not x & step else PIECE + x for x in range(PIECE)]
-                for at, mask in ((row, low), (row + step, high)):
-                    rows[at] = self.builder.shuffle_vector(*pair, ir.Constant(indices, mask))
-            step *= 2
-        return rows
-
-    def store_dense(self, rows: list[Pieces], data: Any, position: Any) -> None:
-        """Write the lanes in use of several rows, without the padding."""
-        for x, vector in enumerate(self._dense(rows)):
-            store_at(self.builder, vector, data, self.at(position, x * PIECE))
-
-    def load_dense(self, data: Any, position: Any, count: int) -> list[Pieces]:
-        """Read rows that were written without the padding, which is 0."""
-        whole, rest = divmod(self.constants.records, PIECE)
-        flat = [
-            load_at(self.builder, data, self.at(position, x * PIECE), PIECE)
-            for x in range(self.constants.dense // PIECE)
-        ]
-        rows = []
-        for x in range(count):
-            row = flat[x * whole : (x + 1) * whole]
-            if rest:
-                places = [divmod(x * rest + y, PIECE) for y in range(rest)]
-                row.append(self._picked([(flat[count * whole + v], at) for v, at in places]))
-            rows.append(row)
-        return rows
-
-    def _dense(self, rows: list[Pieces]) -> Pieces:
-        whole, rest = divmod(self.constants.records, PIECE)
-        flat = [row[x] for row in rows for x in range(whole)]
-        places = [(row[whole], y) for row in rows for y in range(rest)]
-        return flat + [self._picked(places[x : x + PIECE]) for x in range(0, len(places), PIECE)]
-
-    def _picked(self, places: list[tuple[Any, int]]) -> Any:
-        """Vector of numbers from others, then zeros."""
-        indices = ir.VectorType(ir.IntType(32), PIECE)
-        found = zero_of(self.kind)
-        for vector in dict.fromkeys(vector for vector, _ in places):
-            mask = list(range(PIECE))
-            for x, (source, at) in enumerate(places):
-                if source is vector:
-                    mask[x] = PIECE + at
-            found = self.builder.shuffle_vector(found, vector, ir.Constant(indices, mask))
-        return found
-
-    def element(self, kind: Any, array: Any, context: Any, index: int) -> Any:
-        """Read a number of a small one-dimensional array."""
-        made = context.make_array(kind)(context, self.builder, array)
-        if kind.layout == "C":
-            place = self.builder.gep(made.data, [_int(index)])
-        else:
-            step = self.builder.extract_value(made.strides, 0)
-            bytes_ = self.builder.bitcast(made.data, ir.IntType(8).as_pointer())
-            place = self.builder.gep(bytes_, [self.builder.mul(step, _int(index))])
-            place = self.builder.bitcast(place, made.data.type)
-        return self.builder.load(place)
-
-    def around(self, index: Any, size: int) -> Any:
-        return self.builder.urem(index, _int(size))
-
-    def windows(self, line: Any, own: Any, *, ahead: bool) -> list[Any]:
-        """Positions of the sums of the bases 2 to `sides` steps ahead or behind."""
-        ring = self.constants.ring
-        steps = range(2, self.constants.sides + 1)
-        return [self.sums_of(line, self.at(own, x if ahead else ring - x)) for x in steps]
-
-    def sums_of(self, line: Any, own: Any) -> Any:
-        """Position of a base's sums; `line` is player * G + opponent's score."""
-        return self._in_ring(line, own, self.constants.ring)
-
-    def rolls_of(self, line: Any, own: Any) -> tuple[Any, Any]:
-        """Positions of the rolls of a base and of the one the bonus leads to."""
-        bases = self.constants.bases
-        far = self.at(own, bases - 1)
-        return self._in_ring(line, own, bases), self._in_ring(line, far, bases)
-
-    def _in_ring(self, line: Any, own: Any, ring: int) -> Any:
-        row = self.builder.add(self.builder.mul(line, _int(ring)), self.around(own, ring))
-        return self.builder.mul(row, _int(self.constants.rolls * self.constants.lanes))
-
-    def blocks(self, at: Any, home: Any) -> Callable[[int, int], Any]:
-        """Return what finds the afterstate of points and a record, from a base's place in `at`."""
-        found: dict[int, Any] = {}
-
-        def afterstate(points: int, record: int) -> Any:
-            if points not in found:
-                place = self.builder.gep(at, [self.at(home, points)])
-                found[points] = self.builder.load(place)
-            return self.at(found[points], record * self.constants.lanes)
-
-        return afterstate
-
-    def loop(self, first: Any, last: Any, carried: Pieces, body: Callable[..., Pieces]) -> Pieces:
-        """Run ``body(index, carried)`` for index in first..last; return what it carried."""
-        builder = self.builder
-        before = builder.block
-        inside = builder.append_basic_block("loop")
-        after = builder.append_basic_block("looped")
-        builder.cbranch(builder.icmp_signed("<", first, last), inside, after)
-        builder.position_at_end(inside)
-        index = builder.phi(_INDEX)
-        running = [builder.phi(self.kind) for _ in carried]
-        made = body(index, running)
-        following = builder.add(index, _int(1))
-        end = builder.block
-        index.add_incoming(first, before)
-        index.add_incoming(following, end)
-        builder.cbranch(builder.icmp_signed("<", following, last), inside, after)
-        builder.position_at_end(after)
-        found = []
-        for phi, old, new in zip(running, carried, made, strict=True):
-            phi.add_incoming(old, before)
-            phi.add_incoming(new, end)
-            result = builder.phi(self.kind)
-            result.add_incoming(old, before)
-            result.add_incoming(new, end)
-            found.append(result)
-        return found
-
-
-def _emitter(context: Any, builder: ir.IRBuilder, plan: Any, array: Any) -> _Emitter:
-    # Lanes that find no register wait on the stack, a cache line each if that begins one.
-    attributes = builder.function.attributes
-    attributes.alignstack = CACHE_LINE
-    attributes.add("nounwind")  # which it is anyway: llvmlite writes none unless there is a name
-    return _Emitter(builder, plan.constants, context.get_value_type(array.dtype))
-
+from hogeq.kernels.emitter import Emitter, Pieces, constant_int, emitter_of
+from hogeq.kernels.lanes import data_of
 
 _integer = types.int64
 
 
 def _summed(
-    emit: _Emitter,
+    emit: Emitter,
     values: Any,
     afterstate: Callable[[int, int], Any],
     sums: Any,
@@ -311,19 +60,19 @@ def value_rolls(typing, plan, values, at, home, none, wins, buffer, sums, line, 
         values, at, buffer, sums = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 6, 7)
         )
-        emit = _emitter(context, builder, kinds[0], kinds[1])
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         afterstate = emit.blocks(at, home)
         near, _ = emit.rolls_of(line, own)
         totals = _summed(emit, values, afterstate, sums, line, own)
         worth = []
-        for roll in range(plan.rolls):
+        for roll in range(plan.num_actions):
             win = [emit.splat(emit.element(kinds[5], wins, context, roll))] * emit.pieces
             worth.append(emit.add(win, totals[roll]) if plan.is_sum[roll] else win)
         worth[0] = emit.add(worth[0], emit.load(values, none))
-        for term in plan.terms:
-            value = emit.load(values, afterstate(term.points, term.record))
-            for roll, prob in term.rolls:
+        for target in plan.targets:
+            value = emit.load(values, afterstate(target.points, target.record))
+            for roll, prob in target.rolls:
                 product = emit.scale(emit.constant(prob), value)
                 worth[roll] = emit.add(product, worth[roll])
         for roll, value in enumerate(worth):
@@ -337,7 +86,7 @@ def value_rolls(typing, plan, values, at, home, none, wins, buffer, sums, line, 
 def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first, last):
     """Mix the rolls of a cell, and write what each memory is worth to whoever moved before.
 
-    ``landed[first:last]`` are the blocks that land on the cell.  Returns the value of the memory
+    ``landed[first:last]`` are the blocks that land on the cell. Returns the value of the memory
     before the first turn.
     """
     signature = types.float64(
@@ -350,7 +99,7 @@ def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first,
         buffer, values, landed = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (2, 5, 6)
         )
-        emit = _emitter(context, builder, kinds[0], kinds[5])
+        emit = emitter_of(context, builder, kinds[0], kinds[5])
         plan = emit.constants
         places = emit.rolls_of(line, own)
         # What the other player, who has just moved, wins: 1 less all that the mover does.
@@ -360,7 +109,7 @@ def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first,
             weight = emit.splat(emit.element(kinds[1], row, context, roll))
             usual = emit.load(buffer, emit.at(places[is_far], offset))
             common = emit.subtract(common, emit.scale(weight, usual))
-            for other in plan.others:
+            for other in plan.alternatives:
                 if other.roll == roll:
                     there = emit.load(buffer, emit.at(places[other.far], other.offset))
                     loss = emit.scale(weight, emit.subtract(usual, there))
@@ -395,19 +144,19 @@ def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
         masses, buffer, averages = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3, 6)
         )
-        emit = _emitter(context, builder, kinds[0], kinds[1])
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         places = emit.rolls_of(line, own)
-        at = builder.mul(turn, _int(plan.dense))
-        everyone, *members = emit.load_dense(masses, at, 1 + len(plan.others))
+        at = builder.mul(turn, constant_int(plan.dense))
+        everyone, *members = emit.load_dense(masses, at, 1 + len(plan.alternatives))
         for roll, (is_far, offset) in enumerate(plan.usual):
             usual = emit.load(buffer, emit.at(places[is_far], offset))
             total = emit.multiply(everyone, usual)
-            for other, some in zip(plan.others, members, strict=True):
+            for other, some in zip(plan.alternatives, members, strict=True):
                 if other.roll == roll:
                     there = emit.load(buffer, emit.at(places[other.far], other.offset))
                     total = emit.add(emit.multiply(some, emit.subtract(there, usual)), total)
-            builder.store(emit.number(total), builder.gep(averages, [_int(roll)]))
+            builder.store(emit.number(total), builder.gep(averages, [constant_int(roll)]))
         return context.get_dummy_value()
 
     return signature, generate
@@ -437,8 +186,8 @@ def pass_reach_on(
     """Carry the reach of a cell to its rolls, and of a base's rolls one die further.
 
     ``landed[first:last]`` are the blocks of `told` that land on the cell, `begun` is what starts
-    there, `row` how it is played.  What weights values is kept in `masses` (n, D), unless `turn` is
-    negative; the sum of all reach is returned.  `at`, `home`, `none` as of :func:`value_rolls`.
+    there, `row` how it is played. What weights values is kept in `masses` (n, D), unless `turn` is
+    negative; the sum of all reach is returned. `at`, `home`, `none` as of :func:`value_rolls`.
     """
     signature = types.float64(
         plan,
@@ -466,15 +215,18 @@ def pass_reach_on(
         told, landed, masses, reach, at, buffer, sums = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 7, 9, 10, 13, 14)
         )
-        emit = _emitter(context, builder, kinds[0], kinds[1])
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         held = _collected(emit, told, landed, first, last, begun)
         everyone = emit.total(list(held))
-        with builder.if_then(builder.icmp_signed(">=", turn, _int(0))):
-            members = [emit.total([held[x] for x in other.members]) for other in plan.others]
-            emit.store_dense([everyone, *members], masses, builder.mul(turn, _int(plan.dense)))
+        with builder.if_then(builder.icmp_signed(">=", turn, constant_int(0))):
+            members = [emit.total([held[x] for x in other.members]) for other in plan.alternatives]
+            emit.store_dense(
+                [everyone, *members], masses, builder.mul(turn, constant_int(plan.dense))
+            )
         weights = [
-            emit.splat(emit.element(kinds[6], row, context, roll)) for roll in range(plan.rolls)
+            emit.splat(emit.element(kinds[6], row, context, roll))
+            for roll in range(plan.num_actions)
         ]
         flows = _departed(emit, everyone, held, weights, buffer, line, own)
         _spread(emit, flows, reach, emit.blocks(at, home), none, sums, line, own)
@@ -484,7 +236,7 @@ def pass_reach_on(
 
 
 def _collected(
-    emit: _Emitter, told: Any, landed: Any, first: Any, last: Any, begun: Any
+    emit: Emitter, told: Any, landed: Any, first: Any, last: Any, begun: Any
 ) -> list[Pieces]:
     """Reach of every active memory at a cell, by lane."""
     plan, builder = emit.constants, emit.builder
@@ -508,7 +260,7 @@ def _collected(
 
 
 def _departed(
-    emit: _Emitter,
+    emit: Emitter,
     everyone: Pieces,
     held: list[Pieces],
     weights: Pieces,
@@ -527,7 +279,7 @@ def _departed(
     later: dict[int, list[Pieces]] = {}
     for roll, (is_far, offset) in enumerate(plan.usual):
         usual = everyone
-        for other in plan.others:
+        for other in plan.alternatives:
             if other.roll == roll:
                 some = emit.total([held[x] for x in other.members])
                 usual = emit.subtract(usual, some)
@@ -538,7 +290,7 @@ def _departed(
         given = emit.scale(weights[roll], usual)
         (later if is_far else here).setdefault(offset, []).append(given)
     flows = []
-    for roll in range(plan.rolls):
+    for roll in range(plan.num_actions):
         offset = roll * plan.lanes
         parts = here.get(offset, [])
         if offset in later:
@@ -550,7 +302,7 @@ def _departed(
 
 
 def _spread(
-    emit: _Emitter,
+    emit: Emitter,
     flows: list[Pieces],
     reach: Any,
     afterstate: Callable[[int, int], Any],
@@ -574,10 +326,10 @@ def _spread(
             terms.append(flows[roll])
         total = emit.total(terms) if terms else emit.zero
         emit.store(total, sums, emit.at(here, roll * plan.lanes))
-    for term in plan.terms:
-        there = afterstate(term.points, term.record)
-        parts = [emit.scale(emit.constant(prob), flows[roll]) for roll, prob in term.rolls]
-        if term.record not in plan.sole:
+    for target in plan.targets:
+        there = afterstate(target.points, target.record)
+        parts = [emit.scale(emit.constant(prob), flows[roll]) for roll, prob in target.rolls]
+        if target.record not in plan.sole:
             parts.append(emit.load(reach, there))
         total = parts[-1]
         for part in parts[:-1]:
@@ -595,7 +347,7 @@ def land_sums(typing, plan, reach, block, sums, line, own):
         kinds = signature.args
         _, reach, block, sums, line, own = arguments
         reach, sums = (data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3))
-        emit = _emitter(context, builder, kinds[0], kinds[1])
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         if plan.depth:
             at = emit.at(block, plan.many * plan.lanes)
@@ -617,7 +369,7 @@ def clear_block(typing, plan, reach, block, whole):
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        emit = _emitter(context, builder, kinds[0], kinds[1])
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
         plan = emit.constants
         reach = data_of(context, builder, kinds[1], arguments[1])
 

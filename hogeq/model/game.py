@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.memory import SWAPPED
+from hogeq.kernels.handover import SWAPPED
 from hogeq.kernels.plan import Plan, plan_of
-from hogeq.kernels.tables import Ints, Tables
-from hogeq.model.blocks import find_blocks
+from hogeq.kernels.tables import Dimensions, Tables
+from hogeq.model.components import find_components
 from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
 from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
@@ -33,8 +33,6 @@ class Game:
         What the kernels read.
     memories : tuple of Memory, length H
         Every value of the hidden memory of the player to move.
-    memory_slot : int64 (H,)
-        Where the kernels keep each of them, ``active memory * L + lane``.
     plan : Plan or None
         With which passes are compiled for this game, if it is large.
     """
@@ -42,7 +40,6 @@ class Game:
     rules: Rules
     tables: Tables
     memories: tuple[Memory, ...]
-    memory_slot: Ints
     plan: Plan | None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -68,6 +65,11 @@ class Game:
     def has_memory(self) -> bool:
         """Whether the rules look at anything that a strategy does not see."""
         return self.memory_size > 1
+
+    @property
+    def positions_recur(self) -> bool:
+        """Whether a turn can leave the total score as it was, so that a position can come again."""
+        return self.tables.has_cycles
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -122,20 +124,22 @@ def compile_game(rules: Rules) -> Game:
     ends = 1 + max(int(trot) for _, trot in planes)
     handed = memory_table(layout)
     order, runs = pass_order(rules.goal)
+    memories = tuple(layout.all_memories())
     tables = Tables(
         lane=(0,) * layout.width,
-        sizes=(
-            rules.goal,
-            rules.max_dice + 1,
-            layout.records,
-            layout.active,
-            ring,
-            len(sides),
+        dimensions=Dimensions(
+            goal=rules.goal,
+            num_actions=rules.max_dice + 1,
+            records=layout.records,
+            active_memories=layout.active,
+            ring=ring,
+            dice_kinds=len(sides),
         ),
         strides=layout.strides,
         cell_order=order,
         run_start=runs,
         start=layout.slot(Memory()),
+        memory_slot=np.array([layout.slot(memory) for memory in memories], np.int64),
         terminal_win=landing.terminal_win(),
         outcome_prob=points.prob,
         outcome_offset=points.offset,
@@ -169,13 +173,11 @@ def compile_game(rules: Rules) -> Game:
     swapped = tables.handover[0] == SWAPPED and not tables.arrival_again.any()
     tables = tables._replace(only_swaps=bool(swapped and not len(tables.lane_masks)))
     try:
-        tables = find_blocks(tables, layout.lanes)
+        tables = find_components(tables, layout.lanes)
     except ValueError as error:
         raise ValueError(
             f"rules: {error} (zero_dice is {rules.zero_dice}, pig_out {rules.pig_out}, "
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"
         ) from None
-    memories = tuple(layout.all_memories())
-    slots = np.array([layout.slot(memory) for memory in memories], np.int64)
-    return Game(rules, tables, memories, slots, plan_of(tables))
+    return Game(rules, tables, memories, plan_of(tables))

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.memory import KEPT, SCATTERED, SWAPPED
+from hogeq.kernels.handover import KEPT, SCATTERED, SWAPPED
 from hogeq.kernels.tables import Ints, Strides
 from hogeq.rules import Rules
 from hogeq.rules.turn import Memory, memory_sizes, next_memory
@@ -99,7 +99,7 @@ def pass_order(goal: int) -> tuple[Ints, Ints]:
 
 
 def handover_kinds(layout: Layout, next_memory: NDArray[np.uint64]) -> Ints:
-    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.memory`."""
+    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.handover`."""
     record, lane = np.ogrid[: layout.records, : layout.lanes]
     kept = record * layout.width + lane
     swapped = lane * layout.width + record

@@ -79,7 +79,7 @@ class OutcomeArrays:
         return int(max(self.gift.max(), self.zero_gift.max()))
 
     def cycles(self) -> Cycles:
-        """Which rolls can leave both scores as they were; no blocks yet."""
+        """Which rolls can leave both scores as they were; no components yet."""
         layout, none = self.layout, np.zeros(0, np.int64)
         rolls = range(layout.rules.max_dice + 1)
         offsets = [layout.offset(0, 0, record(layout.rules, roll, 0)) for roll in rolls]
@@ -87,8 +87,8 @@ class OutcomeArrays:
             stay=self.stay,
             leave=self.leave,
             stay_offset=np.array(offsets, np.int64),
-            block_start=none,
-            block_cells=none,
+            component_start=none,
+            component_cells=none,
             entry_start=none,
             entry_position=none,
             entry_from=none.reshape(0, 4),
@@ -191,7 +191,7 @@ class OutcomeArrays:
                 stop[kind, roll] = len(terms) + np.searchsorted(points, left)
                 terms.extend(chosen)
         names = ("points", "gift", "offset", "start", "first", "prob", "source")
-        mends = zip(names, self._by_afterstate(terms), strict=True)
+        corrections = zip(names, self._by_afterstate(terms), strict=True)
         direct, chain, kept = costs.mean(axis=0).round().astype(int).tolist()
         return {
             "sides": np.array(self.sides, np.int64),
@@ -206,7 +206,7 @@ class OutcomeArrays:
             "term_offset": np.array([term.offset for term in terms], np.int64),
             "term_start": start,
             "term_stop": stop,
-            **{f"mend_{name}": column for name, column in mends},
+            **{f"correction_{name}": column for name, column in corrections},
         }
 
     def _corrected(self, kind: int, roll: int, many: int) -> tuple[list[Term], list[Term]]:

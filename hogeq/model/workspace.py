@@ -1,5 +1,6 @@
 """The arrays that passes over a game fill, and the two passes themselves."""
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes, planned
-from hogeq.kernels.duel import can_duel, duel, rolls_of
+from hogeq.kernels.duel import can_duel, duel, duel_arrays
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
@@ -38,6 +39,10 @@ class Role(IntEnum):
     """Take the best action in every hidden state, the memory being known."""
 
 
+MemoryValues = Callable[[int, int, int, Floats], Floats]
+"""See :meth:`Workspace.backward_by`."""
+
+
 class WinRate(NamedTuple):
     """Exact win rate of one strategy against another."""
 
@@ -47,6 +52,11 @@ class WinRate(NamedTuple):
     """When it moves first."""
     second: float
     """When it moves second."""
+
+    @classmethod
+    def from_starts(cls, first: float, other: float) -> "WinRate":
+        """Win rate from the win probability of each of the two when it moves first."""
+        return cls((first + 1.0 - other) / 2.0, first, 1.0 - other)
 
 
 class Workspace:
@@ -76,7 +86,8 @@ class Workspace:
         dtype: DTypeLike = np.float64,
         plan: Plan | None = None,
     ) -> None:
-        goal, rolls, _, active, ring, _ = tables.sizes
+        dimensions = tables.dimensions
+        goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
         width = len(tables.lane)
         planes = len(tables.plane_dice)
         ends = 1 + int(tables.plane_again.max())
@@ -86,14 +97,14 @@ class Workspace:
         self.players = players
         self.values = zeros((players, afterstates), dtype)
         self.reach = zeros((players, afterstates), dtype)
-        self.counterfactual_values = np.zeros((goal, goal, rolls))
+        self.counterfactual_values = np.zeros((goal, goal, num_actions))
         self.infoset_reach = np.zeros((goal, goal))
-        rows = players * goal * ring * planes * rolls * width
+        rows = players * goal * ring * planes * num_actions * width
         self._buffer = zeros((rows,), dtype)
         self._flow = zeros((rows,), dtype)
-        sums = players * goal * planes * tables.sum_ring * rolls * width
+        sums = players * goal * planes * tables.sum_ring * num_actions * width
         self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
-        self.slots = active * width
+        self._slots = dimensions.active_memories * width
         self._plan = plan
         self._values_kept = self._reach_kept = plan is None
         self._weighed = True
@@ -159,8 +170,9 @@ class Workspace:
     ) -> tuple[float, float, int]:
         """Pass over all cells; see :func:`hogeq.kernels.passes.backward` for roles and the result.
 
-        `values` is filled if it is to be kept, which is for FOLLOW and REMEMBER only, the latter
-        always; it costs a large game half as much again.
+        `values` is filled if it is to be kept, which is for EVALUATE and FULL_MEMORY only, the
+        latter always; it costs a large game half as much again. FULL_MEMORY writes the best roll of
+        every memory to `choice`, int8 (G, G, H), if that is given: the fewest dice on ties.
         """
         self._values_kept = keep or role == Role.FULL_MEMORY or self._plan is None
         if self._plan is not None and not self._values_kept:
@@ -185,8 +197,9 @@ class Workspace:
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
             return found
-        if choice is None:
-            choice = np.zeros((*self.infoset_reach.shape, 0), np.int8)
+        chosen = np.zeros(
+            (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8
+        )
         first, last, changes = self._kernels.backward(
             self.tables,
             int(role),
@@ -197,19 +210,75 @@ class Workspace:
             self._sums,
             self.counterfactual_values,
             self.infoset_reach,
-            choice,
+            chosen,
             temperature,
             damping,
         )
+        if choice is not None:
+            choice[:] = chosen[:, :, self.tables.memory_slot]
         return first, last, changes
+
+    def backward_by(self, memory_values: MemoryValues) -> tuple[float, float]:
+        """Pass over all cells; a function says what every memory is worth to the player to move.
+
+        It sees the memory, so it can play rolls that depend on it; being called from Python once a
+        cell and player it takes a second or two in a game to 100.
+
+        Parameters
+        ----------
+        memory_values : callable
+            Of the player, the own and the opponent's score, and the win probability of every roll,
+            float64 (H, K); returns that of every memory, (H,).
+
+        Returns
+        -------
+        tuple of float
+            Win probability of each player when moving first.
+
+        Raises
+        ------
+        ValueError
+            If positions of the game can recur.
+        """
+        tables = self.tables
+        if tables.has_cycles:
+            raise ValueError("backward_by: allowed are games whose positions do not recur")
+        goal = tables.dimensions.goal
+        self._values_kept = True
+        self.values[:, tables.fixed_win] = 1.0
+        roots = [0.0] * self.players
+        slots = np.zeros(self._slots)
+        for total in range(2 * goal - 2, -1, -1):
+            for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
+                opponent = total - own
+                for player in range(self.players):
+                    found = self.hidden_values(own, opponent, player)
+                    slots[tables.memory_slot] = memory_values(player, own, opponent, found)
+                    self._publish(player, own, opponent, slots)
+                    roots[player] = float(slots[tables.start])
+        return roots[0], roots[-1]
+
+    def _publish(self, player: int, own: int, opponent: int, slots: Floats) -> None:
+        """Write a cell's values by memory slot to the afterstates that land on the cell."""
+        tables = self.tables
+        goal, records = tables.dimensions.goal, tables.dimensions.records
+        cell = own * goal + opponent
+        arrivals = slice(tables.arrival_start[cell], tables.arrival_start[cell + 1])
+        lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(len(tables.lane))
+        at = tables.arrival_base[arrivals, None, None] + lanes
+        again = tables.arrival_again[arrivals].astype(bool)
+        values = slots[tables.next_memory[again.astype(np.int64)]]  # arrival, record, lane
+        other = self.players - 1 - player
+        self.values[player][at[again]] = values[again]
+        self.values[other][at[~again]] = 1.0 - values[~again]
 
     def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""
         first, other, _ = self.backward(policies, role)
-        return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
+        return WinRate.from_starts(first, other)
 
     def hidden_reach(self) -> Floats:
-        """Reach probability of every memory slot, player 0 to move: float64 (G, G, J * L).
+        """Reach probability of every hidden state, player 0 to move: float64 (G, G, H).
 
         Raises
         ------
@@ -218,12 +287,12 @@ class Workspace:
         """
         if not self._reach_kept:
             raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
-        out = np.zeros((*self.infoset_reach.shape, self.slots), self.reach.dtype)
+        out = np.zeros((*self.infoset_reach.shape, self._slots), self.reach.dtype)
         passes.hidden_reach(self.tables, self.reach, 0, out)
-        return out
+        return out[:, :, self.tables.memory_slot]
 
-    def hidden_values(self, own: int, opponent: int) -> Floats:
-        """Win probability of player 0's rolls at a cell, in every slot: float64 (J * L, K).
+    def hidden_values(self, own: int, opponent: int, player: int = 0) -> Floats:
+        """Win probability of a player's rolls at a cell, by memory: float64 (H, K).
 
         Raises
         ------
@@ -232,9 +301,9 @@ class Workspace:
         """
         if not self._values_kept:
             raise RuntimeError("hidden_values: the last pass was not asked to keep values")
-        out = np.zeros((self.slots, self.counterfactual_values.shape[2]), self.values.dtype)
-        passes.hidden_values(self.tables, self.values[0], own, opponent, out)
-        return out
+        out = np.zeros((self._slots, self.counterfactual_values.shape[2]), self.values.dtype)
+        passes.hidden_values(self.tables, self.values[player], own, opponent, out)
+        return out[self.tables.memory_slot]
 
 
 class Duels:
@@ -249,14 +318,14 @@ class Duels:
     def __init__(self, tables: Tables) -> None:
         if not can_duel(tables):
             raise ValueError("duels: allowed are games that only swap records between turns")
-        goal, _, _, _, bases, _ = tables.sizes
-        afterstates = 2 * goal * (goal + bases - 1)
+        goal, ring = tables.dimensions.goal, tables.dimensions.ring
+        afterstates = 2 * goal * (goal + ring - 1)
         self.tables = tables
-        self._rolls = rolls_of(tables)
+        self._arrays = duel_arrays(tables)
         self._worth = zeros((afterstates * 2 * len(tables.lane),), np.float64)
         self._played = np.zeros(afterstates, np.int64)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        first, other = duel(self.tables, self._rolls, matrices, self._worth, self._played)
-        return WinRate((first + 1.0 - other) / 2.0, first, 1.0 - other)
+        first, other = duel(self.tables, self._arrays, matrices, self._worth, self._played)
+        return WinRate.from_starts(first, other)

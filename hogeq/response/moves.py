@@ -4,7 +4,7 @@ import numpy as np
 
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.support.aliases import Floats
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
@@ -44,7 +44,7 @@ def ascend(
         work.forward(policies)
         first, other, changes = work.backward(policies, Role.ASCEND)
         sweeps += 1
-        now = (first + 1.0 - other) / 2.0
+        now = WinRate.from_starts(first, other).win_rate
         rate, gain = now, now - rate
     return rate, sweeps
 

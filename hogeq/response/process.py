@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack
 
 from hogeq.evaluation.win_rates import policy_of
-from hogeq.kernels import passes
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
@@ -208,20 +207,17 @@ def _values_beyond(
     """
     work = game.workspace(2)
     work.win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
-    slot = dict(zip(game.memories, game.memory_slot.tolist(), strict=True))
+    number_of = {memory: index for index, memory in enumerate(game.memories)}
     mine, theirs = np.zeros(size + len(beyond)), np.zeros(size + len(beyond))
-    rolled = np.zeros((2, work.slots, game.num_actions))
+    rolled: list[Floats] = []
     cell = None
     # Cell by cell, whose memories share one look at the values.
     for number, (own, opponent, memory) in sorted(enumerate(beyond, start=size), key=itemgetter(1)):
         if cell != (own, opponent):
             cell = own, opponent
-            for player in (0, 1):
-                passes.hidden_values(
-                    work.tables, work.values[player], own, opponent, rolled[player]
-                )
-        mine[number] = rolled[0, slot[memory]].max()
-        theirs[number] = 1.0 - rolled[1, slot[memory]] @ policy[own, opponent]
+            rolled = [work.hidden_values(own, opponent, player) for player in (0, 1)]
+        mine[number] = rolled[0][number_of[memory]].max()
+        theirs[number] = 1.0 - rolled[1][number_of[memory]] @ policy[own, opponent]
     return mine, theirs
 
 

@@ -213,10 +213,10 @@ def test_player_with_full_memory(small: Case) -> None:
 def tablebase(game: Game) -> tuple[float, NDArray[np.int8]]:
     """Mover's value when both remember everything, and the best rolls (G, G, H)."""
     work = game.workspace(1)
-    choice = np.zeros((game.goal, game.goal, work.slots), np.int8)
+    choice = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
     anything = np.full((1, *game.shape), 1.0 / game.num_actions)
     value = work.backward(anything, Role.FULL_MEMORY, choice=choice)[0]
-    return value, choice[:, :, game.memory_slot]
+    return value, choice
 
 
 def test_best_play_of_two_who_remember(small: Case) -> None:

@@ -100,7 +100,7 @@ def test_certain_rows_are_published_as_mixed_ones_are() -> None:
     assert game.tables.only_swaps
     rates = [work.win_rate(certain).win_rate for work in (one_by_one, mixed)]
     assert rates[0] == pytest.approx(rates[1], abs=1e-14)
-    lanes = game.tables.sizes[2]  # lanes beyond the records are padding
+    lanes = game.tables.dimensions.records  # lanes beyond the records are padding
     shape = (2, -1, len(game.tables.lane))
     found, expected = (work.values.reshape(shape)[..., :lanes] for work in (one_by_one, mixed))
     assert found == pytest.approx(expected, abs=1e-13)
@@ -198,14 +198,14 @@ def test_values_that_were_not_kept_are_refused() -> None:
     with pytest.raises(RuntimeError, match=r"^hidden_values: the last pass was not asked"):
         work.hidden_values(0, 0)
     work.backward(played, keep=True)
-    assert work.hidden_values(0, 0).shape == (work.slots, game.num_actions)
+    assert work.hidden_values(0, 0).shape == (game.memory_size, game.num_actions)
 
 
 def test_blocks_that_share_a_place_live_at_different_times() -> None:
     tables = compiled("records, one kind of dice").tables
     plan = plan_of(tables, smallest=0)
     assert plan is not None
-    blocks, goal = plan.blocks, tables.sizes[0]
+    blocks, goal = plan.blocks, tables.dimensions.goal
     assert blocks.spare < goal * goal * blocks.length / 2  # or sharing would save nothing
     holder: dict[int, tuple[int, int]] = {}
 

@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
-from hogeq.model.blocks import MOST_UNKNOWNS
+from hogeq.model.components import MOST_UNKNOWNS
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import TIE, Role
 from hogeq.response.bounds import full_memory_bound
@@ -231,14 +231,12 @@ GAMES = pytest.mark.parametrize("name", SMALL)
 
 def test_only_games_whose_turns_can_score_nothing_have_cycles() -> None:
     assert {
-        name for name, rules in EDITIONS.items() if compile_game(rules).tables.has_cycles
+        name for name, rules in EDITIONS.items() if compile_game(rules).positions_recur
     } == set()
-    assert compile_game(FA15).tables.has_cycles
-    assert all(compile_game(rules).tables.has_cycles for rules in SMALL.values())
+    assert compile_game(FA15).positions_recur
+    assert all(compile_game(rules).positions_recur for rules in SMALL.values())
     # A square at the goal's doorstep wins at once, so nothing ever stays: 0 becomes 1.
-    assert not compile_game(
-        Rules(goal=1, max_dice=1, pig_out=0, square_swine=True)
-    ).tables.has_cycles
+    assert not compile_game(Rules(goal=1, max_dice=1, pig_out=0, square_swine=True)).positions_recur
 
 
 @GAMES
@@ -254,10 +252,12 @@ def test_blocks_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str)
         stays = total[source] == total[target]
         joined[source[stays], target[stays]] = True
     reached = np.linalg.matrix_power(np.eye(goal * goal) + joined, 4) > 0  # pairs are the longest
-    order = found.block_cells
+    order = found.component_cells
     assert sorted(order) == list(cells)
     block = np.zeros(goal * goal, int)
-    block[order] = np.repeat(np.arange(len(found.block_start) - 1), np.diff(found.block_start))
+    block[order] = np.repeat(
+        np.arange(len(found.component_start) - 1), np.diff(found.component_start)
+    )
     assert ((block[:, None] == block) == (reached & reached.T)).all()
     assert (block[:, None] >= block)[joined].all()  # solved backward, what a cell needs comes first
     assert (np.diff(total[order]) <= 0).all()
@@ -305,7 +305,7 @@ def test_self_play_is_play_against_the_same_strategy(name: str, play: Strategies
     work.forward(a[None])
     visits = twin.visits(twin.rows(a), twin.rows(a))
     both = visits[: twin.size] + visits[twin.size :]
-    found = work.hidden_reach()[:, :, game.memory_slot].ravel()
+    found = work.hidden_reach().ravel()
     assert found == pytest.approx(both, rel=1e-12, abs=1e-13)
     assert not work._flow.any()  # left as it was found: clean
 
@@ -341,19 +341,16 @@ def test_optimal_play_is_the_limit_of_value_iteration(name: str) -> None:
     twin = twin_of(name)
     game = twin.game
     work = game.workspace(1)
-    choice = np.zeros((game.goal, game.goal, work.slots), np.int8)
+    choice = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
     value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=choice)
     optimal = twin.optimal()
     assert value == pytest.approx(optimal[twin.start], abs=1e-12)
     found = np.concatenate(
-        [
-            work.hidden_values(own, opponent)[game.memory_slot]
-            for own, opponent in product(range(game.goal), repeat=2)
-        ]
+        [work.hidden_values(own, opponent) for own, opponent in product(range(game.goal), repeat=2)]
     )
     assert found.max(axis=1) == pytest.approx(optimal, abs=1e-12)
     enough = found >= found.max(axis=1, keepdims=True) - TIE
-    assert (choice[:, :, game.memory_slot].ravel() == enough.argmax(axis=1)).all()
+    assert (choice.ravel() == enough.argmax(axis=1)).all()
 
 
 @GAMES
@@ -494,7 +491,7 @@ def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
 ) -> None:
     monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda opponent: int(opponent != 4))
     game = compile_game(Rules(goal=8, max_dice=1, zero_dice="nothing_on_four", square_swine=True))
-    assert game.tables.has_cycles
+    assert game.positions_recur
     assert len(game.tables.cycles.entry_position) == 0
     twin = Twin(game)
     a, b = random_policy(game, 15), random_policy(game, 16)

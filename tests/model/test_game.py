@@ -45,14 +45,15 @@ def test_every_memory_has_a_slot_of_its_own(name: str) -> None:
     game = compile_game(EDITIONS[name])
     assert game.memories[0] == Memory()
     assert len(set(game.memories)) == game.memory_size
-    assert len(set(game.memory_slot.tolist())) == game.memory_size
-    assert 0 <= game.memory_slot.min() <= game.memory_slot.max() < game.workspace(1).slots
+    slots = game.tables.memory_slot
+    assert len(set(slots.tolist())) == game.memory_size
+    assert 0 <= slots.min() <= slots.max() < game.workspace(1)._slots
 
 
 @pytest.mark.parametrize("name", [name for name, size in MEMORY_SIZES.items() if size == 1])
 def test_editions_without_memory_do_not_pay_for_it(name: str) -> None:
     game = compile_game(EDITIONS[name])
-    assert game.workspace(2).slots == 1
+    assert game.workspace(2)._slots == 1
     assert game.workspace(2).values.size == 2 * 100 * 100
 
 
@@ -74,7 +75,7 @@ def test_a_policy_of_a_small_game_has_its_shape() -> None:
     ],
 )
 def test_games_that_can_stand_still_are_known(spec: str | dict[str, Any], cycles: bool) -> None:
-    assert compile_game(rules_from(spec)).tables.has_cycles is cycles
+    assert compile_game(rules_from(spec)).positions_recur is cycles
 
 
 @pytest.mark.parametrize("name", EDITIONS)

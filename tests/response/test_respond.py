@@ -379,7 +379,7 @@ def ignore_memory(game: Game) -> NDArray[np.int8]:
     """Find the best matrix of the game without Feral Hogs, to be played where there are some."""
     simple = compile_game(rules_from({"edition": game.rules.name, "feral_hogs": "none"}))
     work = simple.workspace(1)
-    choice = np.zeros((*simple.shape[:2], work.slots), np.int8)
+    choice = np.zeros((*simple.shape[:2], simple.memory_size), np.int8)
     work.backward(
         np.full((1, *simple.shape), 1.0 / simple.num_actions), Role.FULL_MEMORY, choice=choice
     )

@@ -1,11 +1,10 @@
 """What a cell does with the hidden memory: who arrives with which, and what each roll then is.
 
 A cell's arrays by memory have a row of L lanes for every active memory; at least L rows, so that
-they can be transposed.  A roll that plays otherwise for some memories than for most is an
+they can be transposed. A roll that plays otherwise for some memories than for most is an
 *alternative*: it lies elsewhere in the buffer, and its *members* are those memories.
 """
 
-from hogeq.kernels.dice import part
 from hogeq.kernels.lanes import (
     above_rounding,
     item,
@@ -16,6 +15,7 @@ from hogeq.kernels.lanes import (
     store,
     transpose,
 )
+from hogeq.kernels.sums import part
 
 KEPT, SWAPPED, SCATTERED = 0, 1, 2  # how record and lane make the next mover's memory
 
@@ -55,7 +55,7 @@ def collect(tables, reach, player, cell, masses, turned, common):
 
     Fills `masses` and their sums by lane, `common` (L,); returns the sum of all.
     """
-    _, _, records, active, _, _ = tables.sizes
+    records, active = tables.dimensions.records, tables.dimensions.active_memories
     size = len(tables.lane)
     stride = tables.strides.records
     zero = splat(masses, 0.0, tables.lane)
@@ -101,10 +101,11 @@ def collect(tables, reach, player, cell, masses, turned, common):
 @part
 def depart(tables, row, masses, common, buffer, places, own, situation):
     """Add a cell's reach to that of its rolls; ``common`` is the sum of ``masses`` by lane."""
-    goal, rolls, _, _, ring, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
     far_inside = own + ring - 1 < goal
     everyone = load(common, 0, tables.lane)
-    for roll in range(rolls):
+    for roll in range(num_actions):
         weight = row[roll]
         if weight > 0.0:
             usual = everyone
@@ -126,9 +127,9 @@ def depart(tables, row, masses, common, buffer, places, own, situation):
 @part
 def average_rolls(tables, masses, buffer, places, situation, common, counterfactual_values):
     """Counterfactual value of every roll: its values weighted by the reach of each memory slot."""
-    rolls = tables.sizes[1]
+    num_actions = tables.dimensions.num_actions
     everyone = load(common, 0, tables.lane)
-    for roll in range(rolls):
+    for roll in range(num_actions):
         usual = load(buffer, usual_at(tables, places, situation, roll), tables.lane)
         total = everyone * usual
         first = tables.alternative_start[situation, roll]
@@ -144,11 +145,11 @@ def mix(tables, row, buffer, places, situation, gains, slots):
 
     `gains` is scratch: what the row's share of an alternative is worth above the usual.
     """
-    _, rolls, _, active, _, _ = tables.sizes
+    num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     none = tables.alternative_start[situation, 0]
     common = splat(slots, 0.0, tables.lane)
-    for roll in range(rolls):
+    for roll in range(num_actions):
         weight = row[roll]
         first = tables.alternative_start[situation, roll]
         last = tables.alternative_start[situation, roll + 1]
@@ -177,7 +178,7 @@ def mix(tables, row, buffer, places, situation, gains, slots):
 @part
 def publish(tables, slots, turned, values, player, cell):
     """Write a cell's values by memory slot to the afterstates that land on the cell."""
-    records = tables.sizes[2]
+    records = tables.dimensions.records
     size = len(tables.lane)
     stride = tables.strides.records
     first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
@@ -216,8 +217,8 @@ def modes_of(tables, situation, memory, lane, modes):
 @part
 def roll_at(tables, places, mode, roll):
     """Position in the buffer of a roll under a mode; ``places[bonus]`` locates the base."""
-    rolls = tables.sizes[1]
-    offset = (tables.mode_plane[mode] * rolls + roll) * len(tables.lane)
+    num_actions = tables.dimensions.num_actions
+    offset = (tables.mode_plane[mode] * num_actions + roll) * len(tables.lane)
     return places[1 if tables.mode_bonus[mode] > 0 else 0] + offset
 
 
@@ -237,7 +238,7 @@ def publish_one(tables, roll, buffer, places, situation, values, player, cell):
     What an afterstate is worth then hardly depends on the next mover's own record, the lane: it is
     that of the usual roll, or of an alternative for the members of it.
     """
-    records = tables.sizes[2]
+    records = tables.dimensions.records
     stride = tables.strides.records
     first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
     target = values[len(values) - 1 - player]

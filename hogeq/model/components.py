@@ -1,35 +1,35 @@
-"""Blocks of cells that feed each other, in games whose positions can recur."""
+"""Strongly connected components of cells, in games whose positions can recur."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.tables import Ints, Tables
 
-MOST_UNKNOWNS = 256  # U of the largest block that is solved
+MOST_UNKNOWNS = 256  # U of the largest component that is solved
 
 
-def find_blocks(tables: Tables, lanes: int) -> Tables:
-    """Find the blocks of a game and put them into its tables.
+def find_components(tables: Tables, lanes: int) -> Tables:
+    """Find the components of a game and put them into its tables.
 
     Parameters
     ----------
     tables : Tables
-        With `cycles.stay`, `leave` and `stay_offset`, but no blocks yet.
+        With `cycles.stay`, `leave` and `stay_offset`, but no components yet.
     lanes : int
         Lanes in use, without the padding.
 
     Returns
     -------
     Tables
-        With `has_cycles` and the blocks set.
+        With `has_cycles` and the components set.
 
     Raises
     ------
     ValueError
-        If a game could go on for ever, since rolls exist that together keep it within a block for
-        certain, or if a block's chain has too many states.
+        If a game could go on for ever, since rolls exist that together keep it within a
+        component for certain, or if a component's chain has too many states.
     """
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     strides = tables.strides
     ends = 1 + int(tables.plane_again.max())
     cells = goal * goal
@@ -52,7 +52,7 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
     must = np.full((ends, goal, goal), -1)  # a roll that leads there for certain, or -1
     kept = set()
     for plane, (dice, last) in enumerate(zip(tables.plane_dice, tables.plane_again, strict=True)):
-        for roll in range(rolls):
+        for roll in range(num_actions):
             if roll == 0:
                 stays, sure = idle, idle
             else:
@@ -72,7 +72,7 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
     end, own, opponent = np.nonzero(can)
     source, target = own * goal + opponent, lands[can]
     certain = must[can] >= 0
-    trapped = _components(cells, source[certain], target[certain])
+    trapped = _strong_components(cells, source[certain], target[certain])
     stuck = certain & (trapped[source] == trapped[target])
     if stuck.any():
         x = int(np.argmax(stuck))
@@ -81,20 +81,22 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
             f"{must[can][x]} dice leaves both as they were for certain, and so it can go on"
         )
 
-    block_of = _components(cells, source, target)
-    looped = block_of[source] == block_of[target]
+    component_of = _strong_components(cells, source, target)
+    looped = component_of[source] == component_of[target]
     depth = np.zeros(cells, np.int64)
     between = ~looped
     while True:
         deeper = depth.copy()
-        np.maximum.at(deeper, block_of[source[between]], depth[block_of[target[between]]] + 1)
+        np.maximum.at(
+            deeper, component_of[source[between]], depth[component_of[target[between]]] + 1
+        )
         if (deeper == depth).all():
             break
         depth = deeper
-    order = np.lexsort((np.arange(cells), block_of, depth[block_of], -total.ravel()))
-    starts = np.flatnonzero(np.diff(block_of[order], prepend=-1))
-    place = np.zeros(cells, np.int64)  # of a block in the order, by its label
-    place[block_of[order[starts]]] = np.arange(len(starts))
+    order = np.lexsort((np.arange(cells), component_of, depth[component_of], -total.ravel()))
+    starts = np.flatnonzero(np.diff(component_of[order], prepend=-1))
+    place = np.zeros(cells, np.int64)  # of a component in the order, by its label
+    place[component_of[order[starts]]] = np.arange(len(starts))
 
     recorded = np.array(sorted(kept))[:, None]
     lane = np.arange(lanes)
@@ -105,30 +107,30 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
     repeat = np.broadcast_to(again[can][looped][:, None, None], shape)
     arrives = np.broadcast_to(target[looped][:, None, None], shape)
     slot = tables.next_memory[repeat, recorded, lane].astype(np.int64)
-    home = np.broadcast_to(place[block_of[source[looped]]][:, None, None], shape)
-    by_block = np.argsort(home.ravel(), kind="stable")
-    entry_start = np.searchsorted(home.ravel()[by_block], np.arange(len(starts) + 1))
+    home = np.broadcast_to(place[component_of[source[looped]]][:, None, None], shape)
+    by_component = np.argsort(home.ravel(), kind="stable")
+    entry_start = np.searchsorted(home.ravel()[by_component], np.arange(len(starts) + 1))
     unknowns = 2 * int(np.diff(entry_start).max())
     if unknowns > MOST_UNKNOWNS:
         raise ValueError(
             f"{unknowns} unknowns where positions can recur, allowed are {MOST_UNKNOWNS}: too much "
             "is remembered of a turn that leaves both scores as they were"
         )
-    entry_position = position.ravel()[by_block]
+    entry_position = position.ravel()[by_component]
     left = [np.broadcast_to(x, shape).ravel() for x in (end, opponent, recorded, own)]
     entry_at = np.full(ends * strides.ends, -1, np.int64)
     entry_at[entry_position] = np.arange(len(entry_position))
     return tables._replace(
         has_cycles=True,
         cycles=tables.cycles._replace(
-            block_start=np.append(starts, cells).astype(np.int64),
-            block_cells=order.astype(np.int64),
+            component_start=np.append(starts, cells).astype(np.int64),
+            component_cells=order.astype(np.int64),
             entry_start=entry_start.astype(np.int64),
             entry_position=entry_position,
-            entry_from=np.stack(left, axis=1)[by_block].astype(np.int64),
-            entry_cell=arrives.ravel()[by_block].astype(np.int64),
-            entry_slot=slot.ravel()[by_block],
-            entry_again=repeat.ravel()[by_block].astype(np.int64),
+            entry_from=np.stack(left, axis=1)[by_component].astype(np.int64),
+            entry_cell=arrives.ravel()[by_component].astype(np.int64),
+            entry_slot=slot.ravel()[by_component],
+            entry_again=repeat.ravel()[by_component].astype(np.int64),
             entry_at=entry_at,
         ),
     )
@@ -136,18 +138,18 @@ def find_blocks(tables: Tables, lanes: int) -> Tables:
 
 def _plain_rolls(tables: Tables) -> NDArray[np.bool_]:
     """Whether a roll can be played on a plane without a bonus, by (situation, roll, plane)."""
-    situations, rolls = tables.default_mode.shape
-    usable = np.zeros((situations, rolls, len(tables.plane_dice)), bool)
+    situations, num_actions = tables.default_mode.shape
+    usable = np.zeros((situations, num_actions, len(tables.plane_dice)), bool)
     for place in range(situations):
         first, last = tables.exception_start[place, [0, -1]]
-        roll = np.append(np.arange(rolls), tables.exception_roll[first:last])
+        roll = np.append(np.arange(num_actions), tables.exception_roll[first:last])
         mode = np.append(tables.default_mode[place], tables.exception_mode[first:last])
         plain = tables.mode_bonus[mode] == 0
         usable[place, roll[plain], tables.mode_plane[mode[plain]]] = True
     return usable
 
 
-def _components(cells: int, source: Ints, target: Ints) -> Ints:
+def _strong_components(cells: int, source: Ints, target: Ints) -> Ints:
     """Label the cells by strongly connected component; one without a loop has a label of its own.
 
     An edge from a cell to itself does not join it to anything, but the labels of its ends agree.

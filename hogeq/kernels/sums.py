@@ -1,14 +1,14 @@
 """Sums over the dice: from afterstates to the rolls that lead to them, and back.
 
 The value of a roll is a sum over its outcomes, up to ``5 n + 2`` of them for n six-sided dice.
-Summed as they stand (*directly*) they cost 230 terms for all rolls of 0 to 10 dice.  But n dice
+Summed as they stand (*directly*) they cost 230 terms for all rolls of 0 to 10 dice. But n dice
 are one die and n - 1 more, so with ``S(0, x)`` the value of an afterstate of score x,
 
     S(n, x) = 1/6 (S(n - 1, x + 2) + ... + S(n - 1, x + 6))
 
 holds the value of n dice that show no 1, from every score x at once: 5 terms a roll, *by sums*.
 It takes every outcome to leave the record of large sums; what differs for small ones, and pig out,
-are few terms that correct it.  Reach flows the other way through exactly the same numbers: one is
+are few terms that correct it. Reach flows the other way through exactly the same numbers: one is
 the adjoint of the other, and neither takes differences of running totals.
 """
 
@@ -16,9 +16,9 @@ from numba import njit
 
 from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, prefetch, splat, store
 
-# Parts are written into their callers, and each is compiled once, there.  A core leaves arrays'
+# Parts are written into their callers, and each is compiled once, there. A core leaves arrays'
 # owners alone (_nrt), or else every look at one of the tables would count references up and down,
-# which took longer than the work; so it allocates nothing.  A kernel allocates, calls its core, and
+# which took longer than the work; so it allocates nothing. A kernel allocates, calls its core, and
 # is what is cached; one that allocates nothing needs no core, and is a borrower.
 part = njit(error_model="numpy", inline="always")
 core = njit(error_model="numpy", forceinline=True, _nrt=False)
@@ -31,9 +31,10 @@ FEW = 2  # rolls in play up to which reach is carried roll by roll, not aftersta
 @part
 def place_of(tables, player, own, opponent):
     """Position in the ring buffers of roll 0 on plane 0 from base ``(own, opponent)``."""
-    goal, rolls, _, _, ring, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
     row = (player * goal + opponent) * ring + own % ring
-    return row * len(tables.plane_dice) * rolls * len(tables.lane)
+    return row * len(tables.plane_dice) * num_actions * len(tables.lane)
 
 
 @part
@@ -46,7 +47,7 @@ def base_of(tables, end, own, opponent):
 @part
 def is_wanted(tables, policy, own, opponent, roll):
     """Whether the policy can use a roll at a base, with or without a bonus."""
-    bonus = tables.sizes[4] - 1
+    bonus = tables.dimensions.ring - 1
     if policy[own, opponent, roll] > 0.0:
         return True
     return bonus > 0 and own >= bonus and policy[own - bonus, opponent, roll] > 0.0
@@ -55,7 +56,7 @@ def is_wanted(tables, policy, own, opponent, roll):
 @part
 def zero_stays(tables, own, opponent):
     """Whether rolling no dice leaves both scores below the goal."""
-    goal = tables.sizes[0]
+    goal = tables.dimensions.goal
     if own + tables.zero_points[opponent] >= goal:
         return False
     return opponent + tables.zero_gift[opponent] < goal
@@ -64,9 +65,9 @@ def zero_stays(tables, own, opponent):
 @part
 def expect_wins(tables, own, opponent):
     """Ask for the rolls that win at once from a base, some time before they are read."""
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     bases = tables.terminal_win.shape[1]
-    at = ((tables.plane_dice[0] * bases + own) * goal + opponent) * rolls
+    at = ((tables.plane_dice[0] * bases + own) * goal + opponent) * num_actions
     prefetch(tables.terminal_win, at, tables.lane)
 
 
@@ -75,7 +76,7 @@ def _outcomes(tables, dice, roll, own, opponent):
     """Range of the outcomes of a roll that stay on the board."""
     start = tables.outcome_start[dice, roll]
     gift = tables.gift[dice, roll]
-    if gift > 0 and opponent + gift >= tables.sizes[0]:
+    if gift > 0 and opponent + gift >= tables.dimensions.goal:
         start += 1
     return start, tables.outcome_stop[dice, roll, own]
 
@@ -85,7 +86,7 @@ def _corrections(tables, dice, roll, own, opponent):
     """Range of the terms that are added to a roll's sum and stay on the board."""
     start = tables.term_start[dice, roll]
     gift = tables.gift[dice, roll]
-    if gift > 0 and opponent + gift >= tables.sizes[0]:
+    if gift > 0 and opponent + gift >= tables.dimensions.goal:
         start += 1
     return start, tables.term_stop[dice, roll, own]
 
@@ -93,9 +94,9 @@ def _corrections(tables, dice, roll, own, opponent):
 @part
 def _sums_of(tables, player, opponent, plane):
     """Position of a column's ring of sums."""
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     row = (player * goal + opponent) * len(tables.plane_dice) + plane
-    return row * tables.sum_ring * rolls * len(tables.lane)
+    return row * tables.sum_ring * num_actions * len(tables.lane)
 
 
 @part
@@ -118,13 +119,14 @@ def _window(sums, column, spot, faces, ring, step, away, zero, lane):
 @part
 def is_lean(tables, policy):
     """Whether a policy makes so few rolls that they cost less directly than by sums."""
-    goal, rolls, _, _, ring, _ = tables.sizes
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
     made = 0
     for own in range(goal):
         for opponent in range(goal):
-            for roll in range(1, rolls):
+            for roll in range(1, num_actions):
                 made += policy[own, opponent, roll] > 0.0
-    share = made * (1 if ring == 1 else 2) / (goal * goal * (rolls - 1))
+    share = made * (1 if ring == 1 else 2) / (goal * goal * (num_actions - 1))
     return share * tables.direct_terms < tables.sum_terms + share * tables.corrections
 
 
@@ -142,14 +144,14 @@ def _value_of_none(tables, values, base, win, own, opponent):
 @part
 def value_rolls(tables, policy, everything, values, buffer, place, own, opponent):
     """Win probability of every roll from a base, by lane, into the buffer: directly."""
-    rolls = tables.sizes[1]
+    num_actions = tables.dimensions.num_actions
     size = len(tables.lane)
     for plane in range(len(tables.plane_dice)):
         if tables.plane_needed[own, opponent, plane] == 0:
             continue
         dice = tables.plane_dice[plane]
         base = base_of(tables, tables.plane_again[plane], own, opponent)
-        for roll in range(rolls):
+        for roll in range(num_actions):
             if not everything and not is_wanted(tables, policy, own, opponent, roll):
                 continue
             win = tables.terminal_win[dice, own, opponent, roll]
@@ -166,7 +168,7 @@ def value_rolls(tables, policy, everything, values, buffer, place, own, opponent
                     start,
                     stop,
                 )
-            store(buffer, place + (plane * rolls + roll) * size, value)
+            store(buffer, place + (plane * num_actions + roll) * size, value)
 
 
 @part
@@ -174,29 +176,29 @@ def value_rolls_by_sums(
     tables, policy, everything, values, buffer, place, sums, player, own, opponent
 ):
     """Win probability of every roll from a base, by lane, into the buffer: by sums."""
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     size = len(tables.lane)
     ring = tables.sum_ring
     for plane in range(len(tables.plane_dice)):
         dice = tables.plane_dice[plane]
         base = base_of(tables, tables.plane_again[plane], own, opponent)
         column = _sums_of(tables, player, opponent, plane)
-        here = column + own % ring * rolls * size
+        here = column + own % ring * num_actions * size
         faces = min(tables.sides[dice], goal - 1 - own)
         share = 1.0 / tables.sides[dice]
         needed = tables.plane_needed[own, opponent, plane] != 0
         if needed and (everything or is_wanted(tables, policy, own, opponent, 0)):
             win = tables.terminal_win[dice, own, opponent, 0]
             value = _value_of_none(tables, values, base, win, own, opponent)
-            store(buffer, place + plane * rolls * size, value)
-        step = rolls * size
+            store(buffer, place + plane * num_actions * size, value)
+        step = num_actions * size
         spot = own % ring
         if tables.sum_depth[dice] > 0 and own + 2 < goal:
             # The only afterstates of these that no base further on has asked for.
             many = load(values, base + tables.many_offset + 2 * tables.strides.scores, tables.lane)
             store(sums, column + (own + 2) % ring * step, many)
         zero = splat(values, 0.0, tables.lane)
-        for roll in range(1, rolls):
+        for roll in range(1, num_actions):
             total = zero
             if roll <= tables.sum_depth[dice]:
                 level = column + (roll - 1) * size
@@ -216,7 +218,7 @@ def value_rolls_by_sums(
                     start,
                     stop,
                 )
-                store(buffer, place + (plane * rolls + roll) * size, value)
+                store(buffer, place + (plane * num_actions + roll) * size, value)
 
 
 # --- reach ----------------------------------------------------------------------------------------
@@ -224,25 +226,25 @@ def value_rolls_by_sums(
 
 @part
 def _clear(tables, buffer, sources):
-    rolls = tables.sizes[1]
+    num_actions = tables.dimensions.num_actions
     size = len(tables.lane)
-    for roll in range(rolls):
+    for roll in range(num_actions):
         store(buffer, sources + roll * size, splat(buffer, 0.0, tables.lane))
 
 
 @part
 def spread_rolls(tables, policy, reach, buffer, place, own, opponent):
     """Carry the reach of every roll from a base to its afterstates, directly; clear the buffer."""
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     size = len(tables.lane)
     for plane in range(len(tables.plane_dice)):
         if tables.plane_needed[own, opponent, plane] == 0:
             continue
         dice = tables.plane_dice[plane]
         base = base_of(tables, tables.plane_again[plane], own, opponent)
-        sources = place + plane * rolls * size
+        sources = place + plane * num_actions * size
         alive = 0
-        for roll in range(1, rolls):
+        for roll in range(1, num_actions):
             if is_wanted(tables, policy, own, opponent, roll):
                 flow = lane_sum(load(buffer, sources + roll * size, tables.lane))
                 alive += 1 if flow > 0.0 else 0
@@ -267,7 +269,7 @@ def spread_rolls(tables, policy, reach, buffer, place, own, opponent):
                     )
                     store(reach, at, total)
         elif alive > 0:
-            for roll in range(1, rolls):
+            for roll in range(1, num_actions):
                 if not is_wanted(tables, policy, own, opponent, roll):
                     continue
                 flow = load(buffer, sources + roll * size, tables.lane)
@@ -282,10 +284,10 @@ def spread_rolls(tables, policy, reach, buffer, place, own, opponent):
 @part
 def land_sums(tables, reach, sums, player, own, opponent):
     """Complete the reach of the afterstates to which sums lead, before a cell collects it."""
-    rolls = tables.sizes[1]
+    num_actions = tables.dimensions.num_actions
     size = len(tables.lane)
     ring = tables.sum_ring
-    step = rolls * size
+    step = num_actions * size
     spot = own % ring
     for end in range(len(reach) // tables.strides.ends):
         landed = splat(reach, 0.0, tables.lane)
@@ -307,15 +309,15 @@ def land_sums(tables, reach, sums, player, own, opponent):
 @part
 def spread_rolls_by_sums(tables, policy, reach, buffer, place, sums, player, own, opponent):
     """Carry the reach of every roll from a base one die further; clear the buffer."""
-    goal, rolls, _, _, _, _ = tables.sizes
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     size = len(tables.lane)
     ring = tables.sum_ring
     for plane in range(len(tables.plane_dice)):
         dice = tables.plane_dice[plane]
         base = base_of(tables, tables.plane_again[plane], own, opponent)
-        sources = place + plane * rolls * size
+        sources = place + plane * num_actions * size
         column = _sums_of(tables, player, opponent, plane)
-        step = rolls * size
+        step = num_actions * size
         spot = own % ring
         share = 1.0 / tables.sides[dice]
         faces = min(tables.sides[dice], own)
@@ -334,19 +336,19 @@ def spread_rolls_by_sums(tables, policy, reach, buffer, place, sums, player, own
             at = base + tables.zero_offset[opponent]
             flow = load(buffer, sources, tables.lane)
             store(reach, at, load(reach, at, tables.lane) + flow)
-        for target in range(tables.mend_start[dice], tables.mend_start[dice + 1]):
-            if own + tables.mend_points[target] >= goal:
+        for target in range(tables.correction_start[dice], tables.correction_start[dice + 1]):
+            if own + tables.correction_points[target] >= goal:
                 break
-            if opponent + tables.mend_gift[target] < goal:
-                at = base + tables.mend_offset[target]
+            if opponent + tables.correction_gift[target] < goal:
+                at = base + tables.correction_offset[target]
                 total = gather(
                     load(reach, at, tables.lane),
                     buffer,
                     sources,
-                    tables.mend_prob,
-                    tables.mend_source,
-                    tables.mend_first[target],
-                    tables.mend_first[target + 1],
+                    tables.correction_prob,
+                    tables.correction_source,
+                    tables.correction_first[target],
+                    tables.correction_first[target + 1],
                 )
                 store(reach, at, total)
         _clear(tables, buffer, sources)

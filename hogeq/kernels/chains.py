@@ -1,0 +1,176 @@
+"""The Markov chain on a component's entries: set up, solved by elimination, improved by policy.
+
+Symbols of shapes are those of :mod:`hogeq.kernels.tables`; besides them, U is the number of states
+of a component's chain: its entries, once for each player who can have left them. Whoever ``who``
+left an entry, the mover there is ``who`` again or the other. Values in the chain are win
+probabilities of player 0, so that all its numbers are probabilities; self-play is a chain of two
+players too, who share their arrays.
+"""
+
+from hogeq.kernels.handover import modes_of, roll_at
+from hogeq.kernels.sums import base_of, part, place_of
+
+STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
+
+
+@part
+def factorise(chain, exits, size):
+    """Factorise a chain by leaving its last state out of sight, then the last but one, and so on.
+
+    `chain` (U, U) holds the probabilities of moving, `exits` (U,) those of leaving the component;
+    both are overwritten. The probability of moving on from a state is not taken as 1 less that of
+    staying but summed, so nothing is ever subtracted and every entry is accurate to rounding
+    (Grassmann, Taksar and Heyman 1985), however long the chain stays.
+    """
+    for last in range(size - 1, -1, -1):
+        moves = exits[last]
+        for state in range(last):
+            moves += chain[last, state]
+        for state in range(last):
+            share = chain[state, last] / moves
+            if share > 0.0:
+                chain[state, last] = share
+                exits[state] += share * exits[last]
+                for other in range(last):
+                    chain[state, other] += share * chain[last, other]
+        for state in range(last):
+            chain[last, state] /= moves
+        chain[last, last] = 1.0 / moves
+
+
+@part
+def absorb(chain, gains, size):
+    """Turn the gains of each state into those expected until the component is left."""
+    for last in range(size - 1, -1, -1):
+        for state in range(last):
+            gains[state] += chain[state, last] * gains[last]
+    for state in range(size):
+        gains[state] *= chain[state, state]
+        for other in range(state):
+            gains[state] += chain[state, other] * gains[other]
+
+
+@part
+def count_visits(chain, inflow, size):
+    """Turn what flows into each state into the visits to it: the adjoint of :func:`absorb`."""
+    for last in range(size - 1, -1, -1):
+        for state in range(last):
+            inflow[state] += inflow[last] * chain[last, state]
+    for state in range(size):
+        inflow[state] *= chain[state, state]
+        for other in range(state):
+            inflow[state] += inflow[other] * chain[other, state]
+
+
+@part
+def staying(tables, dice, roll, opponent):
+    """Probability that a roll stays and that it does not, and the offset of what it then leaves."""
+    if roll > 0:
+        cycles = tables.cycles
+        return cycles.stay[dice, roll], cycles.leave[dice, roll], cycles.stay_offset[roll]
+    if tables.zero_points[opponent] == 0 and tables.zero_gift[opponent] == 0:
+        return 1.0, 0.0, tables.zero_offset[opponent]
+    return 0.0, 1.0, 0
+
+
+@part
+def list_moves(tables, component, whos, players, places, modes, stay, leave, target, position):
+    """Fill how each roll moves each state of a component's chain, arrays (U, K).
+
+    `stay` and `leave` are probabilities, `target` is the state to which staying leads, `position`
+    is where the buffer holds the roll.
+    """
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
+    size = len(tables.lane)
+    cycles = tables.cycles
+    first = cycles.entry_start[component]
+    for entry in range(first, cycles.entry_start[component + 1]):
+        own, opponent = divmod(cycles.entry_cell[entry], goal)
+        memory, lane = divmod(cycles.entry_slot[entry], size)
+        situation = tables.situation[own, opponent]
+        modes_of(tables, situation, memory, lane, modes)
+        for who in range(whos):
+            state = (entry - first) * whos + who
+            mover = mover_at(tables, entry, who, whos)
+            seat = min(mover, players - 1)
+            places[0] = place_of(tables, seat, own, opponent)
+            places[1] = place_of(tables, seat, own + ring - 1, opponent)
+            for roll in range(num_actions):
+                mode = modes[roll]
+                plane = tables.mode_plane[mode]
+                position[state, roll] = roll_at(tables, places, mode, roll) + lane
+                stay[state, roll] = 0.0
+                leave[state, roll] = 1.0
+                target[state, roll] = 0
+                if tables.mode_bonus[mode] > 0:
+                    continue
+                chance, other, offset = staying(tables, tables.plane_dice[plane], roll, opponent)
+                if chance > 0.0:
+                    base = base_of(tables, tables.plane_again[plane], own, opponent)
+                    left = cycles.entry_at[base + offset + lane]
+                    if left >= 0:
+                        stay[state, roll] = chance
+                        leave[state, roll] = other
+                        target[state, roll] = (left - first) * whos + mover
+
+
+@part
+def mover_at(tables, entry, who, whos):
+    """Player to move at an entry that `who` left."""
+    return who if tables.cycles.entry_again[entry] else whos - 1 - who
+
+
+@part
+def build_chain(
+    tables, component, whos, policies, picks, stay, leave, target, rest, chain, exits, gains
+):
+    """Set up a component's chain: each state keeps to its pick (U,), or, if -1, to the policy.
+
+    Fills `chain` (U, U), `exits` (U,) and `gains` (U,), what the rolls in play win outside.
+    """
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
+    first = tables.cycles.entry_start[component]
+    size = (tables.cycles.entry_start[component + 1] - first) * whos
+    for state in range(size):
+        entry = first + state // whos
+        own, opponent = divmod(tables.cycles.entry_cell[entry], goal)
+        seat = min(mover_at(tables, entry, state % whos, whos), len(policies) - 1)
+        for other in range(size):
+            chain[state, other] = 0.0
+        exits[state] = 0.0
+        gains[state] = 0.0
+        for roll in range(num_actions):
+            weight = policies[seat, own, opponent, roll]
+            if picks[state] >= 0:
+                weight = 1.0 if roll == picks[state] else 0.0
+            if weight > 0.0:
+                chain[state, target[state, roll]] += weight * stay[state, roll]
+                exits[state] += weight * leave[state, roll]
+                gains[state] += weight * rest[state, roll]
+    return size
+
+
+@part
+def improve(tables, component, mover, picks, stay, target, rest, wins):
+    """Move the picks of a mover's states to better rolls; whether any moved.
+
+    Player 0 wants the win probabilities `wins` (U,) high, player 1 wants them low.
+    """
+    num_actions = tables.dimensions.num_actions
+    first = tables.cycles.entry_start[component]
+    size = (tables.cycles.entry_start[component + 1] - first) * 2
+    sign = 1.0 if mover == 0 else -1.0
+    moved = False
+    for state in range(size):
+        if picks[state] < 0 or mover_at(tables, first + state // 2, state % 2, 2) != mover:
+            continue
+        roll = picks[state]
+        best = sign * (rest[state, roll] + stay[state, roll] * wins[target[state, roll]]) + STRICT
+        for roll in range(num_actions):
+            value = sign * (rest[state, roll] + stay[state, roll] * wins[target[state, roll]])
+            if value > best:
+                best = value
+                picks[state] = roll
+                moved = True
+    return moved
