@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import psutil
 import yaml
 
-from hogeq.runs import index as runs
+from hogeq.runs.index import read_run
 from hogeq.runs.sweep import run_sweep
 from hogeq.runs.sweep_file import Sweep, load_sweep
 from hogeq.support.workers import Workers, workers
@@ -176,7 +176,7 @@ def main() -> None:
             )
         points = [(folder / "local" / "trial" / point.name, point) for point in sweep.points]
         told = seconds(
-            lambda: [runs.read(path, point.config.resolved()) for path, point in points],
+            lambda: [read_run(path, point.config.resolved()) for path, point in points],
             options.repeats,
         ) / len(points)
         costs = {on: handed(on, options.tasks, folder) for on in ("local", "dask")}

@@ -19,10 +19,9 @@ from hogeq.model.game import compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
-from hogeq.runs.checkpoint import SCHEMA
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
-from hogeq.runs.names import MANIFEST
+from hogeq.runs.filenames import MANIFEST, SCHEMA
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.files import write_whole

@@ -62,7 +62,7 @@ def run(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
     from hogeq.runs.config import load_config
-    from hogeq.runs.directory import finite
+    from hogeq.runs.manifest import finite
     from hogeq.runs.errors import ResultsError
     from hogeq.runs.runner import RunError, run_experiment
     from hogeq.runs.signals import Interrupted

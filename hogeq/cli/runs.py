@@ -8,7 +8,7 @@ import typer
 from hogeq.cli.shell import BadInputError, JsonOption, emit, refusing, table
 
 if TYPE_CHECKING:
-    from hogeq.runs.index import Run
+    from hogeq.runs.index import RunRecord
 
 _COLUMNS = {
     "path": "run",
@@ -65,7 +65,7 @@ def runs(
         raise BadInputError(f"--sort: got {sort!r}; allowed: {', '.join(index.KEYS)}")
     wanted = [_pair(item) for item in where or ()]
     with refusing():
-        found, broken = index.find(root)
+        found, broken = index.find_runs(root)
     chosen = [
         run
         for run in found
@@ -99,7 +99,7 @@ def _same(there: object, wanted: object) -> bool:
     return there == wanted and isinstance(there, bool) == isinstance(wanted, bool)
 
 
-def _listed(found: "list[Run]", root: Path, keys: list[str]) -> str:
+def _listed(found: "list[RunRecord]", root: Path, keys: list[str]) -> str:
     rows = []
     for run in found:
         shown = {**{name: getattr(run, name) for name in _COLUMNS}, "path": _below(run.path, root)}

@@ -12,7 +12,7 @@ from hogeq.cli.shell import BadInputError, JsonOption, computing, emit, refusing
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from hogeq.runs.sweep import Summary
+    from hogeq.runs.sweep import SweepSummary
 
 _SHOWN = ("attack", "bound", "matrix_attack", "seconds")
 
@@ -99,7 +99,7 @@ def _bar(total: int) -> "tqdm[Any]":
     )
 
 
-def _told(summary: "Summary") -> str:
+def _told(summary: "SweepSummary") -> str:
     rows = [
         (row["point"], row["status"], *(_rate(row[key]) for key in _SHOWN)) for row in summary.rows
     ]

@@ -1,6 +1,5 @@
 """Finished runs, read back from their directories."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 
 from hogeq.runs.config import Config, config_from, load_config
 from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.filenames import CONFIG, MANIFEST, MATRIX, METRICS, POLICY
+from hogeq.runs.manifest import config_in_manifest, readable_manifest
 from hogeq.runs.metrics import Metrics, read_metrics
-from hogeq.runs.names import CONFIG, MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.strategies.read import read_strategy
 
 
@@ -83,12 +83,12 @@ def _read(path: Path) -> FinishedRun:
     for name in (POLICY, MATRIX):
         if name not in there:
             raise ResultsError(f"{path}: no {name} in it; allowed are directories of finished runs")
-    manifest = _manifest(path / MANIFEST)
-    # Champions keep the config that made them in their manifest.
-    if CONFIG in there:
+    manifest = readable_manifest(path)
+    kept = config_in_manifest(path, manifest)
+    if kept is not None:
+        config = config_from(kept, f"{path / MANIFEST}: config")
+    elif CONFIG in there:
         config = load_config(path / CONFIG)
-    elif "config" in manifest:
-        config = config_from(manifest["config"], f"{path / MANIFEST}: config")
     else:
         raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
     goal, dice = config.rules.goal, config.rules.max_dice
@@ -102,14 +102,6 @@ def _read(path: Path) -> FinishedRun:
         policy=read_strategy(path / POLICY, goal, dice).astype(np.float64),
         matrix=read_strategy(path / MATRIX, goal, dice).astype(np.int8),
     )
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}  # it is shown, and nothing depends on it
-    return found if isinstance(found, dict) else {}
 
 
 def _same_game(one: FinishedRun, two: FinishedRun) -> bool:

@@ -24,8 +24,8 @@ from hogeq.report.explore import Counter, Explored, explore, region_size
 from hogeq.report.finished import FinishedRun
 from hogeq.response.search import SearchBudget
 from hogeq.rules import describe, memory
-from hogeq.runs.directory import finite
 from hogeq.runs.environment import environment
+from hogeq.runs.manifest import finite
 from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import io
-import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -10,15 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.runs.errors import ResultsError, one_line
+from hogeq.runs.errors import ResultsError
+from hogeq.runs.filenames import CONFIG, SCHEMA
 from hogeq.runs.metrics import COLUMNS, Metrics, metrics_row
-from hogeq.runs.names import CONFIG
-
-if sys.platform != "win32":
-    pass
-
-SCHEMA: Final = 1
-"""Version of the layout of a run directory and of its checkpoint."""
+from hogeq.support.messages import error_line, shortened
 
 _STATE: Final = "state."
 
@@ -55,6 +49,7 @@ class Checkpoint:
 
 
 def packed(checkpoint: Checkpoint) -> bytes:
+    """Write a checkpoint as the bytes of an ``.npz`` file; no array may need a pickle."""
     table = np.array(
         [dataclasses.astuple(row) for row in checkpoint.metrics], dtype=np.float64
     ).reshape(-1, len(COLUMNS))
@@ -84,6 +79,22 @@ def unpacked(
     like: Mapping[str, NDArray[Any]],
     grows: Collection[str],
 ) -> Checkpoint:
+    """Read a checkpoint back, and check that it can go on.
+
+    Parameters
+    ----------
+    data : bytes
+        As `packed` gives them, or anything else.
+    path : Path
+        Where they stood, for messages.
+    solver, fingerprint, like, grows
+        As in `RunDirectory.load`.
+
+    Raises
+    ------
+    ResultsError
+        The bytes are no whole checkpoint, or one of another version, solver, config or game.
+    """
     arrays = _arrays(data, path)
     schema = arrays.get("schema")
     if schema is None or schema.ndim or schema.dtype.kind != "i":
@@ -127,7 +138,7 @@ def unpacked(
             state=state,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ResultsError(f"{path} is not a whole checkpoint: {one_line(error)}") from error
+        raise ResultsError(f"{path} is not a whole checkpoint: {_why(error)}") from error
 
 
 def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
@@ -139,5 +150,9 @@ def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     except Exception as error:
         raise ResultsError(
-            f"{path} is truncated or not a checkpoint: {one_line(error)}; --overwrite starts anew"
+            f"{path} is truncated or not a checkpoint: {_why(error)}; --overwrite starts anew"
         ) from error
+
+
+def _why(error: BaseException) -> str:
+    return shortened(error_line(error))

@@ -8,10 +8,7 @@ import contextlib
 import csv
 import dataclasses
 import io
-import json
-import math
 import shutil
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -21,13 +18,11 @@ from numpy.typing import NDArray
 
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
 from hogeq.runs.errors import ResultsError, replacing, reported
+from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS
 from hogeq.runs.locks import LOCK_FILE, lock
+from hogeq.runs.manifest import manifest_text, readable_manifest
 from hogeq.runs.metrics import COLUMNS, Metrics
 from hogeq.support import files
-
-if sys.platform != "win32":
-    pass
-from hogeq.runs.names import CHECKPOINT, FILES, MANIFEST, METRICS
 
 
 class RunDirectory:
@@ -141,7 +136,7 @@ class RunDirectory:
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write `manifest.json`; NaN and infinities, which JSON has not, become null."""
-        self.write(MANIFEST, json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n")
+        self.write(MANIFEST, manifest_text(manifest))
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
@@ -193,22 +188,7 @@ class RunDirectory:
 
     def manifest(self) -> dict[str, Any]:
         """Read `manifest.json`; empty if it is missing or broken, as nothing depends on it."""
-        try:
-            found = json.loads((self.path / MANIFEST).read_bytes())
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
-
-
-def finite(value: Any) -> Any:
-    """Copy plain values with NaN and infinities as None, since JSON has neither."""
-    if isinstance(value, Mapping):
-        return {str(key): finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+        return readable_manifest(self.path)
 
 
 def _require_run_directory(path: Path) -> None:

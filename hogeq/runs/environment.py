@@ -7,14 +7,10 @@ import importlib.metadata
 import os
 import platform
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 from hogeq import __version__
-
-if sys.platform != "win32":
-    pass
 
 _PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
 

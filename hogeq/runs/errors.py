@@ -1,14 +1,10 @@
-"""Errors of run directories."""
+"""Errors of run directories, and the blocks that raise them instead of `OSError`."""
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from hogeq.support import files
-
-if sys.platform != "win32":
-    pass
 
 
 class ResultsError(ValueError):
@@ -44,8 +40,3 @@ def reported(path: Path, verb: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ResultsError(f"{path} cannot be {verb}: {error.strerror or error}") from error
-
-
-def one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 100 else text[:97] + "..."

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.runs.directory import finite
 from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.filenames import CHECKPOINT, CONFIG, MANIFEST, METRICS
 from hogeq.runs.locks import is_held
+from hogeq.runs.manifest import config_in_manifest, finite, read_manifest
 from hogeq.runs.metrics import read_metrics
-from hogeq.runs.names import CHECKPOINT, CONFIG, MANIFEST, METRICS
 from hogeq.support.yaml import ConfigError, read_yaml
 
 CUT_OFF: Final = "cut off"
@@ -19,8 +19,8 @@ CUT_OFF: Final = "cut off"
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
-    """One run directory. What is not known, of a run under way say, is None.
+class RunRecord:
+    """What is known of one run directory; what is not, of a run under way say, is None.
 
     Attributes
     ----------
@@ -77,24 +77,24 @@ class Run:
         return finite({**row, "path": str(self.path)})
 
 
-KEYS: Final = tuple(field.name for field in dataclasses.fields(Run) if field.name != "config")
+KEYS: Final = tuple(field.name for field in dataclasses.fields(RunRecord) if field.name != "config")
 """What runs can be sorted by."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Broken:
+class BrokenRun:
     """A run directory that cannot be read, and why."""
 
     path: Path
     why: str
 
 
-def find(root: str | Path) -> tuple[list[Run], list[Broken]]:
+def find_runs(root: str | Path) -> tuple[list[RunRecord], list[BrokenRun]]:
     """Read every run directory under a folder, and the folder itself if it is one.
 
     Returns
     -------
-    tuple of list of Run, list of Broken
+    tuple of list of RunRecord, list of BrokenRun
         Each by path.
 
     Raises
@@ -105,17 +105,17 @@ def find(root: str | Path) -> tuple[list[Run], list[Broken]]:
     root = Path(root)
     with reported(root, "read"):
         os.scandir(root).close()
-    found: list[Run] = []
-    broken: list[Broken] = []
+    found: list[RunRecord] = []
+    broken: list[BrokenRun] = []
     for path in _directories(root):
         try:
-            found.append(read(path))
+            found.append(read_run(path))
         except (ConfigError, ResultsError) as error:
-            broken.append(Broken(path, str(error)))
+            broken.append(BrokenRun(path, str(error)))
     return found, broken
 
 
-def read(path: str | Path, config: Mapping[str, Any] | None = None) -> Run:
+def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRecord:
     """Read one run directory.
 
     Parameters
@@ -132,19 +132,20 @@ def read(path: str | Path, config: Mapping[str, Any] | None = None) -> Run:
         Its manifest or metrics cannot.
     """
     path = Path(path)
-    manifest = _manifest(path / MANIFEST)
+    manifest = read_manifest(path)
     if config is None:
         file = path / CONFIG
-        # Champions keep the config that made them in their manifest.
-        in_manifest = "config" in manifest and not file.exists()
-        config = _mapping(manifest["config"] if in_manifest else read_yaml(file), file)
+        kept = config_in_manifest(path, manifest)
+        config = read_yaml(file) if kept is None else kept
+        if not isinstance(config, Mapping):
+            raise ResultsError(f"{file} is not what a run writes: no mapping in it")
     try:
         return _run(path, manifest, dict(_flat(config)))
     except TypeError as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
 
-def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> Run:
+def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> RunRecord:
     if not manifest.get("figures"):
         manifest = {**manifest, **_last_measured(path, manifest)}
     figures = _part(manifest, "figures")
@@ -152,7 +153,7 @@ def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> 
     status = manifest.get("status")
     if status == "running" and not is_held(path):
         status = CUT_OFF
-    return Run(
+    return RunRecord(
         path=path,
         name=_known(str, config.get("name")) or path.name,
         status=_known(str, status) or "unknown",
@@ -173,15 +174,15 @@ def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> 
     )
 
 
-def ordered(runs: Sequence[Run], key: str, *, descending: bool = False) -> list[Run]:
+def ordered(runs: Sequence[RunRecord], key: str, *, descending: bool = False) -> list[RunRecord]:
     """Sort runs by one of `KEYS`, those that lack it last."""
     have = [run for run in runs if getattr(run, key) is not None]
     have.sort(key=lambda run: getattr(run, key), reverse=descending)
     return have + [run for run in runs if getattr(run, key) is None]
 
 
-def differing(runs: Sequence[Run]) -> list[str]:
-    """List the keys of their configs in which runs differ, those aside that `Run` has itself."""
+def differing(runs: Sequence[RunRecord]) -> list[str]:
+    """List the config keys in which runs differ, apart from those that are fields of a record."""
     apart = {"name", "rules.name", "solver.name", "seed"}
     keys = dict.fromkeys(key for run in runs for key in run.config if key not in apart)
     return [key for key in keys if len({json.dumps(run.config.get(key)) for run in runs}) > 1]
@@ -194,16 +195,6 @@ def _directories(root: Path) -> Iterator[Path]:
         if marks & set(files):
             below.clear()
             yield Path(folder)
-
-
-def _manifest(path: Path) -> Mapping[str, Any]:
-    with reported(path, "read"):
-        data = path.read_bytes()
-    try:
-        found = json.loads(data)
-    except ValueError as error:
-        raise ResultsError(f"{path} is truncated or not JSON") from error
-    return _mapping(found, path)
 
 
 def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,12 +227,6 @@ def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]
             yield from _flat(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
-
-
-def _mapping(value: object, path: Path) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ResultsError(f"{path} is not what a run writes: no mapping in it")
-    return value
 
 
 def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:

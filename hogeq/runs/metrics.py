@@ -2,15 +2,11 @@
 
 import csv
 import dataclasses
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from hogeq.runs.errors import ResultsError, reported
-
-if sys.platform != "win32":
-    pass
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +70,7 @@ def read_metrics(path: str | Path) -> list[Metrics]:
 
 
 def metrics_row(row: Sequence[float]) -> Metrics:
+    """Make a line of its numbers; `ValueError` or `OverflowError` if they are not such a line."""
     iteration, *others = row
     if iteration != int(iteration) or len(row) != len(COLUMNS):
         raise ValueError(row)

@@ -22,20 +22,21 @@ from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import attack
-from hogeq.runs.checkpoint import SCHEMA, Checkpoint
+from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
 from hogeq.runs.errors import ResultsError, reported
-from hogeq.runs.metrics import Metrics
-from hogeq.runs.names import (
+from hogeq.runs.filenames import (
     CONFIG,
     EXPLOITABILITY_PLOT,
     FINAL_STRATEGY,
     MATRIX,
     MATRIX_PLOT,
     POLICY,
+    SCHEMA,
 )
+from hogeq.runs.metrics import Metrics
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import Interval, RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
@@ -131,10 +132,10 @@ def run_experiment(
         else:
             directory = RunDirectory.resume(resume)
         with directory:
-            return _Run(config, game, state, directory, signals).whole(quiet)
+            return _Runner(config, game, state, directory, signals).whole(quiet)
 
 
-class _Run:
+class _Runner:
     """One run on its way: what has been done, and what is saved of it."""
 
     def __init__(

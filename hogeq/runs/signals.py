@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from hogeq.runs.names import CONFIG
+from hogeq.runs.filenames import CONFIG
 
 
 class Interrupted(KeyboardInterrupt):

@@ -8,20 +8,21 @@ import dataclasses
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.runs import index as runs
 from hogeq.runs.config import Config, load_config
+from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import HeldError, ResultsError, replacing, reported
+from hogeq.runs.filenames import CONFIG, FILES, MANIFEST
+from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
-from hogeq.runs.names import CONFIG, FILES, MANIFEST
 from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
-from hogeq.runs.sweep_file import TOKEN, Point, Sweep, identity
-from hogeq.runs.sweep_table import keep_file, table_row, write_table
+from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
+from hogeq.runs.sweep_table import table_row, write_table
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
@@ -33,7 +34,7 @@ GRACE: Final = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Summary:
+class SweepSummary:
     """What a sweep came to.
 
     Attributes
@@ -72,7 +73,7 @@ class Summary:
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class PointTask:
     """A point on its way to a worker.
 
     Attributes
@@ -93,7 +94,7 @@ class Task:
 
 
 @dataclasses.dataclass(frozen=True)
-class Report:
+class PointResult:
     """What a worker says of a point.
 
     Attributes
@@ -108,26 +109,26 @@ class Report:
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
 
-def compute_point(task: Task) -> Report:
+def compute_point(task: PointTask) -> PointResult:
     """Run one point: in its place if that can be seen from here, or in a folder of its own.
 
     Returns
     -------
-    Report
+    PointResult
         Whatever happens, so that no error has to travel.
     """
     folder, config = Path(task.folder), task.config
     try:
         if _sees(folder, task.token):
             _run_in_place(config, folder, task.overwrite)
-            return Report()
+            return PointResult()
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
             path = run_experiment(config, scratch, quiet=True).directory
-            return Report(files={name: (path / name).read_bytes() for name in FILES})
+            return PointResult(files={name: (path / name).read_bytes() for name in FILES})
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
-        return Report(str(error))
+        return PointResult(str(error))
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
-        return Report(f"internal failure: {type(error).__name__}: {error}")
+        return PointResult(f"internal failure: {type(error).__name__}: {error}")
 
 
 def _sees(folder: Path, token: str) -> bool:
@@ -159,7 +160,7 @@ def run_sweep(
     *,
     overwrite: bool = False,
     progress: Callable[[int, int], object] = lambda _done, _failed: None,
-) -> Summary:
+) -> SweepSummary:
     """Compute what is left of a sweep, and write its table and its figure.
 
     Parameters
@@ -176,7 +177,7 @@ def run_sweep(
 
     Returns
     -------
-    Summary
+    SweepSummary
 
     Raises
     ------
@@ -202,17 +203,17 @@ def run_sweep(
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
         notes = write_table(sweep, rows, folder)
-    return Summary(folder, rows, done_before, time.monotonic() - started, notes)
+    return SweepSummary(folder, rows, done_before, time.monotonic() - started, notes)
 
 
-def _is_complete(point: Point, folder: Path) -> bool:
+def _is_complete(point: SweepPoint, folder: Path) -> bool:
     """Whether a point's run is there and whole; refuse one of another config."""
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
     there, wanted = load_config(path / CONFIG), point.config
     try:
-        found = runs.read(path, there.resolved())
+        found = read_run(path, there.resolved())
     except ResultsError:
         found = None  # cut off before its first manifest
     longer = found is not None and (found.iterations or 0) > wanted.solver.iterations
@@ -226,7 +227,7 @@ def _is_complete(point: Point, folder: Path) -> bool:
 
 
 def _computed(
-    points: Sequence[Point],
+    points: Sequence[SweepPoint],
     workers: Workers,
     folder: Path,
     overwrite: bool,
@@ -237,23 +238,30 @@ def _computed(
     token = secrets.token_hex(16)
     with replacing(folder / TOKEN) as temporary:
         temporary.write_text(token)
-    tasks = [Task(point.config, str(folder), token, overwrite) for point in points]
+    tasks = [PointTask(point.config, str(folder), token, overwrite) for point in points]
     errors: dict[str, str] = {}
     with closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes:
-        for index, report in outcomes:
+        for index, result in outcomes:
             name = points[index].name
-            if isinstance(report, Exception):
+            if isinstance(result, Exception):
                 errors[name] = (
-                    f"no worker could compute it: {type(report).__name__}: {_line(report)}"
+                    f"no worker could compute it: {type(result).__name__}: {_line(result)}"
                 )
-            elif report.error:
-                errors[name] = _line(report.error)
-            elif report.files:
-                keep_file(report.files, folder, name)
+            elif result.error:
+                errors[name] = _line(result.error)
+            elif result.files:
+                _keep_files(result.files, folder, name)
             ended += 1
             progress(ended, len(errors))
     (folder / TOKEN).unlink(missing_ok=True)
     return errors
+
+
+def _keep_files(contents: Mapping[str, bytes], folder: Path, name: str) -> None:
+    """Write the files of a run that a worker sent; the manifest comes last and makes it whole."""
+    with RunDirectory.create(folder, name, overwrite=(folder / name).exists()) as directory:
+        for file in sorted(contents, key=MANIFEST.__eq__):
+            directory.write(file, contents[file])
 
 
 def _line(error: object) -> str:

@@ -27,7 +27,7 @@ _LONGEST: Final = 80  # characters of a point's name
 
 
 @dataclasses.dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One run of a sweep.
 
     Attributes
@@ -60,12 +60,12 @@ class Sweep:
         Of the folder that its run directories are in.
     keys : tuple of str
         Paths of the keys that points set.
-    points : tuple of Point
+    points : tuple of SweepPoint
     """
 
     name: str
     keys: tuple[str, ...]
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
 
 
 class _File(Strict):
@@ -137,10 +137,10 @@ def _settings(
 
 def _point(
     base: Mapping[str, Any], settings: dict[str, Any], labels: Mapping[str, str], source: str
-) -> Point:
+) -> SweepPoint:
     name = _name({labels[key]: value for key, value in settings.items()})
     tree = {**set_keys(base, settings, source), "name": name}
-    return Point(config_from(tree, f"{source}: point {name}"), settings)
+    return SweepPoint(config_from(tree, f"{source}: point {name}"), settings)
 
 
 def point_labels(keys: Sequence[str]) -> dict[str, str]:
@@ -163,9 +163,10 @@ def _name(settings: Mapping[str, Any]) -> str:
 
 
 def setting_text(value: object) -> str:
-    return (
-        value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=str)
-    )
+    """Write a setting for a name or a table: a text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, separators=(",", ":"), default=str)
 
 
 def identity(config: Config) -> str:
@@ -177,8 +178,8 @@ def identity(config: Config) -> str:
     return json.dumps(tree, sort_keys=True)
 
 
-def _require_distinct(points: Sequence[Point], source: str) -> None:
-    seen: dict[str, Point] = {}
+def _require_distinct(points: Sequence[SweepPoint], source: str) -> None:
+    seen: dict[str, SweepPoint] = {}
     for point in points:
         other = seen.setdefault(identity(point.config), point)
         if other is not point:
@@ -188,7 +189,7 @@ def _require_distinct(points: Sequence[Point], source: str) -> None:
             )
 
 
-def _require_possible(points: Sequence[Point], source: str) -> None:
+def _require_possible(points: Sequence[SweepPoint], source: str) -> None:
     """Refuse what the game or the solver would refuse, once for each kind of it."""
     tried = set()
     for point in points:

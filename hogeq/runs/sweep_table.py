@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq import figures
-from hogeq.runs import index as runs
-from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import ResultsError, replacing, reported
-from hogeq.runs.names import MANIFEST
-from hogeq.runs.sweep_file import Point, Sweep, point_labels, setting_text
+from hogeq.runs.index import read_run
+from hogeq.runs.sweep_file import Sweep, SweepPoint, point_labels, setting_text
 from hogeq.support.yaml import ConfigError
 
 TABLE: Final = "table.csv"
@@ -20,22 +18,17 @@ PARQUET: Final = "table.parquet"
 
 FIGURE: Final = "summary.png"
 
-
-def keep_file(contents: Mapping[str, bytes], folder: Path, name: str) -> None:
-    """Write the files of a run that a worker sent, the manifest last: with it the run is whole."""
-    with RunDirectory.create(folder, name, overwrite=(folder / name).exists()) as directory:
-        for file in sorted(contents, key=MANIFEST.__eq__):
-            directory.write(file, contents[file])
-
-
 FIGURE_COLUMNS: Final = ("iterations", "attack", "bound", "matrix_attack", "matrix_bound")
 
 TIME_COLUMNS: Final = ("seconds", "elapsed")
 
 
-def table_row(point: Point, keys: Sequence[str], folder: Path, error: str | None) -> dict[str, Any]:
+def table_row(
+    point: SweepPoint, keys: Sequence[str], folder: Path, error: str | None
+) -> dict[str, Any]:
+    """Make the line of a point: its settings, and what its run directory says came of it."""
     try:
-        found = vars(runs.read(folder / point.name, point.config.resolved()))
+        found = vars(read_run(folder / point.name, point.config.resolved()))
     except (ConfigError, ResultsError) as broken:
         found = {"status": "failed"}
         error = error or str(broken)
@@ -49,6 +42,13 @@ def table_row(point: Point, keys: Sequence[str], folder: Path, error: str | None
 
 
 def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, ...]:
+    """Write a sweep's table as CSV and as Parquet, and draw its figure.
+
+    Returns
+    -------
+    tuple of str
+        What a user should know: that the Parquet file is missing, and why.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows[0])
@@ -59,7 +59,7 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
         temporary.write_text(text.getvalue(), encoding="utf-8")
     notes = _write_parquet(sweep, rows, folder / PARQUET)
     with reported(folder / FIGURE, "written"):
-        draw_table(sweep, rows, folder / FIGURE)
+        _draw(sweep, rows, folder / FIGURE)
     return notes
 
 
@@ -100,7 +100,7 @@ def _uniform(cells: Sequence[Any]) -> list[Any]:
     return [cell if cell is None else setting_text(cell) for cell in cells]
 
 
-def draw_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Draw the interval of every setting, seeds of one setting in one line."""
     apart = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
     labels = point_labels(apart)

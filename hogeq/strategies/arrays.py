@@ -1,27 +1,18 @@
-"""Strategies as arrays, and the ones that are known by name.
+"""Strategies as arrays: what is valid, and policies from matrices.
 
 A *matrix* is an int8 array of shape (G, G): ``matrix[s, o]`` dice are rolled by a player with score
 ``s`` against ``o``. A *policy* is a float64 array of shape (G, G, K): ``policy[s, o, k]`` is the
 probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from hogeq.support.aliases import Matrix, Policy
-
-if TYPE_CHECKING:
-    pass
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeGuard
-
-if TYPE_CHECKING:
-    pass
-
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
 # from 1e-6 on.
@@ -224,5 +215,6 @@ def shown(value: object) -> str:
 
 
 def label(path: Path) -> str:
+    """Give a path as a message names it."""
     text = str(path)
     return text if text.isprintable() else ascii(text)

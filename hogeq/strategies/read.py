@@ -28,7 +28,7 @@ import stat
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +43,6 @@ from hogeq.strategies.arrays import (
 )
 from hogeq.strategies.sandbox import CHUNK, ask
 from hogeq.support.aliases import Matrix, Policy
-
-if TYPE_CHECKING:
-    pass
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -120,6 +117,7 @@ def read_strategy(
 
 
 def known_suffix(path: Path) -> str:
+    """Give a path's suffix in lower case, one of `SUFFIXES`, or raise `StrategyError`."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"

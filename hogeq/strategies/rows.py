@@ -6,12 +6,12 @@ from hogeq.support.aliases import Floats
 
 
 def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
-    """Rows scaled to sum to 1; where a row has no infoset_reach, that of `otherwise`, or uniform."""
-    infoset_reach = row_sums(total)
-    empty = infoset_reach <= 0.0
-    rows = total / np.where(empty, 1.0, infoset_reach)[..., None]
+    """Scale rows to sum to 1; a row without positive sum is that of `otherwise`, or uniform."""
+    sums = row_sums(total)
+    empty = sums <= 0.0
+    rows = total / np.where(empty, 1.0, sums)[..., None]
     rows[empty] = 1.0 / total.shape[-1] if otherwise is None else otherwise[empty]
-    # A second time, since rows of tiny infoset_reach can miss 1 by more than rounding allows.
+    # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
     rows /= row_sums(rows)[..., None]
     return rows
 

@@ -10,13 +10,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, Final, cast
 
 from hogeq.strategies import child
 from hogeq.strategies.arrays import StrategyError, label
-
-if TYPE_CHECKING:
-    pass
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
 

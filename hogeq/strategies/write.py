@@ -4,7 +4,7 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,6 @@ from hogeq.strategies.read import MOST_DICE, known_suffix
 from hogeq.strategies.sandbox import DIGITS
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
-
-if TYPE_CHECKING:
-    pass
 
 
 def write_strategy(

@@ -27,8 +27,8 @@ from hogeq.response.search import SearchBudget
 from hogeq.rules import memory, rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.errors import ResultsError
+from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.runs.metrics import read_metrics
-from hogeq.runs.names import MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.runs.runner import run_experiment as run
 
 CONFIG = {

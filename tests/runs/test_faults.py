@@ -30,8 +30,7 @@ from hogeq.model.game import compile_game
 from hogeq.runs import runner
 from hogeq.runs.config import Config, config_from
 from hogeq.runs.errors import ResultsError, replacing
-from hogeq.runs.metrics import read_metrics
-from hogeq.runs.names import (
+from hogeq.runs.filenames import (
     CHECKPOINT,
     CONFIG,
     FILES,
@@ -41,6 +40,7 @@ from hogeq.runs.names import (
     METRICS,
     POLICY,
 )
+from hogeq.runs.metrics import read_metrics
 from hogeq.runs.overrides import apply_overrides
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run

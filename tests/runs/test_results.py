@@ -21,11 +21,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hogeq.runs.checkpoint import Checkpoint
-from hogeq.runs.directory import RunDirectory, finite
+from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
 from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS
+from hogeq.runs.manifest import finite
 from hogeq.runs.metrics import COLUMNS, Metrics, read_metrics
-from hogeq.runs.names import CHECKPOINT, FILES, MANIFEST, METRICS
 
 ROOT = Path(__file__).parents[2]
 STATE = {

@@ -31,13 +31,11 @@ from hogeq.purification import purify
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import attack
 from hogeq.runs import runner
-from hogeq.runs.checkpoint import SCHEMA
 from hogeq.runs.config import Config, config_from, load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
 from hogeq.runs.errors import ResultsError, replacing
-from hogeq.runs.metrics import read_metrics
-from hogeq.runs.names import (
+from hogeq.runs.filenames import (
     CHECKPOINT,
     CONFIG,
     FILES,
@@ -46,7 +44,9 @@ from hogeq.runs.names import (
     MATRIX,
     METRICS,
     POLICY,
+    SCHEMA,
 )
+from hogeq.runs.metrics import read_metrics
 from hogeq.runs.overrides import apply_overrides
 from hogeq.runs.runner import RunError, schedule
 from hogeq.runs.runner import run_experiment as run

@@ -11,9 +11,9 @@ from hogeq.cli import main
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import HeldError, ResultsError
-from hogeq.runs.index import differing, find, ordered, read
+from hogeq.runs.filenames import CONFIG, MANIFEST, METRICS
+from hogeq.runs.index import differing, find_runs, ordered, read_run
 from hogeq.runs.metrics import Metrics
-from hogeq.runs.names import CONFIG, MANIFEST, METRICS
 
 FIGURES = {
     "average_policy": {"attack": 0.52, "bound": 0.6},
@@ -79,7 +79,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[str]:
 
 
 def test_a_run_is_read_from_its_files(root: Path) -> None:
-    run = read(root / "deep" / "er" / "a")
+    run = read_run(root / "deep" / "er" / "a")
     assert (run.name, run.status, run.solver) == ("a", "complete", "dcfr")
     assert run.edition == "fa22 with goal=50"
     assert (run.attack, run.bound) == (0.51, 0.59)
@@ -90,10 +90,12 @@ def test_a_run_is_read_from_its_files(root: Path) -> None:
 
 
 def test_a_run_under_way_shows_its_last_measurement(root: Path) -> None:
-    run = read(root / "c")
+    run = read_run(root / "c")
     assert (run.attack, run.bound, run.matrix_attack, run.matrix_bound) == (0.57, 0.65, 0.58, None)
     assert (run.iterations, run.seconds) == (7, 9.0)
-    begun = read(made(root, "d", status="running", figures=None, iterations=0, solver_seconds=0.0))
+    begun = read_run(
+        made(root, "d", status="running", figures=None, iterations=0, solver_seconds=0.0)
+    )
     assert (begun.iterations, begun.seconds) == (3, 0.1)
 
 
@@ -102,15 +104,15 @@ def test_a_champion_has_its_config_in_its_manifest(root: Path) -> None:
     champion = made(root, "champion", config=config)
     (champion / CONFIG).unlink()
     (champion / METRICS).unlink()
-    run = read(champion)
+    run = read_run(champion)
     assert (run.name, run.edition, run.solver, run.attack) == ("best", "su20", "cfr_br", 0.52)
 
 
 def test_running_and_cut_off_are_told_apart(root: Path) -> None:
     path = made(root, "d", status="running", figures=None)
     with RunDirectory.resume(path):
-        assert read(path).status == "running"
-    assert read(path).status == "cut off"
+        assert read_run(path).status == "running"
+    assert read_run(path).status == "cut off"
 
 
 def test_looking_at_a_run_does_not_stop_it(root: Path) -> None:
@@ -133,7 +135,7 @@ def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
     made(root, "i").joinpath(CONFIG).unlink()
     unmeasured = made(root, "j", figures=None)
     (unmeasured / METRICS).write_bytes(b"\xff")
-    found, broken = find(root)
+    found, broken = find_runs(root)
     assert [run.name for run in found] == ["b", "c", "a"]
     words = {
         "e": "manifest.json is truncated or not JSON",
@@ -151,7 +153,7 @@ def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
 
 
 def test_order_and_difference(root: Path) -> None:
-    found, _ = find(root)
+    found, _ = find_runs(root)
     assert [run.name for run in ordered(found, "attack")] == ["a", "b", "c"]
     assert [run.name for run in ordered(found, "seconds", descending=True)] == ["c", "b", "a"]
     assert [run.name for run in ordered(found, "matrix_bound")][-1] == "c"
@@ -200,4 +202,4 @@ def test_bad_input_is_one_line(
 def test_an_unreadable_root(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="Not a directory"):
-        find(tmp_path / "file")
+        find_runs(tmp_path / "file")

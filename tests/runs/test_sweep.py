@@ -29,8 +29,7 @@ from hogeq.runs import runner
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import ResultsError
-from hogeq.runs.locks import lock
-from hogeq.runs.names import (
+from hogeq.runs.filenames import (
     CHECKPOINT,
     CONFIG,
     FILES,
@@ -40,10 +39,18 @@ from hogeq.runs.names import (
     METRICS,
     POLICY,
 )
+from hogeq.runs.locks import lock
 from hogeq.runs.runner import run_experiment as run
-from hogeq.runs.sweep import Summary, Task, _is_complete, compute_point, run_sweep
+from hogeq.runs.sweep import (
+    PointTask,
+    SweepSummary,
+    _is_complete,
+    _keep_files,
+    compute_point,
+    run_sweep,
+)
 from hogeq.runs.sweep_file import TOKEN, load_sweep
-from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE, TIME_COLUMNS, keep_file
+from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE, TIME_COLUMNS
 from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.support.workers import ExecutorError, Workers, WorkersLostError, workers
 from hogeq.support.yaml import ConfigError
@@ -112,7 +119,7 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 quick = pytest.mark.usefixtures("plain_figures")
 
 
-def here(path: Path, root: Path, *overrides: str, **options: Any) -> Summary:
+def here(path: Path, root: Path, *overrides: str, **options: Any) -> SweepSummary:
     """Run a sweep in a thread of this process."""
     with ThreadPoolExecutor(1) as pool:
         return run_sweep(load_sweep(path, overrides), Workers(lambda: pool, 1, 1), root, **options)
@@ -302,13 +309,15 @@ def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) ->
     held = RunDirectory.create(tmp_path, point.name)
     timer = threading.Timer(1.0, held.close)
     timer.start()
-    assert compute_point(Task(point.config, str(tmp_path), "right", overwrite=False)).error == ""
+    assert (
+        compute_point(PointTask(point.config, str(tmp_path), "right", overwrite=False)).error == ""
+    )
     assert not timer.is_alive()
     assert manifest(tmp_path / point.name)["status"] == "complete"
     with RunDirectory.resume(tmp_path / point.name), pytest.MonkeyPatch.context() as patch:
         patch.setattr("hogeq.runs.sweep.PATIENCE", 0.0)
-        report = compute_point(Task(point.config, str(tmp_path), "right", overwrite=False))
-    assert report.error.endswith("is being written by another process")
+        result = compute_point(PointTask(point.config, str(tmp_path), "right", overwrite=False))
+    assert result.error.endswith("is being written by another process")
 
 
 @quick
@@ -397,11 +406,11 @@ def test_a_worker_that_sees_another_folder_sends_its_files(tmp_path: Path) -> No
     point = load_sweep(written(tmp_path, grid={"seed": [5]})).points[0]
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / TOKEN).write_text("right")
-    seen = compute_point(Task(point.config, str(tmp_path / "in"), "right", overwrite=False))
+    seen = compute_point(PointTask(point.config, str(tmp_path / "in"), "right", overwrite=False))
     assert (seen.error, seen.files) == ("", {})
-    blind = compute_point(Task(point.config, str(tmp_path / "in"), "wrong", overwrite=False))
+    blind = compute_point(PointTask(point.config, str(tmp_path / "in"), "wrong", overwrite=False))
     assert set(blind.files) == set(FILES)
-    keep_file(blind.files, tmp_path / "out", point.name)
+    _keep_files(blind.files, tmp_path / "out", point.name)
     for name in KEPT:
         here_, there = (tmp_path / side / point.name / name for side in ("in", "out"))
         assert here_.read_bytes() == there.read_bytes()

@@ -33,9 +33,9 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
         If a strategy is malformed.
     """
     rules = rules_of(game.get_parameters())
-    tables = [as_table(rules, first)] * 2
+    tables = [_as_table(rules, first)] * 2
     if second is not None:
-        tables[1] = as_table(rules, second)
+        tables[1] = _as_table(rules, second)
     policy = TabularPolicy(game)
     for row, state in zip(policy.action_probability_array, policy.states, strict=True):
         player = state.current_player()
@@ -82,7 +82,7 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
     return check_policy(table, rules.goal, rules.max_dice, "OpenSpiel's policy")
 
 
-def as_table(rules: Rules, strategy: ArrayLike) -> Floats:
+def _as_table(rules: Rules, strategy: ArrayLike) -> Floats:
     table = np.asarray(strategy)
     if table.ndim == 3:
         return check_policy(table, rules.goal, rules.max_dice)

@@ -1,27 +1,15 @@
-"""Files of a run directory."""
+"""The files of a run directory: their names, and the version of their layout."""
 
-import sys
 from typing import Final
 
-if sys.platform != "win32":
-    pass
-
 CONFIG: Final = "config.yaml"
-
 MANIFEST: Final = "manifest.json"
-
 METRICS: Final = "metrics.csv"
-
 CHECKPOINT: Final = "checkpoint.npz"
-
 POLICY: Final = "policy.npz"
-
 MATRIX: Final = "matrix.csv"
-
 FINAL_STRATEGY: Final = "final_strategy.py"
-
 EXPLOITABILITY_PLOT: Final = "exploitability.png"
-
 MATRIX_PLOT: Final = "matrix.png"
 
 FILES: Final = (
@@ -36,3 +24,6 @@ FILES: Final = (
     MATRIX_PLOT,
 )
 """What a run writes, and all that ``overwrite`` removes."""
+
+SCHEMA: Final = 1
+"""Version of the layout of a run directory and of its checkpoint."""

@@ -1,0 +1,63 @@
+"""`manifest.json`, which says what made a run and what came of it."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.filenames import CONFIG, MANIFEST
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Write a manifest as JSON; NaN and infinities become null."""
+    return json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run directory.
+
+    Raises
+    ------
+    ResultsError
+        It cannot be read, or is not a JSON object.
+    """
+    path = folder / MANIFEST
+    with reported(path, "read"):
+        data = path.read_bytes()
+    try:
+        found = json.loads(data)
+    except ValueError as error:
+        raise ResultsError(f"{path} is truncated or not JSON") from error
+    if not isinstance(found, dict):
+        raise ResultsError(f"{path} is not what a run writes: no mapping in it")
+    return found
+
+
+def readable_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest where nothing depends on it: empty if it is missing or broken."""
+    try:
+        return read_manifest(folder)
+    except ResultsError:
+        return {}
+
+
+def config_in_manifest(folder: Path, manifest: Mapping[str, Any]) -> Any | None:
+    """Give the config that a manifest holds, as plain values that are not checked yet.
+
+    Champions keep the config that made them there; every other run has a `config.yaml`, and None
+    is returned.
+    """
+    return None if (folder / CONFIG).exists() else manifest.get("config")
+
+
+def finite(value: Any) -> Any:
+    """Copy plain values with NaN and infinities as None, since JSON has neither."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
