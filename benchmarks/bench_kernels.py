@@ -19,6 +19,7 @@ from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
+from hogeq.support.workers import workers
 from tests import naive
 
 Benchmark = Any  # pytest-benchmark ships no types
@@ -150,7 +151,8 @@ def bench_dice_sums(benchmark: Benchmark, how: str) -> None:
 def bench_tournament(benchmark: Benchmark, jobs: int) -> None:
     game = full_game()
     field = list(np.random.default_rng(0).integers(game.num_actions, size=(12, *game.shape[:2])))
-    rates = benchmark.pedantic(lambda: play(game, field, jobs), rounds=3, warmup_rounds=1)
+    with workers(jobs):
+        rates = benchmark.pedantic(lambda: play(game, field), rounds=3, warmup_rounds=1)
     assert rates[0, 1] == pytest.approx(win_rate(game, field[0], field[1]).win_rate, abs=1e-12)
 
 

@@ -21,8 +21,8 @@ from hogeq.model.game import Game, compile_game
 from hogeq.response.population import Population
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules
-from hogeq.runs.environment import cores
 from hogeq.solvers import SOLVERS
+from hogeq.support.workers import cores, workers
 
 Floats = NDArray[np.float64]
 
@@ -101,35 +101,40 @@ def threads() -> Iterator[Timing]:
     target, *others = mixed(game, 13)
     field = matrices(game, 24)
 
-    def climbed(jobs: int) -> Any:
-        pool = Population(game, field.astype(np.int8), jobs)
+    def climbed() -> Any:
+        pool = Population(game, field.astype(np.int8))
         return pool.climb(target, len(field)), pool.matrices
 
-    def iterated(name: str, **options: int) -> Callable[[int], Any]:
-        begun = SOLVERS[name](**options).step(game, SOLVERS[name](**options).init(game))
+    def iterated(name: str, **options: int) -> Callable[[], Any]:
+        solver = SOLVERS[name](**options)
+        begun = solver.step(game, solver.init(game))
 
-        def iterate(jobs: int) -> Any:
-            solver = SOLVERS[name](**options, jobs=jobs)
+        def iterate() -> Any:
             return solver.step(game, solver.step(game, solver.restore(begun._asdict())))
 
         return iterate
 
-    works: dict[str, Callable[[int], Any]] = {
-        "attack, 8 starts": lambda jobs: attack(game, target, SearchBudget(starts=8, jobs=jobs)),
-        "tournament of 24 matrices": lambda jobs: play(game, list(field), jobs),
-        "tournament of 12 policies": lambda jobs: play(game, others, jobs),
+    works: dict[str, Callable[[], Any]] = {
+        "attack, 8 starts": lambda: attack(game, target, SearchBudget(starts=8)),
+        "tournament of 24 matrices": lambda: play(game, list(field)),
+        "tournament of 12 policies": lambda: play(game, others),
         "pool, 24 counters climb": climbed,
         "cfr_br, 64 responders, 2 iterations": iterated("cfr_br", responders=64, newcomers=16),
         "bundle, 2 iterations": iterated("bundle"),
     }
     jobs = [count for count in THREADS if count <= cores()]
     for what, work in works.items():
-        found, wall, processor = in_turn([partial(work, count) for count in jobs], 3.0)
+        found, wall, processor = in_turn([partial(by, count, work) for count in jobs], 3.0)
         assert all(equal(found[0], other) for other in found[1:]), what
         for clock, times in (("wall", wall), ("processor", processor)):
             for count, seconds in zip(jobs, times, strict=True):
                 name = f"{count} thread{'s' if count > 1 else ''}"
                 yield Timing(f"su20 by threads: {what}", name, seconds, clock)
+
+
+def by(jobs: int, work: Callable[[], Any]) -> Any:
+    with workers(jobs):
+        return work()
 
 
 def equal(one: Any, two: Any) -> bool:

@@ -98,7 +98,7 @@ def crew(on: str, count: int, folder: Path) -> Iterator[Crew]:
         where, scheduler = on, None
         if on != "local":
             where, scheduler = stack.enter_context(cluster(count, folder))
-        found = stack.enter_context(workers(where, count))
+        found = stack.enter_context(workers(count, where))
         all_here = Crew(found, count, scheduler)
         all_here.present()
         yield all_here

@@ -9,6 +9,7 @@ found, and in the manifest its interval, the effort behind it, what the starts f
 and the config that made it.
 """
 
+import argparse
 import dataclasses
 import json
 from typing import Any
@@ -22,9 +23,11 @@ from hogeq.rules import rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
 from hogeq.runs.filenames import MANIFEST, SCHEMA
+from hogeq.runs.summary import spent_effort
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.files import write_whole
+from hogeq.support.workers import workers
 
 UNUSED_SEED = 777_000_001
 FILES = {"average_policy": "policy.npz", "matrix": "matrix.csv"}
@@ -46,11 +49,15 @@ def main() -> None:
         kicks=100,
         jobs=2,
     )
+    with workers(given.jobs):
+        compare(given)
+
+
+def compare(given: argparse.Namespace) -> None:
+    """Attack the candidates and the champions so far; keep what is attacked with less."""
     game = compile_game(rules_from({"edition": given.edition}))
     folder = given.out / "champions" / given.edition
-    effort = SearchBudget(
-        given.starts, given.anneal_steps, kicks=given.kicks, seed=UNUSED_SEED, jobs=given.jobs
-    )
+    effort = SearchBudget(given.starts, given.anneal_steps, kicks=given.kicks, seed=UNUSED_SEED)
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -87,7 +94,7 @@ def main() -> None:
             "bound": full_memory_bound(game, strategy),
             "found": found.found,
             "attack_without_kicks": starts_alone,
-            "effort": {k: v for k, v in dataclasses.asdict(effort).items() if k != "jobs"},
+            "effort": spent_effort(effort),
             "config": made_by,
             "note": note,
         }

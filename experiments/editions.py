@@ -15,8 +15,9 @@ from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import exploitability
 from hogeq.response.search import SearchBudget
 from hogeq.rules import EDITIONS, Rules
+from hogeq.support.workers import workers
 
-EFFORT = SearchBudget(starts=4, jobs=2)
+EFFORT = SearchBudget(starts=4)
 VARIANTS = {
     "fa15 without Piggy Back": replace(EDITIONS["fa15"], piggy_back=False),
     "su21 without Time Trot, six-sided extra turns": replace(
@@ -50,7 +51,8 @@ def main() -> None:
         "first roll",
         "best response to ignore_memory",
     ]
-    publish(given.out, "editions", header, (row(name, rules) for name, rules in games.items()))
+    with workers():
+        publish(given.out, "editions", header, (row(name, rules) for name, rules in games.items()))
 
 
 if __name__ == "__main__":

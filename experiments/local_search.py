@@ -8,6 +8,8 @@ be given to begin with: files of strategies, or the state of another search.  Wr
 results/local_search/state.npz and matrix.csv, and prints a line for each new matrix.
 """
 
+import argparse
+
 import numpy as np
 from report import arguments, small_game
 from tqdm import tqdm
@@ -18,6 +20,7 @@ from hogeq.purification.local_search import LocalSearch
 from hogeq.runs.errors import replacing
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.workers import workers
 
 
 def main() -> None:
@@ -40,8 +43,14 @@ def main() -> None:
         seed=0,
         jobs=1,
     )
+    with workers(given.jobs):
+        search_on(given)
+
+
+def search_on(given: argparse.Namespace) -> None:
+    """Do the rounds that are left."""
     game = small_game(given.edition, given.goal, given.dice)
-    names = ("radius", "start", "warm", "starts", "anneal_steps", "most", "active", "seed", "jobs")
+    names = ("radius", "start", "warm", "starts", "anneal_steps", "most", "active", "seed")
     search = LocalSearch(given.rounds, **{name: getattr(given, name) for name in names})
     folder = given.out / "local_search"
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ how the best of n samples depends on n, the open question of seed 000's author.
 Prints a Markdown table and writes results/purification.md and .png.
 """
 
+import argparse
 import time
 from collections.abc import Iterator
 from itertools import chain
@@ -26,6 +27,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.workers import workers
 
 LAST_PRICE = 0.014  # of entropy when the bundle method ends, in win rate per nat
 
@@ -58,24 +60,27 @@ def main() -> None:
         kicks=20,
         jobs=1,
     )
+    with workers(given.jobs):
+        compare(given)
+
+
+def compare(given: argparse.Namespace) -> None:
+    """Make matrices by every method, attack them all."""
     game = small_game(given.edition, given.goal, given.dice)
     if given.strategy:
         policy = policy_of(game, read_strategy(given.strategy, game.goal, game.rules.max_dice))
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
-    strong = SearchBudget(
-        given.starts, given.anneal_steps, kicks=given.kicks, seed=1_000_003, jobs=given.jobs
-    )
-    jobs: dict[str, Any] = {"jobs": given.jobs}
-    rounds: dict[str, Any] = {"rounds": given.rounds, **jobs}
+    strong = SearchBudget(given.starts, given.anneal_steps, kicks=given.kicks, seed=1_000_003)
+    rounds: dict[str, Any] = {"rounds": given.rounds}
     runs: list[Run] = [
         Run("argmax", {}),
         *(
-            Run("threshold", {"threshold": level, "samples": given.samples, **jobs})
+            Run("threshold", {"threshold": level, "samples": given.samples})
             for level in (0.1, 0.2, 0.3, 0.4)
         ),
-        Run("sample", {"samples": given.samples, **jobs}),
-        Run("round", {"share": given.share, **jobs}),
+        Run("sample", {"samples": given.samples}),
+        Run("round", {"share": given.share}),
         Run("local_search", rounds, "argmax"),
         Run("local_search", rounds, "round"),
     ]
@@ -83,9 +88,9 @@ def main() -> None:
     header = ["method", "parameters", "attack", "bound", "processor seconds"]
     rows = lines(game, policy, runs, strong)
     if "bundle" in given.methods:
-        rows = chain(rows, sharpened(game, policy, given.sharpened, given.jobs, strong))
+        rows = chain(rows, sharpened(game, policy, given.sharpened, strong))
     publish(given.out, "purification", header, rows)
-    figure(given.out, game, policy, given.samples, jobs)
+    figure(given.out, game, policy, given.samples)
 
 
 def lines(
@@ -101,7 +106,7 @@ def lines(
         began = time.process_time()
         made[method] = METHODS[method](**parameters).matrix(game, made[start])
         seconds = time.process_time() - began
-        told = [f"{key} {value}" for key, value in parameters.items() if key != "jobs"]
+        told = [f"{key} {value}" for key, value in parameters.items()]
         told += [f"from {start}"] if start else []
         yield [method, ", ".join(told), *measured(game, made[method], strong), f"{seconds:.1f}"]
 
@@ -113,14 +118,14 @@ def measured(game: Any, strategy: Any, effort: SearchBudget) -> list[str]:
 
 
 def sharpened(
-    game: Game, policy: Floats, iterations: int, jobs: int, strong: SearchBudget
+    game: Game, policy: Floats, iterations: int, strong: SearchBudget
 ) -> Iterator[list[object]]:
     """Measure the matrix that the bundle method ends with when entropy has a rising price."""
     sharpen = LAST_PRICE / iterations
     with TemporaryDirectory() as folder:
         start = Path(folder) / "policy.npz"
         write_strategy(start, policy)
-        parameters: dict[str, Any] = {"start": str(start), "sharpen": sharpen, "jobs": jobs}
+        parameters: dict[str, Any] = {"start": str(start), "sharpen": sharpen}
         began = time.process_time()
         matrix = argmax(game, solved(game, "bundle", iterations, **parameters))
         seconds = time.process_time() - began
@@ -128,11 +133,11 @@ def sharpened(
     yield ["bundle", told, *measured(game, matrix, strong), f"{seconds:.1f}"]
 
 
-def figure(out: Any, game: Any, policy: Any, samples: int, jobs: dict[str, Any]) -> None:
+def figure(out: Any, game: Any, policy: Any, samples: int) -> None:
     """Draw the best of n samples against n, with and without a threshold, averaged over orders."""
     lines = {}
     for level in (0.0, 0.3):
-        _, rates = Sample(samples, level, **jobs).drawn(game, policy)
+        _, rates = Sample(samples, level).drawn(game, policy)
         orders = np.random.default_rng(0).permuted(np.tile(rates, (200, 1)), axis=1)
         best = np.minimum.accumulate(orders, axis=1).mean(axis=0)
         lines[f"threshold {level}"] = [(n + 1.0, rate) for n, rate in enumerate(best.tolist())]

@@ -15,6 +15,7 @@ from report import arguments, publish, small_game
 
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.read import read_strategy
+from hogeq.support.workers import workers
 
 EFFORTS = [
     SearchBudget(starts=4),
@@ -37,7 +38,7 @@ def main() -> None:
             strategy = read_strategy(Path(given.champions) / given.edition / file)
             for effort in EFFORTS:
                 begun = time.process_time()
-                found = attack(game, strategy, replace(effort, seed=given.seed, jobs=given.jobs))
+                found = attack(game, strategy, replace(effort, seed=given.seed))
                 seconds = time.process_time() - begun
                 figures = [effort.starts, effort.anneal_steps, effort.kicks]
                 lowest, highest = min(found.found), max(found.found)
@@ -60,7 +61,8 @@ def main() -> None:
         "sweeps",
         "processor seconds",
     ]
-    publish(given.out, f"responder_{given.edition}", header, rows())
+    with workers(given.jobs):
+        publish(given.out, f"responder_{given.edition}", header, rows())
 
 
 if __name__ == "__main__":

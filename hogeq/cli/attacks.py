@@ -4,7 +4,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,6 @@ from hogeq.cli.shell import (
     RulesOption,
     TrustOption,
     computing,
-    cores,
     emit,
     refusing,
     table,
@@ -136,8 +135,8 @@ def attack(
 
     with refusing():
         rounds = kicks if kicks is not None else 0 if field else KICKS
-        effort = SearchBudget(starts, anneal_steps, damping, rounds, seed, jobs or cores())
-    with computing(on, jobs) if on else nullcontext():
+        effort = SearchBudget(starts, anneal_steps, damping, rounds, seed)
+    with computing(on, jobs):
         if field:
             request = _Request(
                 game, strategies, rivals, (objective or Goal.mean).value, cap, mixed, effort, steps

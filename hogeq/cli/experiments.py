@@ -1,7 +1,6 @@
 """Whole experiments and files: run, export, show."""
 
 import traceback
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ from hogeq.cli.inputs import check_output, load_game, load_strategy
 from hogeq.cli.shell import (
     INTERRUPTED,
     BadInputError,
+    JobsOption,
     JsonOption,
     OnOption,
     RulesOption,
@@ -53,6 +53,7 @@ def run(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a run of the same name.")
     ] = False,
+    jobs: JobsOption = None,
     on: OnOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -66,22 +67,21 @@ def run(
     from hogeq.runs.errors import ResultsError
     from hogeq.runs.runner import RunError, run_experiment
     from hogeq.runs.signals import Interrupted
-    from hogeq.support.workers import WorkersLostError
     from hogeq.support.yaml import ConfigError
 
     try:
         loaded = load_config(config, overrides or ())
-        with computing(on, None) if on else nullcontext():
+        with computing(on, jobs):
             summary = run_experiment(loaded, out_root, resume, overwrite)
     except (ConfigError, ResultsError) as error:
         raise BadInputError(str(error)) from error
-    except (RunError, WorkersLostError) as error:
+    except RunError as error:
         raise typer.Exit(say(error, 1)) from error
     except Interrupted as stop:
         raise typer.Exit(say(stop, 128 + stop.signum)) from stop
     except KeyboardInterrupt as stop:
         raise typer.Exit(say("stopped before anything was written", INTERRUPTED)) from stop
-    except BadInputError:
+    except (BadInputError, typer.Exit):
         raise
     except Exception as error:
         traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run

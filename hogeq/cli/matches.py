@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,6 @@ from hogeq.cli.shell import (
     RulesOption,
     TrustOption,
     computing,
-    cores,
     emit,
     refusing,
     table,
@@ -116,7 +114,7 @@ def tournament(
     from hogeq.contest.tournament import play, rank
 
     with (
-        computing(on, jobs) if on else nullcontext(),
+        computing(on, jobs),
         tqdm(
             total=len(entries) * (len(entries) - 1) // 2,
             desc="matches",
@@ -126,7 +124,7 @@ def tournament(
             leave=False,
         ) as bar,
     ):
-        rates = play(game, strategies, jobs or cores(), bar.update)
+        rates = play(game, strategies, bar.update)
     standings = rank(rates)
     data = {
         "rules": game.rules.name,

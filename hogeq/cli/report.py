@@ -12,7 +12,7 @@ from hogeq.cli.shell import (
     JobsOption,
     JsonOption,
     TrustOption,
-    cores,
+    computing,
     emit,
     refusing,
     table,
@@ -75,16 +75,19 @@ def report(
         given = {key: value for key, value in changes.items() if value is not None}
         effort = replace(found[0].config.measure.attack, **given) if given else None
     strategies = page.entries(game, found, rivals, matrices=matrices, effort=effort)
-    with tqdm(
-        total=len(strategies),
-        desc="strategies",
-        unit="",
-        file=sys.stderr,
-        disable=not sys.stderr.isatty(),
-        leave=False,
-    ) as bar:
+    with (
+        computing(None, jobs),
+        tqdm(
+            total=len(strategies),
+            desc="strategies",
+            unit="",
+            file=sys.stderr,
+            disable=not sys.stderr.isatty(),
+            leave=False,
+        ) as bar,
+    ):
         try:
-            made = page.make(game, found, strategies, jobs or cores(), bar.update)
+            made = page.make(game, found, strategies, bar.update)
         except page.ReportError as error:
             raise BadInputError(f"report: {error}") from error
     content = made.html.encode()

@@ -131,24 +131,17 @@ OnOption = Annotated[
 
 
 @contextmanager
-def computing(on: str, jobs: int | None) -> Iterator["Workers"]:
-    """Have workers for a block: `jobs` of them, or as many as there are cores."""
+def computing(on: str | None, jobs: int | None) -> Iterator["Workers"]:
+    """Choose who computes in a block, as :func:`hogeq.support.workers.workers` does."""
     from hogeq.support.workers import ExecutorError, WorkersLostError, workers
 
     try:
-        with workers(on, jobs or cores()) as found:
+        with workers(jobs, on) as found:
             yield found
     except ExecutorError as error:
         raise BadInputError(str(error)) from error
     except WorkersLostError as error:
         raise typer.Exit(say(f"{error}; what is done is kept", 1)) from None
-
-
-def cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 # --- printing -------------------------------------------------------------------------------------

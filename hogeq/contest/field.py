@@ -16,10 +16,7 @@ under imperfect recall no method is known to find; what comes out is judged by a
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import local
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,12 +34,14 @@ from hogeq.contest.objectives import (
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
-from hogeq.model.workspace import TIE, Role, WinRate, Workspace
+from hogeq.model.shared import shared_workspace
+from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.response.moves import TEMPERATURES
 from hogeq.response.search import SearchBudget
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.workers import compute
 
 Progress = Callable[[], object]
 
@@ -76,40 +75,28 @@ class _Measured(NamedTuple):
 
 
 class FieldPasses:
-    """The rivals, and threads to pass over the game against each."""
+    """The rivals, and passes over the game against each."""
 
-    def __init__(self, game: Game, rivals: Sequence[ArrayLike], jobs: int) -> None:
+    def __init__(self, game: Game, rivals: Sequence[ArrayLike]) -> None:
         if not len(rivals):
             raise ValueError("field: 0 strategies, allowed are 1 or more")
         self.game = game
         self.rivals = [policy_of(game, rival) for rival in rivals]
-        self._kept = local()
-        self._pool = ThreadPoolExecutor(min(jobs, len(rivals)))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._pool.shutdown(cancel_futures=True)
 
     def rates(self, policy: Floats) -> Floats:
         """Exact win rate against every rival, (n,)."""
 
         def rate(rival: Floats) -> float:
-            return self._work().win_rate(np.stack([policy, rival])).win_rate
+            work = shared_workspace(self.game, 2)
+            return work.win_rate(np.stack([policy, rival])).win_rate
 
-        return np.array(list(self._pool.map(rate, self.rivals)))
+        return np.array(compute(rate, self.rivals, local=True))
 
     def measure(self, policy: Floats, weights: Floats) -> _Measured:
         """Sum what one pass each finds, by weights (n,)."""
 
         def one(rival: Floats) -> tuple[Floats, Floats, float]:
-            work = self._work()
+            work = shared_workspace(self.game, 2)
             policies = np.stack([policy, rival])
             work.forward(policies)
             first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
@@ -121,7 +108,7 @@ class FieldPasses:
 
         values, infoset_reach = np.zeros(policy.shape), np.zeros(policy.shape[:-1])
         rates = []
-        for weight, found in zip(weights, self._pool.map(one, self.rivals), strict=True):
+        for weight, found in zip(weights, compute(one, self.rivals, local=True), strict=True):
             values += weight * found[0]
             infoset_reach += weight * found[1]
             rates.append(found[2])
@@ -131,12 +118,6 @@ class FieldPasses:
         """Judge a strategy."""
         rates = self.rates(policy_of(self.game, strategy))
         return Answer(strategy, rates, float(rates.mean()), count_beaten(rates))
-
-    def _work(self) -> Workspace:
-        if not hasattr(self._kept, "work"):
-            self._kept.work = self.game.workspace(2)
-        work: Workspace = self._kept.work
-        return work
 
 
 def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
@@ -160,7 +141,6 @@ def answer_field(
     objective : {"mean", "beaten"}
         The mean win rate; or the number of rivals beaten and, of equals, the mean.
     effort : Effort, optional
-        `jobs` threads share the rivals of one pass.
     progress : callable, optional
         Called after every pass over the field.
 
@@ -176,10 +156,8 @@ def answer_field(
     """
     effort = effort or SearchBudget()
     check_objective(objective)
-    with FieldPasses(game, rivals, effort.jobs) as field:
-        found = [
-            _search(field, objective, effort, start, progress) for start in range(effort.starts)
-        ]
+    field = FieldPasses(game, rivals)
+    found = [_search(field, objective, effort, start, progress) for start in range(effort.starts)]
     return max(found, key=lambda answer: rank_of(answer, objective))
 
 

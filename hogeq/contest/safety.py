@@ -55,7 +55,6 @@ def restricted_response(
     *,
     start: ArrayLike | None = None,
     steps: int = 100,
-    jobs: int = 1,
     progress: Progress | None = None,
 ) -> Floats:
     """Policy for a field of which a share is free to exploit it: a restricted Nash response.
@@ -77,8 +76,6 @@ def restricted_response(
         one: from there regret matching stays above where it gets by itself.
     steps : int
         At least 1.
-    jobs : int
-        Threads that share the rivals of one pass.
     progress : callable, optional
         Called after every step.
 
@@ -94,10 +91,8 @@ def restricted_response(
     check_objective(objective)
     check_number("share", share, least=0, most=1)
     check_number("steps", steps, whole=True, least=1)
-    check_number("jobs", jobs, whole=True, least=1)
-    with FieldPasses(game, rivals, jobs) as field:
-        first = None if start is None else policy_of(game, start)
-        return _restricted(field, share, objective, first, steps, progress)
+    first = None if start is None else policy_of(game, start)
+    return _restricted(FieldPasses(game, rivals), share, objective, first, steps, progress)
 
 
 def _restricted(
@@ -283,8 +278,7 @@ class _Judge:
             self.objective,
             start=self._alone.strategy,
             steps=self.steps,
-            jobs=self.effort.jobs,
             progress=self.progress,
         )
-        with FieldPasses(self.game, self.rivals, self.effort.jobs) as field:
-            return field.answer(policy if self.mixed else policy.argmax(axis=2).astype(np.int8))
+        field = FieldPasses(self.game, self.rivals)
+        return field.answer(policy if self.mixed else policy.argmax(axis=2).astype(np.int8))

@@ -15,7 +15,6 @@ from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check_number
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001
@@ -39,7 +38,6 @@ class Standing(NamedTuple):
 def play(
     game: Game,
     strategies: Sequence[ArrayLike],
-    jobs: int = 1,
     progress: Callable[[], object] | None = None,
 ) -> Floats:
     """Exact win rate of every strategy against every other.
@@ -49,8 +47,6 @@ def play(
     game : Game
     strategies : sequence of array_like
         Each a matrix (G, G) or a policy (G, G, K).
-    jobs : int
-        Threads, where no workers are chosen (`hogeq.support.workers`). The result does not depend on it.
     progress : callable, optional
         Called in this thread for each pair that has been played.
 
@@ -62,15 +58,14 @@ def play(
     Raises
     ------
     ValueError
-        If a strategy is malformed, or `jobs` is below 1.
+        If a strategy is malformed.
     """
-    check_number("jobs", jobs, whole=True, least=1)
     tables = [np.asarray(strategy) for strategy in strategies]
     for table in tables:
         policy_of(game, table)  # refuses what is malformed
     rates = np.full((len(tables), len(tables)), 0.5)
     pairs = list(combinations(range(len(tables)), 2))
-    size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width(jobs))))
+    size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
     blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
 
     def told(block: int) -> None:
@@ -81,7 +76,7 @@ def play(
     tasks = [
         _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
     ]
-    for block, found in zip(blocks, compute(_Block.rates, tasks, jobs, told), strict=True):
+    for block, found in zip(blocks, compute(_Block.rates, tasks, told), strict=True):
         for (a, b), rate in zip(block, found, strict=True):
             rates[a, b], rates[b, a] = rate, 1.0 - rate
     return rates

@@ -102,10 +102,10 @@ class LocalSearch:
             Counters known already.
         """
         if self.start == "round" and np.ndim(strategy) == 3:
-            matrix = Round(seed=self.seed, jobs=self.jobs).matrix(game, strategy)
+            matrix = Round(seed=self.seed).matrix(game, strategy)
         else:
             matrix = argmax(game, strategy)
-        pool = Population(game, counters, self.jobs)
+        pool = Population(game, counters)
         policy = np.eye(game.num_actions)[matrix]
         pool.attack(policy, self.starts, self.anneal_steps, [self.seed, 0])
         rate = pool.rates(policy).max()
@@ -117,7 +117,7 @@ class LocalSearch:
         """One round."""
         iteration = int(state.iteration) + 1
         one_hot = np.eye(game.num_actions)
-        pool = Population(game, state.pool, self.jobs)
+        pool = Population(game, state.pool)
         matrix = self._descended(game, pool, state.matrix, max(1, int(state.radius)))
         rate = pool.climb(one_hot[matrix], self.warm)
         if rate < float(state.rate):

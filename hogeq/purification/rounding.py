@@ -81,7 +81,7 @@ class Round:
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G) at the end of all stages."""
         rows = policy_of(game, policy)
-        pool = Population(game, jobs=self.jobs)
+        pool = Population(game)
         pool.attack(rows, 2, self.anneal_steps, [self.seed, 0])
         mixed = _settle(rows, np.ones(rows.shape[:2], bool))
         size, stage = int(mixed.sum()), 0

@@ -116,7 +116,7 @@ class Sample:
         return np.stack(drawn), np.array(rates)
 
     def _effort(self) -> SearchBudget:
-        return SearchBudget(self.starts, self.anneal_steps, seed=self.seed, jobs=self.jobs)
+        return SearchBudget(self.starts, self.anneal_steps, seed=self.seed)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,6 @@ def make(
     game: Game,
     runs: Sequence[FinishedRun],
     strategies: Sequence[Entry],
-    jobs: int = 1,
     progress: Callable[[], object] | None = None,
 ) -> Page:
     """Make the page.
@@ -147,8 +146,6 @@ def make(
         Of this game, at least one.
     strategies : sequence of Entry
         As `entries` gives them.
-    jobs : int
-        Threads. The page does not depend on it.
     progress : callable, optional
         Called after each strategy.
 
@@ -165,12 +162,11 @@ def make(
     explored: dict[str, Explored] = {}
     for entry in strategies:
         if entry.effort is not None:
-            spent = dataclasses.replace(entry.effort, jobs=jobs)
-            explored[entry.name] = explore(game, entry.strategy, spent)
+            explored[entry.name] = explore(game, entry.strategy, entry.effort)
         if progress is not None:
             progress()
     names = tuple(entry.name for entry in strategies)
-    rates = tournament.play(game, [entry.strategy for entry in strategies], jobs)
+    rates = tournament.play(game, [entry.strategy for entry in strategies])
     data = {
         "goal": game.goal,
         "rolls": game.num_actions,

@@ -14,7 +14,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role
 from hogeq.response.moves import anneal, climb, to_pure
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.workers import in_threads
+from hogeq.support.workers import compute
 
 DAMPING = 0.5
 
@@ -38,11 +38,10 @@ class Population:
     matrices : int8 (n, G, G)
     """
 
-    def __init__(self, game: Game, matrices: Matrix | None = None, jobs: int = 1) -> None:
+    def __init__(self, game: Game, matrices: Matrix | None = None) -> None:
         self.game = game
         empty = np.zeros((0, *game.shape[:2]), np.int8)
         self.matrices: Matrix = empty if matrices is None else np.array(matrices, np.int8)
-        self._jobs = jobs
 
     def rates(self, policy: Floats) -> Floats:
         """Exact win rate of every counter against a policy (G, G, K), float64 (n,)."""
@@ -51,7 +50,7 @@ class Population:
             work = shared_workspace(self.game, 2)
             return work.win_rate(np.stack([self._one_hot(matrix), policy])).win_rate
 
-        return np.array(in_threads(rate, self.matrices, self._jobs))
+        return np.array(compute(rate, self.matrices, local=True))
 
     def slopes(self, policy: Floats, most: int | None = None) -> Slopes:
         """Effects of all changes of single cells of a policy (G, G, K).
@@ -75,7 +74,7 @@ class Population:
                 work.infoset_reach.copy(),
             )
 
-        rates, changes, reach = zip(*in_threads(slope, chosen, self._jobs), strict=True)
+        rates, changes, reach = zip(*compute(slope, chosen, local=True), strict=True)
         return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
 
     def climb(self, policy: Floats, warm: int) -> float:
@@ -85,7 +84,7 @@ class Population:
         def further(start: int) -> tuple[float, Matrix]:
             return self._climbed(self._one_hot(self.matrices[start]), policy)
 
-        return self._keep(in_threads(further, order, self._jobs))
+        return self._keep(compute(further, order, local=True))
 
     def attack(self, policy: Floats, starts: int, anneal_steps: int, seed: list[int]) -> float:
         """Search for new counters as :func:`hogeq.response.search.attack` does; the best rate."""
@@ -98,7 +97,7 @@ class Population:
             to_pure(policies[0])
             return self._climbed(policies[0], policy)
 
-        return self._keep(in_threads(search, range(starts), self._jobs))
+        return self._keep(compute(search, range(starts), local=True))
 
     def shrink(self, policy: Floats, most: int) -> None:
         """Keep only the `most` counters that win most against a policy, the oldest on ties."""

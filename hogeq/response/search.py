@@ -101,11 +101,7 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
     """
     effort = effort or SearchBudget()
     target = policy_of(game, strategy)
-    found = compute(
-        partial(_search, game, target, effort),
-        range(effort.starts),
-        min(effort.jobs, effort.starts),
-    )
+    found = compute(partial(_search, game, target, effort), range(effort.starts))
     matrix, win_rate, _ = max(found, key=lambda one: one[1])
     total = sum(sweeps for _, _, sweeps in found)
     if found[0][1] < 0.5:

@@ -4,13 +4,13 @@ import contextlib
 import datetime as dt
 import functools
 import importlib.metadata
-import os
 import platform
 import subprocess
 from pathlib import Path
 from typing import Any, Final
 
 from hogeq import __version__
+from hogeq.support.workers import cores
 
 _PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
 
@@ -42,13 +42,6 @@ def environment() -> dict[str, Any]:
         "cores": cores(),
         "git": _git(Path(__file__).parent),
     }
-
-
-def cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _git(package: Path) -> dict[str, Any] | None:

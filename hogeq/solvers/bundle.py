@@ -18,7 +18,7 @@ from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.support.aliases import Floats, Singles
 from hogeq.support.limits import check
-from hogeq.support.workers import in_threads
+from hogeq.support.workers import compute
 
 Matrices = NDArray[np.int8]
 
@@ -250,7 +250,7 @@ class ProximalBundle:
 
     def _each(self, task: Any, game: Game, policy: Floats, given: Any) -> list[Any]:
         """Results of a task for each of some things given, by threads that share nothing."""
-        return in_threads(partial(task, game, policy), given, self.jobs)
+        return compute(partial(task, game, policy), given, local=True)
 
     def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
         """Policy to which one proximal step leads, weights of the counters in it, and of rows."""
@@ -304,7 +304,7 @@ class ProximalBundle:
         heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
         starts += [Start(one_hot[state.pool[counter]]) for counter in heaviest]
         sweeps = None if deep else self.responder_sweeps
-        responses = in_threads(partial(_response, game, policy, sweeps), starts, self.jobs)
+        responses = compute(partial(_response, game, policy, sweeps), starts, local=True)
         known = {matrix.tobytes() for matrix in state.pool}
         found = {matrix.tobytes(): matrix for matrix in responses}
         return [matrix for key, matrix in found.items() if key not in known]

@@ -18,7 +18,7 @@ from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_pure
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
-from hogeq.support.workers import in_threads
+from hogeq.support.workers import compute
 
 ANNEAL_EVERY = 4  # iterations
 INERTIA = 0.1  # regret that a row of a start from a file begins with, per reach: as after 500
@@ -164,7 +164,7 @@ class CFRBR:
             ),
             *(partial(self._improved, game, policy, counter) for counter in kept),
         ]
-        responses = in_threads(call, found, self.jobs)
+        responses = compute(call, found, local=True)
         win_rates = np.array([response.win_rate for response in responses])
         values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
         for weight, response in zip(_weights(win_rates), responses, strict=True):

@@ -52,7 +52,7 @@ class DoubleOracle:
         Share of the way to the softmax that a step goes.
     responders : int
         Independent searches for each response, of which the best counts: the first starts from the
-        newest response, the others at random. They are computed side by side.
+        newest response, the others at random. They can be computed side by side.
     seed : int
         Of the random starts.
     """
@@ -87,9 +87,7 @@ class DoubleOracle:
         """Add a response to the mixture, and solve the meta-game anew."""
         work = shared_workspace(game, 2)
         one_hot = np.eye(game.shape[-1])
-        found = compute(
-            partial(self._respond, game, state), range(self.responders), self.responders
-        )
+        found = compute(partial(self._respond, game, state), range(self.responders))
         response = max(found, key=lambda answer: answer[1])[0]
         new = response.argmax(axis=-1).astype(np.int8)
         wins = np.array(

@@ -1,13 +1,24 @@
 """Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
 
+That is chosen once, around a block of code::
+
+    with hogeq.workers(4):                         # four threads
+    with hogeq.workers(4, on="local"):             # four processes of this machine
+    with hogeq.workers(on="dask://host:8786"):     # the workers of a Dask scheduler
+
+Algorithms call `compute` and do not know the answer. Outside any block the calling thread computes
+everything. Results do not depend on who computes them.
+
 Processes are joblib's, the cluster is Dask distributed; both are used as executors of
-`concurrent.futures`. Threads are kept, and so is what each has ready (`hogeq.evaluation.counterfactual`). What is
-computed does not depend on who computes it.
+`concurrent.futures`. Threads are kept from one call to the next, because each keeps the arrays that
+it fills (`hogeq.model.shared`).
 """
 
 import atexit
 import math
+import os
 import signal
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -23,8 +34,10 @@ from functools import partial
 from multiprocessing import active_children
 from multiprocessing.pool import ThreadPool
 from queue import SimpleQueue
-from threading import local
-from typing import Any, Final, Generic, TypeVar
+from threading import local as thread_local
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from hogeq.support.limits import check_number
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -48,54 +61,35 @@ class WorkersLostError(RuntimeError):
     """Workers that are gone and will not come back; the message is one line."""
 
 
-class Workers:
-    """What computes tasks side by side.
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
-    Parameters
-    ----------
-    start : callable
-        Gives an executor, and another if that one breaks.
-    width : int
-        How many tasks can be computed at once; 0 if none yet.
-    limit : float
-        How many are handed over at once.
-    stop : callable, optional
-        Tells tasks in flight to stop, waits so many seconds, and says whether all have.
+
+class Workers(ABC):
+    """What computes tasks side by side.
 
     Attributes
     ----------
-    busy : bool
-        Whether there are tasks that were given up and may still be computed.
+    width : int
+        How many tasks can be computed at once; 0 if none yet.
     """
 
-    def __init__(
-        self,
-        start: Callable[[], Executor],
-        width: int,
-        limit: float,
-        stop: Callable[[Iterable[Future[Any]], float], bool] = lambda _tasks, _seconds: False,
-    ) -> None:
-        self.width = width
-        self.busy = False
-        self._start = start
-        self._pool = start()
-        self._limit = limit
-        self._stop = stop
+    width: int
 
+    @abstractmethod
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks; give each one's place and its result, or its error, as they end.
 
-        A task whose process died is computed again. Processes of one pool die together, so it is
-        not known whose fault it was: those tasks are tried again one at a time, and one that kills
-        a process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler
-        keeps such a count of its own.
+        Closing the generator gives up the tasks that are left.
 
         Parameters
         ----------
         function : callable
-            Of a module, or a `functools.partial` of one: other processes find it by name.
         tasks : sequence
         grace : float
             Seconds for tasks that save what they have at a SIGTERM, when the rest is given up.
@@ -105,26 +99,6 @@ class Workers:
         WorkersLostError
             There is nobody left to compute.
         """
-        waiting, suspects = deque(range(len(tasks))), deque[int]()
-        deaths = Counter[int]()
-        flight = _Flight(lambda index: self._submit(function, tasks[index]))
-        try:
-            while waiting or suspects or flight:
-                alone = bool(suspects) and not flight
-                if alone:
-                    flight.add(suspects.popleft())
-                while waiting and not (alone or suspects) and len(flight) < self._limit:
-                    flight.add(waiting.popleft())
-                index, result = flight.next()
-                if isinstance(result, BrokenExecutor):
-                    deaths[index] += alone
-                    if deaths[index] < ATTEMPTS:
-                        suspects.append(index)
-                        continue
-                yield index, result
-        finally:
-            begun = flight.cancel()
-            self.busy = bool(begun) and not (grace and self._stop(begun, grace))
 
     def map(
         self,
@@ -155,6 +129,143 @@ class Workers:
                 results[index] = result
                 progress(index)
         return [results[index] for index in range(len(tasks))]
+
+
+# --- threads --------------------------------------------------------------------------------------
+
+
+class Threads(Workers):
+    """Threads of this process, which are kept for the next call from the same thread.
+
+    Outcomes come in the order of the tasks. A single task is computed by the calling thread.
+
+    Parameters
+    ----------
+    width : int
+        Number of threads; 1 is the calling thread itself.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def outcomes(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        grace: float = 0.0,  # noqa: ARG002 - threads get no signals
+    ) -> Generator[tuple[int, Result | Exception], None, None]:
+        """Compute tasks; see :meth:`Workers.outcomes`."""
+        attempt = partial(_attempt, function)
+        if self.width == 1 or len(tasks) == 1:
+            yield from enumerate(map(attempt, tasks))
+            return
+        pool = _pools.get(self.width)
+        try:
+            yield from enumerate(pool.imap(attempt, tasks))
+        except BaseException:
+            _pools.drop(self.width)  # tasks that have not begun must not begin
+            raise
+
+
+def _attempt(function: Callable[[Task], Result], task: Task) -> Result | Exception:
+    try:
+        return function(task)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
+        return error
+
+
+class _Pools(thread_local):
+    """The thread pools that the current thread has started, by their number of threads."""
+
+    def __init__(self) -> None:
+        self._started: dict[int, ThreadPool] = {}
+
+    def get(self, width: int) -> ThreadPool:
+        if width not in self._started:
+            # What a task computes in turn, it computes by itself.
+            pool = ThreadPool(width, lambda: _chosen.set(_NOBODY))
+            atexit.register(pool.terminate)
+            self._started[width] = pool
+        return self._started[width]
+
+    def drop(self, width: int) -> None:
+        pool = self._started.pop(width)
+        pool.terminate()
+        atexit.unregister(pool.terminate)
+
+
+_pools = _Pools()
+
+
+# --- processes and clusters -----------------------------------------------------------------------
+
+
+class Remote(Workers):
+    """An executor of `concurrent.futures` whose tasks run in other processes.
+
+    A task whose process died is computed again. Processes of one pool die together, so it is not
+    known whose fault it was: those tasks are tried again one at a time, and one that kills a
+    process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler keeps
+    such a count of its own.
+
+    Parameters
+    ----------
+    start : callable
+        Gives an executor, and another if that one breaks.
+    width : int
+    limit : float
+        How many tasks are handed over at once.
+    stop : callable, optional
+        Tells tasks in flight to stop, waits so many seconds, and says whether all have.
+
+    Attributes
+    ----------
+    busy : bool
+        Whether there are tasks that were given up and may still be computed.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Executor],
+        width: int,
+        limit: float,
+        stop: Callable[[Iterable[Future[Any]], float], bool] = lambda _tasks, _seconds: False,
+    ) -> None:
+        self.width = width
+        self.busy = False
+        self._start = start
+        self._pool = start()
+        self._limit = limit
+        self._stop = stop
+
+    def outcomes(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
+    ) -> Generator[tuple[int, Result | Exception], None, None]:
+        """Compute tasks; see :meth:`Workers.outcomes`.
+
+        The function must be one of a module, or a `functools.partial` of one: other processes find
+        it by name.
+        """
+        waiting, suspects = deque(range(len(tasks))), deque[int]()
+        deaths = Counter[int]()
+        flight = _Flight(lambda index: self._submit(function, tasks[index]))
+        try:
+            while waiting or suspects or flight:
+                alone = bool(suspects) and not flight
+                if alone:
+                    flight.add(suspects.popleft())
+                while waiting and not (alone or suspects) and len(flight) < self._limit:
+                    flight.add(waiting.popleft())
+                index, result = flight.next()
+                if isinstance(result, BrokenExecutor):
+                    deaths[index] += alone
+                    if deaths[index] < ATTEMPTS:
+                        suspects.append(index)
+                        continue
+                yield index, result
+        finally:
+            begun = flight.cancel()
+            self.busy = bool(begun) and not (grace and self._stop(begun, grace))
 
     def close(self, **options: bool) -> None:
         """Shut the executor down, with options of its own kind."""
@@ -200,121 +311,6 @@ class _Flight(Generic[Result]):
         return [future for future in self._places if not future.cancel()]
 
 
-# --- where ----------------------------------------------------------------------------------------
-
-_chosen: ContextVar[Workers | None] = ContextVar("workers", default=None)
-
-
-class _Here(local):
-    """What a thread knows of threads."""
-
-    def __init__(self) -> None:
-        self.pools: dict[int, ThreadPool] = {}  # that it asked for, by their number
-        self.working = False  # for one that did
-
-
-_here = _Here()
-
-
-@contextmanager
-def workers(on: str, jobs: int) -> Iterator[Workers]:
-    """Have workers for the time of a block; `compute` in the block uses them too.
-
-    Parameters
-    ----------
-    on : str
-        ``"local"``: processes of this machine; ``"dask://HOST:PORT"``: the workers of the
-        scheduler at that address.
-    jobs : int
-        Number of processes, at least 1; a cluster has as many as it has.
-
-    Raises
-    ------
-    ExecutorError
-        `on` is none of these, no scheduler answers, or Dask is not installed.
-    """
-    address = on.removeprefix(DASK)
-    if on == LOCAL:
-        have = _processes(jobs)
-    elif address != on and address.rpartition(":")[2].isdecimal():
-        have = _cluster(address)
-    else:
-        raise ExecutorError(f"--on: got {on!r}; allowed: {ALLOWED}")
-    with have as found:
-        token = _chosen.set(found)
-        try:
-            yield found
-        finally:
-            _chosen.reset(token)
-
-
-def compute(
-    function: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    jobs: int,
-    progress: Callable[[int], object] = int,
-) -> list[Result]:
-    """Compute tasks on the workers that were chosen, or else in threads.
-
-    Parameters
-    ----------
-    function : callable
-        Of a module, or a `functools.partial` of one: processes find it by name.
-    tasks : iterable
-    jobs : int
-        Number of threads where no workers were chosen; 1: this one.
-    progress : callable, optional
-        As for `Workers.map`.
-
-    Returns
-    -------
-    list
-        Results in the order of the tasks. They do not depend on who computed them.
-    """
-    chosen = _chosen.get()
-    if chosen is not None:
-        return chosen.map(function, tasks, progress)
-    return in_threads(function, tasks, jobs, progress)
-
-
-def in_threads(
-    function: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    jobs: int,
-    progress: Callable[[int], object] = int,
-) -> list[Result]:
-    """Compute tasks in threads of this process: as `compute`, whatever workers were chosen.
-
-    A task that itself asks for threads gets none besides its own.
-    """
-    results: list[Result] = []
-    if jobs == 1 or _here.working:
-        for task in tasks:
-            results.append(function(task))
-            progress(len(results) - 1)
-        return results
-    if jobs not in _here.pools:
-        _here.pools[jobs] = ThreadPool(jobs, lambda: setattr(_here, "working", True))
-        atexit.register(_here.pools[jobs].terminate)
-    pool = _here.pools[jobs]
-    try:
-        for result in pool.imap(function, tasks):
-            progress(len(results))
-            results.append(result)
-    except BaseException:
-        pool.terminate()  # what has not begun must not
-        atexit.unregister(pool.terminate)
-        del _here.pools[jobs]
-        raise
-    return results
-
-
-def width(jobs: int) -> int:
-    """How many tasks `compute` computes at once, at least 1."""
-    chosen = _chosen.get()
-    return jobs if chosen is None else max(1, chosen.width)
-
-
 @contextmanager
 def _processes(jobs: int) -> Iterator[Workers]:
     from joblib.externals.loky import ProcessPoolExecutor
@@ -325,7 +321,7 @@ def _processes(jobs: int) -> Iterator[Workers]:
         return not wait(futures, grace).not_done
 
     # No more at once than there are processes: those that die with one are then known.
-    found = Workers(
+    found = Remote(
         partial(ProcessPoolExecutor, jobs, initializer=_ignore_signals), jobs, jobs, stop
     )
     try:
@@ -357,4 +353,120 @@ def _cluster(address: str) -> Iterator[Workers]:
         threads = sum(client.nthreads().values())
         # The same call twice is two tasks: pure ones would share a result.
         pool = client.get_executor(pure=False)
-        yield Workers(lambda: pool, threads, math.inf)
+        yield Remote(lambda: pool, threads, math.inf)
+
+
+# --- which of them --------------------------------------------------------------------------------
+
+
+class _Choice(NamedTuple):
+    """Who computes in a block."""
+
+    anywhere: Workers
+    here: Threads
+
+
+_NOBODY: Final = _Choice(Threads(1), Threads(1))
+
+_chosen: ContextVar[_Choice] = ContextVar("workers", default=_NOBODY)
+
+
+@contextmanager
+def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]:
+    """Choose who computes independent tasks, for the time of a block.
+
+    Blocks can be nested: the innermost counts, and when it ends the one around it counts again. A
+    task that itself has tasks to compute computes them in its own thread.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Number of threads or processes, at least 1; by default one for each core that this process
+        may use. A cluster has as many workers as it has.
+    on : str, optional
+        ``"local"``: processes of this machine; ``"dask://HOST:PORT"``: the workers of the
+        scheduler at that address. By default threads of this process.
+
+    Yields
+    ------
+    Workers
+
+    Raises
+    ------
+    ValueError
+        `jobs` is below 1 or not whole.
+    ExecutorError
+        `on` is none of these, no scheduler answers, or Dask is not installed.
+
+    Examples
+    --------
+    >>> with workers(2):
+    ...     compute(abs, [-1, -2, -3])
+    [1, 2, 3]
+    """
+    jobs = cores() if jobs is None else jobs
+    check_number("jobs", jobs, whole=True, least=1)
+    threads = Threads(jobs)
+    if on is None:
+        with _choosing(threads, threads):
+            yield threads
+        return
+    address = on.removeprefix(DASK)
+    if on == LOCAL:
+        have = _processes(jobs)
+    elif address != on and address.rpartition(":")[2].isdecimal():
+        have = _cluster(address)
+    else:
+        raise ExecutorError(f"--on: got {on!r}; allowed: {ALLOWED}")
+    with have as found, _choosing(found, threads):
+        yield found
+
+
+@contextmanager
+def _choosing(anywhere: Workers, here: Threads) -> Iterator[None]:
+    token = _chosen.set(_Choice(anywhere, here))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def compute(
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    progress: Callable[[int], object] = int,
+    *,
+    local: bool = False,
+) -> list[Result]:
+    """Compute tasks by the workers that were chosen (:func:`workers`).
+
+    Parameters
+    ----------
+    function : callable
+        Of a module, or a `functools.partial` of one: processes find it by name.
+    tasks : iterable
+    progress : callable, optional
+        Told, in this thread, the place of each task that has ended.
+    local : bool
+        Use threads of this process even if processes or a cluster were chosen: for tasks that share
+        memory, and for functions that cannot be sent.
+
+    Returns
+    -------
+    list
+        Results in the order of the tasks.
+
+    Raises
+    ------
+    Exception
+        The first error of a task; the others are given up.
+    WorkersLostError
+        There is nobody left to compute.
+    """
+    chosen = _chosen.get()
+    return (chosen.here if local else chosen.anywhere).map(function, tasks, progress)
+
+
+def width() -> int:
+    """How many tasks `compute` computes at once, at least 1."""
+    return max(1, _chosen.get().anywhere.width)

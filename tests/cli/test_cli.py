@@ -429,6 +429,7 @@ R = ("--rules", "small.yaml")
         (("attack", "always_roll:1", *R, "--seed", "-1"), "--seed"),
         (("attack", "always_roll:1", *R, "--jobs", "0"), "--jobs"),
         (("tournament", "always_roll:1", "always_roll:2", *R, "--jobs", "0"), "--jobs"),
+        (("run", "small.yaml", "--jobs", "0"), "--jobs"),
         (("tournament", "always_roll:1", *R), "1 strategy given, allowed are 2 or more"),
         (("analyze", *R, "--score", "20", "--opponent", "1"), "--score: 20, allowed are 0 to 19"),
         (("analyze", *R, "--score", "1", "--opponent", "-1"), "--opponent: -1, allowed"),

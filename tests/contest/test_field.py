@@ -17,6 +17,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import as_policy
+from hogeq.support.workers import workers
 from tests.naive import Play, every_matrix_wins
 from tests.response.test_respond import TINY
 
@@ -148,7 +149,8 @@ def test_more_starts_and_kicks_are_never_worse() -> None:
 def test_threads_and_order_change_nothing() -> None:
     game, rivals = small()
     one = answer_field(game, rivals, "beaten", QUICK)
-    two = answer_field(game, rivals, "beaten", SearchBudget(2, 20, jobs=3))
+    with workers(3):
+        two = answer_field(game, rivals, "beaten", QUICK)
     assert np.array_equal(one.strategy, two.strategy)
     assert np.array_equal(one.win_rates, two.win_rates)
 

@@ -18,6 +18,7 @@ from hogeq.purification.sampling import Sample
 from hogeq.response.population import Population, Slopes
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.support.workers import workers
 from tests.naive import Match, Play
 
 QUICK: dict[str, dict[str, Any]] = {
@@ -180,7 +181,9 @@ def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> Non
 
 
 def test_a_search_does_not_depend_on_threads(game: Game, policy: Any) -> None:
-    one, two = (purify(game, policy, "local_search", rounds=4, jobs=jobs) for jobs in (1, 2))
+    one = purify(game, policy, "local_search", rounds=4)
+    with workers(2):
+        two = purify(game, policy, "local_search", rounds=4)
     np.testing.assert_array_equal(one, two)
 
 

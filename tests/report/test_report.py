@@ -30,6 +30,7 @@ from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import run_experiment as run
+from hogeq.support.workers import workers
 
 CONFIG = {
     "name": "first",
@@ -172,10 +173,10 @@ def test_the_counter_is_the_attack_of_the_last_checkpoint(folder: Path, written:
 
 def test_the_same_runs_give_the_same_page(folder: Path, game: Game) -> None:
     runs = load([folder / "first"])
-    pages = [
-        page.make(game, runs, page.entries(game, runs, matrices=False), jobs=jobs).html
-        for jobs in (1, 2)
-    ]
+    pages = []
+    for jobs in (1, 2):
+        with workers(jobs):
+            pages.append(page.make(game, runs, page.entries(game, runs, matrices=False)).html)
     assert pages[0] == pages[1]
 
 

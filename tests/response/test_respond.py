@@ -18,6 +18,7 @@ from hogeq.response.moves import anneal, ascend
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers.cfr_br import CFRBR
+from hogeq.support.workers import workers
 from tests import toys
 from tests.naive import Match, Play, every_matrix_wins
 
@@ -172,7 +173,8 @@ def test_kicks_never_lose() -> None:
 def test_the_seed_decides_and_threads_do_not() -> None:
     game, policy = small_su20()
     one = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5))
-    two = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5, jobs=2))
+    with workers(2):
+        two = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5))
     other = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=6))
     assert one.found == two.found
     np.testing.assert_array_equal(one.matrix, two.matrix)

@@ -339,24 +339,18 @@ def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(
     oracle = {"name": "double_oracle", "iterations": 3, "responders": 2, "responder_steps": 3}
     tree = {**TREE, "solver": oracle}
     found = []
-    for name, jobs, where in (
-        ("one", 1, contextlib.nullcontext()),
-        ("threads", 3, contextlib.nullcontext()),
-        ("processes", 1, workers("local", 2)),
+    for name, where in (
+        ("one", contextlib.nullcontext()),
+        ("threads", workers(3)),
+        ("processes", workers(2, on="local")),
     ):
-        config = config_from(apply_overrides(tree, [f"measure.attack.jobs={jobs}"]))
         with where:
-            run(config, tmp_path / name)
-        found.append(_without_jobs(kept(tmp_path / name / "trial")))
+            run(config_from(tree), tmp_path / name)
+        found.append(kept(tmp_path / name / "trial"))
     assert found[0] == found[1] == found[2]
-    run(trial("measure.attack.jobs=3"), tmp_path)
-    assert _without_jobs(kept(tmp_path / "trial")) == _without_jobs(undisturbed)
-
-
-def _without_jobs(files: dict[str, bytes]) -> dict[str, Any]:
-    config = yaml.safe_load(files[CONFIG])
-    del config["measure"]["attack"]["jobs"]
-    return {**files, CONFIG: config}
+    with workers(3):
+        run(trial(), tmp_path)
+    assert kept(tmp_path / "trial") == undisturbed
 
 
 def test_every_fault_of_the_table_is_tried() -> None:

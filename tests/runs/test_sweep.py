@@ -52,7 +52,7 @@ from hogeq.runs.sweep import (
 from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE, TIME_COLUMNS
 from hogeq.solvers.double_oracle import DoubleOracle
-from hogeq.support.workers import ExecutorError, Workers, WorkersLostError, workers
+from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, workers
 from hogeq.support.yaml import ConfigError
 
 pytest.importorskip("distributed", reason="sweeps on a cluster need the extra 'cluster'")
@@ -122,7 +122,7 @@ quick = pytest.mark.usefixtures("plain_figures")
 def here(path: Path, root: Path, *overrides: str, **options: Any) -> SweepSummary:
     """Run a sweep in a thread of this process."""
     with ThreadPoolExecutor(1) as pool:
-        return run_sweep(load_sweep(path, overrides), Workers(lambda: pool, 1, 1), root, **options)
+        return run_sweep(load_sweep(path, overrides), Remote(lambda: pool, 1, 1), root, **options)
 
 
 def spoken(*arguments: object, **options: Any) -> subprocess.Popen[str]:
@@ -420,7 +420,7 @@ def test_a_worker_that_sees_another_folder_sends_its_files(tmp_path: Path) -> No
 def test_a_task_that_kills_its_process_every_time_is_given_up_alone() -> None:
     harmless = int(signal.SIGWINCH)
     tasks = [harmless, int(signal.SIGKILL), harmless, harmless]
-    with workers("local", 2) as crew:
+    with workers(2, on="local") as crew:
         found = dict(crew.outcomes(signal.raise_signal, tasks))
     assert isinstance(found.pop(1), BrokenExecutor)
     assert found == dict.fromkeys((0, 2, 3))
@@ -428,14 +428,14 @@ def test_a_task_that_kills_its_process_every_time_is_given_up_alone() -> None:
 
 @pytest.mark.parametrize("on", ["", "spark", "dask://", "dask://127.0.0.1", "dask://host:port"])
 def test_nobody_to_compute(on: str) -> None:
-    with pytest.raises(ExecutorError, match="allowed: local"), workers(on, 1):
+    with pytest.raises(ExecutorError, match="allowed: local"), workers(1, on):
         pass
 
 
 def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ExecutorError, match=r"pip install 'hogeq\[cluster\]'"):
-        workers("dask://127.0.0.1:1", 1).__enter__()
+        workers(1, "dask://127.0.0.1:1").__enter__()
 
 
 class Cluster:
@@ -552,7 +552,7 @@ def test_a_scheduler_that_goes_away(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     cluster.grow(1)
     try:
-        with workers(cluster.on, 1) as crew:
+        with workers(1, cluster.on) as crew:
             outcomes = crew.outcomes(time.sleep, [0.0, 60.0])
             assert next(outcomes) == (0, None)
             cluster.close()
@@ -597,20 +597,17 @@ def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: 
     field = [builtin(name, GAME) for name in ("always_roll:1", "always_roll:3", "ignore_memory")]
     solver = DoubleOracle(responder_steps=4, responders=3)
 
-    def everything(jobs: int) -> list[Any]:
-        found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, kicks=2, jobs=jobs))
+    def everything() -> list[Any]:
+        found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, kicks=2))
         state = solver.step(GAME, solver.step(GAME, solver.init(GAME)))
-        return [found.matrix, found.found, play(GAME, field, jobs), *state]
+        return [found.matrix, found.found, play(GAME, field), *state]
 
-    want = everything(1)
-    for found in (everything(3), *(_on(on, everything) for on in ("local", cluster.on))):
+    want = everything()
+    for jobs, on in ((3, None), (2, "local"), (2, cluster.on)):
+        with workers(jobs, on):
+            found = everything()
         for one, two in zip(found, want, strict=True):
             np.testing.assert_array_equal(one, two)
-
-
-def _on(on: str, work: Callable[[int], list[Any]]) -> list[Any]:
-    with workers(on, 2):
-        return work(1)
 
 
 def test_more_responders_find_no_worse_a_response() -> None:

@@ -12,6 +12,7 @@ from hogeq.rules import rules_from
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.rows import softmax
+from hogeq.support.workers import workers
 from tests import toys
 
 
@@ -95,7 +96,9 @@ def test_without_memory_it_finds_the_solution() -> None:
 
 
 def test_threads_change_no_byte(small: Game) -> None:
-    one, two = (run(small, 4, jobs=jobs) for jobs in (1, 2))
+    one = run(small, 4)
+    with workers(2):
+        two = run(small, 4)
     for key, value in one._asdict().items():
         assert np.array_equal(value, getattr(two, key)), key
 

@@ -23,6 +23,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import equilibrium
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.rows import softmax
+from hogeq.support.workers import workers
 from tests import toys
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -212,7 +213,8 @@ def test_cfr_br_goes_on_from_a_file(feral: Game, tmp_path: Path) -> None:
 
 def test_responders_are_the_same_in_any_number_of_threads(feral: Game) -> None:
     _, alone = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
-    _, shared = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3, jobs=3)
+    with workers(3):
+        _, shared = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
     for one, two in zip(alone, shared, strict=True):
         np.testing.assert_array_equal(one, two)
 

@@ -1,0 +1,127 @@
+"""Who computes is chosen around a block; threads are kept, and stand in nobody's way."""
+
+import os
+import subprocess
+import sys
+from threading import Event, get_ident
+
+import pytest
+
+from hogeq.support.workers import compute, cores, width, workers
+
+
+def test_results_come_in_the_order_of_the_tasks() -> None:
+    told: list[int] = []
+    with workers(3):
+        assert compute(abs, range(-20, 0), told.append) == list(range(20, 0, -1))
+    assert told == list(range(20))
+
+
+def _meet(events: tuple[Event, Event]) -> int:
+    mine, other = events
+    mine.set()
+    assert other.wait(10)
+    return get_ident()
+
+
+def test_threads_are_kept() -> None:
+    def both() -> set[int]:
+        one, two = Event(), Event()
+        with workers(2):
+            return set(compute(_meet, [(one, two), (two, one)]))
+
+    assert len(both()) == 2
+    assert both() == both()
+
+
+def test_a_task_that_asks_for_threads_has_its_own() -> None:
+    def inner(task: int) -> list[tuple[int, int]]:
+        assert width() == 1
+        return compute(lambda number: (number, get_ident()), [task, -task])
+
+    with workers(2):
+        for (one, first), (two, second) in compute(inner, range(1, 9)):
+            assert one == -two
+            assert first == second
+
+
+def test_the_only_task_is_computed_here_and_may_have_threads() -> None:
+    def only(events: list[tuple[Event, Event]]) -> tuple[int, set[int]]:
+        return get_ident(), set(compute(_meet, events))
+
+    one, two = Event(), Event()
+    with workers(2):
+        ((here, both),) = compute(only, [[(one, two), (two, one)]])
+    assert here == get_ident()
+    assert len(both) == 2
+
+
+def test_outside_any_block_the_calling_thread_computes() -> None:
+    assert set(compute(lambda _task: get_ident(), range(4))) == {get_ident()}
+    assert width() == 1
+
+
+def test_nested_blocks_restore_what_was_chosen() -> None:
+    with workers(3):
+        with workers(2):
+            assert width() == 2
+        assert width() == 3
+    assert width() == 1
+
+
+def test_all_cores_are_the_default() -> None:
+    with workers() as found:
+        assert found.width == width() == cores()
+
+
+def test_processes_compute_what_can_be_sent_and_threads_what_must_stay() -> None:
+    with workers(2, on="local"):
+        assert os.getpid() not in compute(_process, [1, 2, 3])
+        assert set(compute(lambda _task: os.getpid(), [1, 2, 3], local=True)) == {os.getpid()}
+
+
+def _process(_task: int) -> int:
+    return os.getpid()
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, True])
+def test_what_is_no_number_of_workers_is_refused(jobs: int) -> None:
+    with pytest.raises(ValueError, match=r"^jobs: .*allowed are whole numbers from 1"):
+        workers(jobs).__enter__()
+
+
+def test_the_first_error_is_raised_and_what_comes_next_is_computed() -> None:
+    with workers(2):
+        with pytest.raises(ZeroDivisionError):
+            compute(lambda number: 1 // number, [1, 0, 2])
+        assert compute(abs, [-1, -2]) == [1, 2]
+
+
+def test_an_interruption_gives_up_what_has_not_begun() -> None:
+    begun: list[int] = []
+
+    def stop(_place: int) -> None:
+        raise KeyboardInterrupt
+
+    with workers(2):
+        with pytest.raises(KeyboardInterrupt):
+            compute(_slow, [(begun, task) for task in range(50)], stop)
+        assert len(begun) < 25
+        assert compute(abs, [-1, -2]) == [1, 2]
+
+
+def _slow(task: tuple[list[int], int]) -> None:
+    begun, number = task
+    begun.append(number)
+    Event().wait(0.01)
+
+
+def test_a_process_with_threads_ends_quietly() -> None:
+    script = (
+        "from hogeq.support.workers import compute, workers\n"
+        "with workers(2): print(compute(abs, [-1, -2]))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
