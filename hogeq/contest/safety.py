@@ -28,6 +28,9 @@ BISECTIONS = 6
 
 EXPLORED = 1e-3  # probability of every roll while learning: what nobody reaches teaches nothing
 
+CURVE_SHARES = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+"""Shares of free opponents that show a trade-off well."""
+
 HEAD_START = 0.02  # regret of the rolls that regret matching starts from, in win rate
 
 
@@ -41,6 +44,17 @@ class Point(NamedTuple):
     """Win rate of the strongest counter-matrix found against it."""
     bound: float
     """Win rate of the best responder that remembers everything."""
+
+
+class FieldStudy(NamedTuple):
+    """What was found to play against a field, and what safety costs there."""
+
+    answer: Answer
+    """The one to play."""
+    chosen: Point | None
+    """The point of that answer, where a cap was asked for."""
+    points: list[Point]
+    """All points that were computed, by share."""
 
 
 class CapError(ValueError):
@@ -243,6 +257,78 @@ def answer_below(
             f"{lowest.attack:.6f}, of the one with {lowest.share:g} of the opponents free"
         )
     return max(kept, key=lambda point: rank_of(point.answer, objective)), tried
+
+
+def study_field(
+    game: Game,
+    rivals: Sequence[ArrayLike],
+    objective: Objective = "mean",
+    *,
+    cap: float | None = None,
+    shares: Sequence[float] = (),
+    mixed: bool = False,
+    effort: SearchBudget | None = None,
+    steps: int = 100,
+    progress: Progress | None = None,
+) -> FieldStudy:
+    """Search for what does best against a field, if asked for with a cap and a trade-off curve.
+
+    Parameters
+    ----------
+    game : Game
+    rivals : sequence of array_like
+        Each a matrix (G, G) or a policy (G, G, K).
+    objective : {"mean", "beaten"}
+    cap : float, optional
+        As in :func:`answer_below`; by default attacks on the answer are not looked at.
+    shares : sequence of float
+        Points of the curve, as in :func:`tradeoff`; `CURVE_SHARES` say.
+    mixed, effort, steps, progress
+        As in :func:`tradeoff`.
+
+    Returns
+    -------
+    FieldStudy
+        Without a cap its answer is the answer to the field alone, or that of the least of `shares`.
+
+    Raises
+    ------
+    CapError
+        If nothing keeps the cap.
+    ValueError
+        If something is malformed or out of range.
+    """
+    points: list[Point] = []
+    chosen: Point | None = None
+    if cap is not None:
+        chosen, points = answer_below(
+            game,
+            rivals,
+            cap,
+            objective,
+            mixed=mixed,
+            effort=effort,
+            steps=steps,
+            progress=progress,
+        )
+    if shares:
+        known = {point.share for point in points}
+        points += tradeoff(
+            game,
+            rivals,
+            [share for share in shares if share not in known],
+            objective,
+            mixed=mixed,
+            effort=effort,
+            steps=steps,
+            progress=progress,
+        )
+        points.sort(key=lambda point: point.share)
+    if chosen is not None:
+        return FieldStudy(chosen.answer, chosen, points)
+    if points:
+        return FieldStudy(points[0].answer, None, points)
+    return FieldStudy(answer_field(game, rivals, objective, effort, progress), None, [])
 
 
 class _Judge:

@@ -115,6 +115,44 @@ def _write_policy(table: NDArray[Any], out: Floats) -> None:
         np.put_along_axis(out, table.astype(np.int64)[..., None], 1.0, axis=-1)
 
 
+def mean_win_rates(win_rates: ArrayLike) -> list[float]:
+    """Mean win rate of every entry against the others.
+
+    Parameters
+    ----------
+    win_rates : array_like of float, shape (n, n)
+        Row against column, n at least 2. The diagonal is left out.
+
+    Returns
+    -------
+    list of float, length n
+    """
+    rows: list[list[float]] = np.asarray(win_rates, np.float64).tolist()
+    return [
+        (sum(row[:entry] + row[entry + 1 :])) / (len(row) - 1) for entry, row in enumerate(rows)
+    ]
+
+
+def lowest_win_rates(win_rates: ArrayLike) -> list[tuple[float, int]]:
+    """Lowest win rate of every entry, and against whom.
+
+    Parameters
+    ----------
+    win_rates : array_like of float, shape (n, n)
+        Row against column, n at least 2. The diagonal is left out.
+
+    Returns
+    -------
+    list of (float, int), length n
+        Of rivals that tie, the one given first.
+    """
+    rows: list[list[float]] = np.asarray(win_rates, np.float64).tolist()
+    return [
+        min((rate, other) for other, rate in enumerate(row) if other != entry)
+        for entry, row in enumerate(rows)
+    ]
+
+
 def rank(win_rates: ArrayLike) -> list[Standing]:
     """Rank a field by matches won.
 

@@ -34,6 +34,30 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     return found
 
 
+def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+    """Win probability of the player to move, averaged over the hidden memory as play makes it.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : array_like
+        As in :func:`values`.
+
+    Returns
+    -------
+    float64 (G, G)
+        NaN, in games with a hidden memory, where play never comes.
+    """
+    by_memory = values(game, a, b)
+    if not game.has_memory:
+        return by_memory[:, :, 0]
+    masses = reach(game, a, b)
+    totals = masses.sum(axis=2)
+    average = np.full(totals.shape, np.nan)
+    np.divide((by_memory * masses).sum(axis=2), totals, out=average, where=totals > 0.0)
+    return average
+
+
 def action_values(
     game: Game,
     a: ArrayLike,

@@ -144,6 +144,31 @@ def solve(game: Game) -> Tablebase:
     return Tablebase(game, value, rolls, work)
 
 
+def full_memory_win_rate(game: Game, strategy: ArrayLike | None = None) -> WinRate:
+    """Exact win rate of the player who plays optimally and remembers everything.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like, optional
+        The other's, a matrix (G, G) or a policy (G, G, K); by default the same as the player's.
+
+    Returns
+    -------
+    WinRate
+        Of the player who remembers.
+
+    Raises
+    ------
+    ValueError
+        If the game cannot be solved or the strategy is malformed.
+    """
+    solved = solve(game)
+    if strategy is None:
+        return WinRate(0.5, solved.value, 1.0 - solved.value)
+    return solved.against(strategy)
+
+
 def best_first(values: ArrayLike) -> list[int]:
     """Order rolls by falling win probability, the fewest dice first where they tie within `TIE`.
 

@@ -58,6 +58,10 @@ class WinRate(NamedTuple):
         """Win rate from the win probability of each of the two when it moves first."""
         return cls((first + 1.0 - other) / 2.0, first, 1.0 - other)
 
+    def reversed(self) -> "WinRate":
+        """Win rate of the other strategy."""
+        return WinRate(1.0 - self.win_rate, 1.0 - self.second, 1.0 - self.first)
+
 
 class Workspace:
     """The arrays that passes over one game fill, for one player (self-play) or two.

@@ -11,6 +11,19 @@ from hogeq.model.game import Game
 from hogeq.support.aliases import Floats, Matrix
 
 
+class CellGain(NamedTuple):
+    """What one cell of a counter-matrix gains."""
+
+    score: int
+    opponent: int
+    usual: int
+    """Dice that the strategy countered rolls there, most probably."""
+    counter: int
+    """Dice that the counter-matrix rolls."""
+    gain: float
+    """In win rate."""
+
+
 class Gains(NamedTuple):
     """Where a counter-strategy leaves what it counters, and what each cell is worth."""
 
@@ -51,3 +64,34 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
     won = (found.values * policies[0]).sum(axis=2)
     same = np.take_along_axis(policies[0], usual[..., None], axis=2)[..., 0] == 1.0
     return Gains(usual.astype(np.int8), np.where(same, 0.0, won - as_usual), found.infoset_reach)
+
+
+def largest_gains(found: Gains, counter: Matrix, count: int = 10) -> list[CellGain]:
+    """List the cells of a counter-matrix that gain most.
+
+    Parameters
+    ----------
+    found : Gains
+        Of that counter-matrix.
+    counter : int8 (G, G)
+    count : int
+        At most so many.
+
+    Returns
+    -------
+    list of CellGain
+        By falling gain, cells of equal gain row by row; only those that gain anything.
+    """
+    order = (-found.gains).argsort(axis=None, kind="stable")[:count]
+    cells = [divmod(int(place), len(counter)) for place in order]
+    return [
+        CellGain(
+            own,
+            other,
+            int(found.usual[own, other]),
+            int(counter[own, other]),
+            float(found.gains[own, other]),
+        )
+        for own, other in cells
+        if found.gains[own, other] > 0.0
+    ]

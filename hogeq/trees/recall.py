@@ -80,6 +80,30 @@ class Audit:
     forgets: dict[str, Loss]
     findings: dict[str, Finding]
 
+    def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
+        """Kinds of memory that an information set loses, in the order of `forgets`."""
+        return tuple(what for what, loss in self.forgets.items() if infoset in loss.infosets)
+
+    def witnesses(self) -> dict[Witness, tuple[str, ...]]:
+        """Give every witness with all that it shows.
+
+        Returns
+        -------
+        dict of Witness to tuple of str
+            What is lost as ``forgotten chance``, a property that does not hold as ``not perfect
+            recall``; in the order of `forgets`, then of `findings`.
+        """
+        shown: dict[Witness, tuple[str, ...]] = {}
+        losses = [(f"forgotten {what}", loss.witness) for what, loss in self.forgets.items()]
+        failures = [
+            (f"not {what}".replace("not no ", ""), finding.witness)
+            for what, finding in self.findings.items()
+        ]
+        for name, witness in [*losses, *failures]:
+            if witness is not None:
+                shown[witness] = (*shown.get(witness, ()), name)
+        return shown
+
 
 class Walk:
     """Every history of a tree at which a player moves, by information set, shortest first."""

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.contest.field import Answer, answer_field
 from hogeq.contest.objectives import Objective
-from hogeq.contest.safety import CapError, Point, answer_below, restricted_response, tradeoff
+from hogeq.contest.safety import (
+    CapError,
+    Point,
+    answer_below,
+    restricted_response,
+    study_field,
+    tradeoff,
+)
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
@@ -224,6 +231,20 @@ def test_the_cap_is_kept() -> None:
         shares = [point.share for point in tried]
         assert shares == sorted(set(shares))
         assert best.answer.mean < free.mean
+
+
+def test_a_study_has_the_answer_and_the_curve_that_were_asked_for() -> None:
+    game, rivals = small()
+    free = study_field(game, rivals, effort=QUICK)
+    assert np.array_equal(free.answer.strategy, answer_field(game, rivals, "mean", QUICK).strategy)
+    assert (free.chosen, free.points) == (None, [])
+    curve = study_field(game, rivals, shares=(0.5, 0.0), effort=QUICK, steps=20)
+    assert [point.share for point in curve.points] == [0.0, 0.5]
+    assert curve.answer is curve.points[0].answer
+    capped = study_field(game, rivals, cap=1.0, shares=(0.0, 1.0), effort=QUICK, steps=20)
+    assert capped.chosen is capped.points[0]
+    assert capped.answer is capped.chosen.answer
+    assert [point.share for point in capped.points] == [0.0, 1.0]
 
 
 def test_a_cap_that_nothing_keeps_is_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest.tournament import WIN, play, rank
+from hogeq.contest.tournament import WIN, lowest_win_rates, mean_win_rates, play, rank
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -99,3 +99,9 @@ def test_the_official_ranking() -> None:
         85,
     ]
     assert [standing.rank for standing in standings[:10]] == [1, 2, 3, 4, 4, 6, 7, 7, 9, 9]
+
+
+def test_means_and_lowest_win_rates_leave_the_diagonal_out() -> None:
+    rates = [[0.5, 0.75, 0.25], [0.25, 0.5, 0.25], [0.75, 0.75, 0.5]]
+    assert mean_win_rates(rates) == [0.5, 0.25, 0.75]
+    assert lowest_win_rates(rates) == [(0.25, 2), (0.25, 0), (0.75, 0)]

@@ -308,6 +308,21 @@ def test_with_memory_nothing_is_forgotten() -> None:
     assert found.histories == len(found.infosets)
 
 
+def test_witnesses_are_named_by_all_that_they_show() -> None:
+    found = audit(small(EDITIONS["su20"], 4, 1))
+    witnesses = found.witnesses()
+    names = [name for shown in witnesses.values() for name in shown]
+    lost = [what for what, loss in found.forgets.items() if loss.witness]
+    failed = [what for what, finding in found.findings.items() if finding.witness]
+    assert sorted(names) == sorted(
+        [f"forgotten {what}" for what in lost] + [f"not {what}" for what in failed]
+    )
+    for infoset in found.infosets:
+        assert found.forgotten_at(infoset) == tuple(
+            what for what, loss in found.forgets.items() if infoset in loss.infosets
+        )
+
+
 def test_scores_after_a_game_that_stands_still_are_met_again() -> None:
     """fa15 without Piggy Back: a rolled 1 scores 0, and 0-0 comes once more."""
     rules = replace(small(EDITIONS["fa15"], 5, 1), piggy_back=False)

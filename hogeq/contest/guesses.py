@@ -1,0 +1,81 @@
+"""The hidden memory at a position: its distribution, and how contestants would have guessed it."""
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from hogeq.baselines.delta import countable, total_variation
+from hogeq.baselines.second_place import guess_by_counting
+from hogeq.evaluation.analysis import UnreachedError
+from hogeq.evaluation.hidden import reach
+from hogeq.model.game import Game
+from hogeq.support.aliases import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryAt:
+    """The hidden memory at a position.
+
+    Attributes
+    ----------
+    reach : float
+        Probability of coming to move there in a game.
+    belief : float64 (H,)
+        Exact distribution of the memory, in the order of `Game.memories`.
+    counted : float64 (H,) or None
+        Guess by counting the ways into each memory in the strategies' own play; None where turns
+        do not alternate, which counting takes for granted.
+    looked_up : float64 (H,) or None
+        Guess as the second place of summer 2020 looked it up: the ways in perfect play first, then
+        in the strategies' own, then 1/4 each.
+    """
+
+    reach: float
+    belief: Floats
+    counted: Floats | None
+    looked_up: Floats | None
+
+    def distance(self, guess: Floats) -> float:
+        """Total variation distance of a guess from the exact distribution."""
+        return float(total_variation(self.belief, guess))
+
+    def order(self) -> list[int]:
+        """Order the memories, by index: the most probable first, those that tie as they come."""
+        return sorted(range(len(self.belief)), key=lambda index: (-self.belief[index], index))
+
+
+def memory_at(
+    game: Game, strategy: ArrayLike, score: int, opponent: int, against: ArrayLike | None = None
+) -> MemoryAt:
+    """Distribution of the hidden memory at a position, with guesses of it.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        Of the player to move, a matrix (G, G) or a policy (G, G, K).
+    score, opponent : int
+        Scores of the player to move and of the other, below the goal.
+    against : array_like, optional
+        The other's strategy; by default the same.
+
+    Returns
+    -------
+    MemoryAt
+
+    Raises
+    ------
+    UnreachedError
+        If play never comes to the position.
+    ValueError
+        If a strategy is malformed.
+    """
+    masses = reach(game, strategy, against)[score, opponent]
+    visits = float(masses.sum())
+    if visits <= 0.0:
+        raise UnreachedError(f"play never comes to {score} points against {opponent}")
+    counted = looked_up = None
+    if countable(game):
+        guessed = guess_by_counting(game, strategy, against)
+        counted, looked_up = guessed.counted[score, opponent], guessed.looked_up[score, opponent]
+    return MemoryAt(visits, masses / visits, counted, looked_up)

@@ -1,0 +1,116 @@
+"""What every roll at a position is worth."""
+
+from typing import Literal, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from hogeq.evaluation.hidden import action_values, belief
+from hogeq.evaluation.tablebase import best_first, solve
+from hogeq.evaluation.win_rates import policy_of
+from hogeq.model.game import Game
+from hogeq.rules.turn import Memory
+from hogeq.support.aliases import Floats
+
+MemorySource = Literal["given", "start", "belief"]
+
+
+class UnreachedError(ValueError):
+    """Play never comes to the position that was asked for."""
+
+
+class RollValue(NamedTuple):
+    """One roll at a position."""
+
+    dice: int
+    win_probability: float
+    behind: float
+    """Win probability short of the best roll's; not negative."""
+    played: float | None
+    """Probability with which the strategy rolls it; None in optimal play."""
+
+
+class Analysis(NamedTuple):
+    """Every roll at a position."""
+
+    source: MemorySource
+    """Where the memory comes from: "given" by the caller, that of the "start" of a game, or the
+    "belief": averaged over the memories with which the strategies' own play comes there."""
+    memory: Memory | None
+    """The memory at the position; None if it was averaged over."""
+    rolls: tuple[RollValue, ...]
+    """Best first, the fewest dice first where they tie."""
+
+
+def analyze(
+    game: Game,
+    score: int,
+    opponent: int,
+    strategy: ArrayLike | None = None,
+    memory: Memory | None = None,
+) -> Analysis:
+    """Exact win probability of every roll at a position.
+
+    Parameters
+    ----------
+    game : Game
+    score, opponent : int
+        Scores of the player to move and of the other, below the goal.
+    strategy : array_like, optional
+        A matrix (G, G) or a policy (G, G, K) that both players play from the next turn on; by
+        default they play optimally and remember everything.
+    memory : Memory, optional
+        The hidden memory at the position. By default that of the start in optimal play, and the
+        average over the belief where a strategy is played.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    UnreachedError
+        If a belief is needed and play never comes to the position.
+    ValueError
+        If the strategy is malformed or the game cannot be solved.
+
+    Examples
+    --------
+    >>> from hogeq.model.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> analyze(compile_game(rules), 0, 0).rolls[0]
+    RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
+    """
+    source: MemorySource = (
+        "given" if memory is not None else "start" if strategy is None else "belief"
+    )
+    if source == "start":
+        memory = Memory()
+    shares: Floats | None = None
+    if strategy is None:
+        by_memory = solve(game).roll_values(score, opponent)
+    else:
+        policy = policy_of(game, strategy)
+        by_memory = action_values(game, policy, None, [(score, opponent)])[0]
+        shares = policy[score, opponent]
+    if memory is not None:
+        values = by_memory[game.memories.index(memory)]
+    elif game.has_memory:
+        masses = belief(game, policy, None, score, opponent)
+        if masses is None:
+            raise UnreachedError(f"play never comes to {score} points against {opponent}")
+        values = masses @ by_memory
+    else:
+        values = by_memory[0]
+    order = best_first(values)
+    best = float(values[order[0]])
+    rolls = tuple(
+        RollValue(
+            roll,
+            float(values[roll]),
+            max(0.0, best - float(values[roll])),  # a tie is no lead
+            None if shares is None else float(shares[roll]),
+        )
+        for roll in order
+    )
+    return Analysis(source, memory, rolls)

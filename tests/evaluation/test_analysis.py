@@ -1,0 +1,71 @@
+"""Every roll at a position, against the values by memory that it is made of."""
+
+import numpy as np
+import pytest
+
+from hogeq.evaluation.analysis import UnreachedError, analyze
+from hogeq.evaluation.hidden import action_values, belief, mean_values, reach, values
+from hogeq.evaluation.tablebase import full_memory_win_rate, solve
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
+from hogeq.rules.turn import Memory
+
+GAME = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+PLAIN = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 3}))
+POLICY = np.random.default_rng(0).dirichlet(np.ones(4), (12, 12))
+MATRIX = np.random.default_rng(1).integers(0, 4, (12, 12))
+
+
+def test_optimal_play_from_a_known_memory() -> None:
+    memory = GAME.memories[7]
+    found = analyze(GAME, 3, 5, memory=memory)
+    want = solve(GAME).roll_values(3, 5)[7]
+    assert (found.source, found.memory) == ("given", memory)
+    assert [roll.win_probability for roll in found.rolls] == want[
+        [r.dice for r in found.rolls]
+    ].tolist()
+    assert found.rolls[0].win_probability == want.max()
+    assert [roll.behind for roll in found.rolls] == sorted(roll.behind for roll in found.rolls)
+    assert {roll.played for roll in found.rolls} == {None}
+
+
+def test_what_is_not_said_of_the_memory() -> None:
+    start = analyze(GAME, 0, 0)
+    assert (start.source, start.memory) == ("start", Memory())
+    average = analyze(GAME, 3, 5, POLICY)
+    shares = belief(GAME, POLICY, None, 3, 5)
+    assert shares is not None
+    want = shares @ action_values(GAME, POLICY, None, [(3, 5)])[0]
+    assert (average.source, average.memory) == ("belief", None)
+    for roll in average.rolls:
+        assert roll.win_probability == want[roll.dice]
+        assert roll.played == POLICY[3, 5, roll.dice]
+
+
+def test_a_position_where_play_never_comes() -> None:
+    stay = np.zeros((12, 12), int)  # nobody rolls: some scores are jumped over
+    never = np.argwhere(reach(GAME, stay).sum(axis=2) == 0.0)[0].tolist()
+    with pytest.raises(UnreachedError, match=f"never comes to {never[0]} points"):
+        analyze(GAME, *never, stay)
+    assert np.isnan(mean_values(GAME, stay)[tuple(never)])
+
+
+def test_mean_values_are_averaged_as_play_comes_there() -> None:
+    found = mean_values(GAME, POLICY, MATRIX)
+    shares = belief(GAME, POLICY, MATRIX, 3, 5)
+    assert shares is not None
+    assert found[3, 5] == pytest.approx(shares @ values(GAME, POLICY, MATRIX)[3, 5], abs=1e-14)
+    np.testing.assert_array_equal(mean_values(PLAIN, MATRIX), values(PLAIN, MATRIX)[:, :, 0])
+
+
+def test_the_player_who_remembers() -> None:
+    for game in (GAME, PLAIN):
+        itself = full_memory_win_rate(game)
+        assert itself == (0.5, solve(game).value, 1.0 - solve(game).value)
+        other = full_memory_win_rate(game, POLICY)
+        assert other.win_rate > 0.5
+        assert other.reversed().reversed() == pytest.approx(other, abs=1e-15)
+    assert win_rate(GAME, POLICY, MATRIX).reversed() == pytest.approx(
+        win_rate(GAME, MATRIX, POLICY), abs=1e-12
+    )
