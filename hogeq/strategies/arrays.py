@@ -18,6 +18,9 @@ from hogeq.support.aliases import Matrix, Policy
 # from 1e-6 on.
 ROW_SUM_TOLERANCE = 1e-9
 
+MOST_DICE = 127
+"""Most dice that a matrix can say: what int8 holds."""
+
 _SHOWN = 60  # characters of a bad value that a message repeats
 
 
@@ -35,7 +38,7 @@ def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> 
     goal : int
         Points that win.
     max_dice : int
-        Most dice a turn may roll, at most 127.
+        Most dice a turn may roll, at most `MOST_DICE`.
     name : str
         What messages call the table.
 
@@ -123,13 +126,13 @@ def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
     return array.ndim == 3
 
 
-def as_policy(strategy: npt.NDArray[Any], rolls: int) -> Policy:
+def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
     """Give any valid strategy as a policy.
 
     Parameters
     ----------
     strategy : matrix or policy, shape (G, G) or (G, G, K)
-    rolls : int
+    num_actions : int
         K, the number of rolls to choose from, 0 dice included.
 
     Returns
@@ -139,7 +142,7 @@ def as_policy(strategy: npt.NDArray[Any], rolls: int) -> Policy:
     """
     if is_policy(strategy):
         return strategy.astype(np.float64)
-    policy: Policy = np.equal.outer(strategy, np.arange(rolls)).astype(np.float64)
+    policy: Policy = np.equal.outer(strategy, np.arange(num_actions)).astype(np.float64)
     return policy
 
 

@@ -28,7 +28,7 @@ import stat
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,7 @@ from hogeq.strategies.arrays import (
     label,
     shown,
 )
-from hogeq.strategies.sandbox import CHUNK, ask
+from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
 
 MAX_BYTES: Final = 64 * 2**20
@@ -56,7 +56,7 @@ PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
 _MEMBERS: Final = ("matrix.npy", "policy.npy")  # of an .npz file
 
-MOST_DICE: Final = 127  # what int8 holds
+_HEADER_BYTES: Final = 2**16  # of an .npy file
 
 
 def read_strategy(
@@ -179,7 +179,7 @@ def _parse_table(text: str) -> list[list[int | float | str]]:
 
 
 def _number(cell: str) -> int | float | str:
-    """Turn a cell into a number if it is one; else keep it, for a message to show."""
+    """Turn a cell into a number if it is one; otherwise keep it, for a message to show."""
     cell = cell.strip()
     # int() and float() alone take more than a table should hold, 1_0 say.
     if re.fullmatch(r"[+-]?[0-9]{1,9}", cell):
@@ -276,15 +276,32 @@ def _the_array(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 
 def _read_npy(file: IO[bytes], name: str) -> npt.NDArray[Any]:
-    """Read one array of numbers.
+    """Read one array of numbers."""
+    dtype, shape, order = _npy_header(file, name)
+    size = math.prod(shape) * dtype.itemsize
+    if len(shape) not in {2, 3} or size > MAX_BYTES:
+        raise StrategyError(
+            f"{name}: has shape {shape}, allowed are matrices (G, G) and policies (G, G, K)"
+        )
+    body = file.read(size)
+    if len(body) < size:
+        raise StrategyError(f"{name}: ends before its array of shape {shape} does")
+    return np.frombuffer(body, dtype).reshape(shape, order=order)
 
-    numpy's own reader evaluates the header as Python and takes its word for the size.
+
+def _npy_header(
+    file: IO[bytes], name: str
+) -> tuple[np.dtype[Any], tuple[int, ...], Literal["C", "F"]]:
+    """Read type, shape and order of an array.
+
+    Not with `numpy.lib.format`: it reads as long a header as the file says it has, and gives it to
+    Python's own parser, with all errors and warnings that this may raise.
     """
     prefix = file.read(8)
     width = 2 if prefix[6:7] == b"\x01" else 4
     if prefix[:6] != b"\x93NUMPY":
         raise StrategyError(f"{name}: is not an array in numpy's format")
-    header = file.read(min(int.from_bytes(file.read(width), "little"), CHUNK))
+    header = file.read(min(int.from_bytes(file.read(width), "little"), _HEADER_BYTES))
     descr = re.search(rb"'descr'\s*:\s*'([^']*)'", header)
     order = re.search(rb"'fortran_order'\s*:\s*(True|False)", header)
     shape = re.search(rb"'shape'\s*:\s*\(([0-9, ]{0,60})\)", header)
@@ -297,16 +314,7 @@ def _read_npy(file: IO[bytes], name: str) -> npt.NDArray[Any]:
         )
     dtype = np.dtype(descr[1].decode())
     sizes = tuple(int(size) for size in re.findall(rb"[0-9]+", shape[1]))
-    count = math.prod(sizes)
-    if len(sizes) not in {2, 3} or count * dtype.itemsize > MAX_BYTES:
-        raise StrategyError(
-            f"{name}: has shape {sizes}, allowed are matrices (G, G) and policies (G, G, K)"
-        )
-    body = file.read(count * dtype.itemsize)
-    if len(body) < count * dtype.itemsize:
-        raise StrategyError(f"{name}: ends before its array of shape {sizes} does")
-    flat = np.frombuffer(body, dtype)
-    return flat.reshape(sizes, order="F" if order[1] == b"True" else "C")
+    return dtype, sizes, "F" if order[1] == b"True" else "C"
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Rows of probabilities from regrets, sums and values: what several solvers share."""
+"""Rows of probabilities from regrets, sums and values: what solvers share."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def row_sums(rows: Floats) -> Floats:
 
 
 def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
-    """Regret matching: rows in proportion to positive regrets, each roll at least `epsilon`."""
+    """Match regrets: rows in proportion to positive regrets, no entry below `epsilon`."""
     matched = normalised(np.maximum(regrets, 0.0))
     if epsilon == 0.0:
         return matched
@@ -30,12 +30,12 @@ def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
 
 
 def softmax(scores: Floats) -> Floats:
-    """Rows in proportion to the exponentials of the scores; a fresh array."""
+    """Give rows in proportion to the exponentials of the scores; a fresh array."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:
-    """Counterfactual values divided by the reach of their rows; zero where play never gets."""
+    """Divide counterfactual values by the reach of their rows; zero where play never gets."""
     rows = infoset_reach[..., None]
     return np.divide(values, rows, out=np.zeros_like(values), where=rows > 0.0)

@@ -1,4 +1,4 @@
-"""Strategies that are somebody's code, asked in a process of their own."""
+"""Strategies that are somebody's code: run in a process of their own, with limits."""
 
 import contextlib
 import json
@@ -17,13 +17,31 @@ from hogeq.strategies.arrays import StrategyError, label
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
 
-CHUNK: Final = 2**16
-
-DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
+_CHUNK: Final = 2**16  # bytes that are read at a time
 
 
 def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[int]]:
-    """Run a trusted file in a process of its own; its table, not yet checked."""
+    """Run a trusted file in a process of its own, and ask its strategy for every cell.
+
+    Parameters
+    ----------
+    path : Path
+        A Python file that defines ``final_strategy(score, opponent_score)``.
+    goal, max_dice : int
+        Scores asked for are below `goal`; dice allowed are 0 to `max_dice`.
+    time_limit : float
+        Seconds.
+
+    Returns
+    -------
+    list of list of int
+        What it answered, not checked: the process may have written anything.
+
+    Raises
+    ------
+    StrategyError
+        It did not answer in time, crashed, or said what is wrong.
+    """
     name = label(path)
     most = 2**16 + 8 * goal * goal  # bytes that an honest answer takes
     # -I: neither our environment nor the current folder; -B: no bytecode left behind.
@@ -61,14 +79,14 @@ def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[in
 
 
 def _read_until(pipe: IO[bytes], deadline: float, most: int) -> bytes | None:
-    """Everything from a pipe up to `most` bytes; None if it is still open at the deadline."""
+    """Read everything from a pipe up to `most` bytes; None if it is still open at the deadline."""
     parts: list[bytes] = []
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while most:
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 return None
-            part = os.read(pipe.fileno(), min(most, CHUNK))
+            part = os.read(pipe.fileno(), min(most, _CHUNK))
             if not part:
                 break
             parts.append(part)

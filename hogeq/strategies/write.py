@@ -4,12 +4,13 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import (
+    MOST_DICE,
     StrategyError,
     check_matrix,
     check_policy,
@@ -17,10 +18,11 @@ from hogeq.strategies.arrays import (
     label,
     shown,
 )
-from hogeq.strategies.read import MOST_DICE, known_suffix
-from hogeq.strategies.sandbox import DIGITS
+from hogeq.strategies.read import known_suffix
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
+
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
 
 def write_strategy(
@@ -115,10 +117,10 @@ def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
         raise StrategyError(f"player name {shown(player_name)}: is not valid Unicode") from error
     table = check_matrix(matrix, len(matrix), MOST_DICE).tolist()
     most = max(max(row) for row in table)
-    if most < len(DIGITS):
+    if most < len(_DIGITS):
         about = "one character for each opponent's score, a = 10 and so on"
-        cells = [[DIGITS[dice] for dice in row] for row in table]
-        answer = f"int(ROLLS[score][opponent_score], {len(DIGITS)})"
+        cells = [[_DIGITS[dice] for dice in row] for row in table]
+        answer = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
     else:
         about = "two hexadecimal digits for each opponent's score"
         cells = [[f"{dice:02x}" for dice in row] for row in table]
