@@ -20,15 +20,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import (
-    Memory,
-    bonus,
-    land,
-    memory_sizes,
-    points_distribution,
-    record,
-    zero_points,
-)
+from hogeq.rules.memory import Memory, memory_sizes, record
+from hogeq.rules.turn import bonus, land, points_distribution, zero_points
 from hogeq.trees.gambit import lines
 from hogeq.trees.tree import HogTree
 

@@ -11,9 +11,10 @@ import numpy as np
 from report import arguments, publish, small_game, solved
 
 from hogeq import figures
-from hogeq.baselines.delta import exact, total_variation
+from hogeq.baselines.delta import exact
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.second_place import guess_by_counting
+from hogeq.evaluation.beliefs import total_variation
 from hogeq.evaluation.hidden import reach
 from hogeq.purification import argmax
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from report import Points, arguments, draw, publish, small_game, solved
 
-from hogeq.baselines.delta import countable, trembling
+from hogeq.baselines.delta import trembling
+from hogeq.baselines.diagonals import countable
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.purification import argmax

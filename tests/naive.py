@@ -16,19 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import (
-    Memory,
-    bonus,
-    dice_sides,
-    given,
-    land,
-    memory_sizes,
-    next_memory,
-    points_distribution,
-    record,
-    trots,
-    zero_points,
-)
+from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
+from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
 
 TIE = 1e-12
 

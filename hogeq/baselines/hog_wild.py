@@ -6,14 +6,9 @@ import numpy as np
 
 from hogeq.baselines.registry import register
 from hogeq.rules import Rules
-from hogeq.rules.turn import (
-    HOG_WILD_MULTIPLE,
-    Memory,
-    dice_sides,
-    land,
-    points_distribution,
-    zero_points,
-)
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.parts import HOG_WILD_MULTIPLE
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
@@ -57,29 +52,29 @@ def hog_wild_heuristic(game: "Game") -> Matrix:
       the seed's code; the points of the turn itself are not added.
     - ``causes_swine_swap`` looks at the scores that the doubled points would leave.
     """
-    rules = game.rules
+    turns = TurnTable(game.rules)
     matrix = np.zeros((game.goal, game.goal), np.int8)
     means = {
-        sides: _means(rules, sides)
-        for sides in {dice_sides(rules, own, 0, Memory()) for own in range(HOG_WILD_MULTIPLE)}
+        sides: _means(turns, sides)
+        for sides in {turns.dice_sides(own, 0, Memory()) for own in range(HOG_WILD_MULTIPLE)}
     }
     for own in range(game.goal):
         for opponent in range(game.goal):
-            sides = dice_sides(rules, own, opponent, Memory())
-            points = [float(zero_points(rules, opponent)), *means[sides]]
-            _seek_swap(rules, own, opponent, sides, points)
-            _force_dice(rules, own, opponent, sides, points)
-            _finish(rules, own, opponent, points)
+            sides = turns.dice_sides(own, opponent, Memory())
+            points = [float(turns.free(opponent).points), *means[sides]]
+            _seek_swap(turns, own, opponent, sides, points)
+            _force_dice(turns, own, opponent, sides, points)
+            _finish(turns, own, opponent, points)
             matrix[own, opponent] = np.argmax(points)
     return matrix
 
 
-def _means(rules: Rules, sides: int) -> list[float]:
+def _means(turns: TurnTable, sides: int) -> list[float]:
     """Give the expected points of one die and more."""
     found = []
-    for roll in range(1, rules.max_dice + 1):
-        ways = points_distribution(rules, roll, sides)
-        found.append(float(sum(points * chance for points, chance in ways.items())))
+    for roll in range(1, turns.rules.max_dice + 1):
+        ways = turns.branches(roll, sides)
+        found.append(float(sum(way.points * way.probability for way in ways)))
     return found
 
 
@@ -88,35 +83,35 @@ def _chance_of_one(rules: Rules, sides: int) -> float:
     return 1.0 - ((sides - 1) / sides) ** rules.max_dice
 
 
-def _seek_swap(rules: Rules, own: int, opponent: int, sides: int, points: list[float]) -> None:
+def _seek_swap(turns: TurnTable, own: int, opponent: int, sides: int, points: list[float]) -> None:
     """Raise the rolls that bring about a swap that helps: own score half the opponent's."""
-    if rules.swap != "double" or own > opponent or opponent % 2:
+    if turns.rules.swap != "double" or own > opponent or opponent % 2:
         return
     needed = opponent // 2 - own
     if needed <= 0:
         return
     gained = opponent - (own + needed)
-    if needed == zero_points(rules, opponent):
+    if needed == turns.free(opponent).points:
         points[0] = max(points[0], gained)
     if needed == 1:
-        points[-1] = max(points[-1], gained * _chance_of_one(rules, sides))
+        points[-1] = max(points[-1], gained * _chance_of_one(turns.rules, sides))
     if 2 <= needed <= sides:
         points[1] = max(points[1], gained / sides)
 
 
-def _force_dice(rules: Rules, own: int, opponent: int, sides: int, points: list[float]) -> None:
+def _force_dice(turns: TurnTable, own: int, opponent: int, sides: int, points: list[float]) -> None:
     """Raise the rolls after which the scores' sum calls for four-sided dice."""
-    if not rules.hog_wild:
+    if not turns.rules.hog_wild:
         return
     total = own + opponent
-    if (total + zero_points(rules, opponent)) % HOG_WILD_MULTIPLE == 0:
+    if (total + turns.free(opponent).points) % HOG_WILD_MULTIPLE == 0:
         points[0] += FORCED_DICE_BONUS
     if (total + 1) % HOG_WILD_MULTIPLE == 0:
-        points[-1] += FORCED_DICE_BONUS * _chance_of_one(rules, sides)
+        points[-1] += FORCED_DICE_BONUS * _chance_of_one(turns.rules, sides)
 
 
-def _finish(rules: Rules, own: int, opponent: int, points: list[float]) -> None:
+def _finish(turns: TurnTable, own: int, opponent: int, points: list[float]) -> None:
     """Roll no dice where twice their points would win."""
-    reached = own + 2 * zero_points(rules, opponent)
-    if reached >= rules.goal and land(rules, reached, opponent).opponent == opponent:
-        points[0] = float(rules.goal)
+    reached = own + 2 * turns.free(opponent).points
+    if reached >= turns.rules.goal and turns.land(reached, opponent).opponent == opponent:
+        points[0] = float(turns.rules.goal)

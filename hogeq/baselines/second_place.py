@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.baselines import delta
+from hogeq.baselines.belief_response import respond
 from hogeq.baselines.registry import register
+from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check_number
@@ -121,12 +123,12 @@ def huan2020(
         guess = first_guess(game)
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
-    beliefs = delta.over_seats(weights(guess, None, draft_weight))
-    matrix = delta.respond(game, beliefs, epsilon)
+    beliefs = over_seats(weights(guess, None, draft_weight))
+    matrix = respond(game, beliefs, epsilon)
     for _ in range(rounds):
         own = WALKS * delta.entries(game, matrix)
-        beliefs = delta.over_seats(weights(guess, own, weight))
-        matrix = delta.respond(game, beliefs, epsilon)
+        beliefs = over_seats(weights(guess, own, weight))
+        matrix = respond(game, beliefs, epsilon)
     return matrix
 
 
@@ -171,7 +173,7 @@ def guess_by_counting(
     """
     own = WALKS * delta.own_entries(game, strategy, against)
     looked_up = weights(first_guess(game), own, weight)
-    return Guessed(delta.over_seats(own), delta.over_seats(looked_up))
+    return Guessed(over_seats(own), over_seats(looked_up))
 
 
 @register("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")
@@ -217,7 +219,7 @@ def delta_distribution(
         mean = np.zeros((game.goal, game.goal, game.memory_size))
         for number in range(1, rounds + 1):
             mean += (delta.exact(game, matrix, tremble) - mean) / number
-            matrix = delta.respond(game, mean, epsilon)
+            matrix = respond(game, mean, epsilon)
     except ValueError as error:
         raise StrategyError(f"strategy 'delta_distribution': {error}") from error
     return matrix

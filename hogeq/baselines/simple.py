@@ -3,10 +3,9 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from hogeq.baselines.registry import register
-from hogeq.rules.turn import land, zero_points
+from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
@@ -23,7 +22,10 @@ def always_roll(game: "Game", dice: int) -> Matrix:
 def bacon(game: "Game", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
     matrix = always_roll(game, dice)
-    matrix[:, _zero_points(game) >= cutoff] = 0
+    turns = TurnTable(game.rules)
+    for opponent in range(game.goal):
+        if turns.free(opponent).points >= cutoff:
+            matrix[:, opponent] = 0
     return matrix
 
 
@@ -47,17 +49,14 @@ def swap(game: "Game", cutoff: int, dice: int) -> Matrix:
     int8 array, shape (G, G)
     """
     matrix = always_roll(game, dice)
-    for opponent, points in enumerate(_zero_points(game).tolist()):
+    turns = TurnTable(game.rules)
+    for opponent in range(game.goal):
+        points = turns.free(opponent).points
         for score in range(game.goal):
-            landing = land(game.rules, score + points, opponent)
+            landing = turns.land(score + points, opponent)
             # Only a swap changes the score of the player who is not moving.
             swapped = landing.opponent != opponent
             ahead = landing.score > landing.opponent
             if ahead if swapped else points >= cutoff:
                 matrix[score, opponent] = 0
     return matrix
-
-
-def _zero_points(game: "Game") -> npt.NDArray[np.int64]:
-    """Points for rolling no dice, shape (G,), by the opponent's score."""
-    return np.array([zero_points(game.rules, opponent) for opponent in range(game.goal)])

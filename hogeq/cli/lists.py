@@ -9,8 +9,8 @@ import typer
 from hogeq.cli.inputs import check_output, load_rules
 from hogeq.cli.shell import JsonOption, RulesOption, emit, refusing, table
 from hogeq.rules import EDITIONS, Rules, describe
+from hogeq.rules.memory import memory_sizes
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.turn import memory_sizes
 
 
 def register(app: typer.Typer) -> None:

@@ -1,11 +1,10 @@
-"""The hidden memory as users give it and are shown it."""
+"""The hidden memory as users give it in options."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from hogeq.cli.shell import BadInputError
 from hogeq.rules import Rules
-from hogeq.rules.turn import Memory, memory_sizes, record
+from hogeq.rules.memory import Memory, memory_sizes, record
 
 
 @dataclass(frozen=True)
@@ -43,46 +42,3 @@ class Seen:
         )
         turn = (self.turn or 0) % rules.time_trot_period if rules.time_trot else 0
         return Memory(turn, int(self.extra or 0), own, opponent)
-
-
-def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
-    """Give the parts of a memory that the rules look at, by name."""
-    turns, extras, records = memory_sizes(rules)
-    found: dict[str, Any] = {}
-    if turns > 1:
-        found["turn"] = memory.turn
-    if extras > 1:
-        found["extra"] = bool(memory.extra)
-    if records > 1:
-        found |= {"own_last": memory.own, "opponent_last": memory.opponent}
-    return found
-
-
-def memory_texts(rules: Rules, memory: Memory) -> list[str]:
-    """Say the same for people, in the order of `memory_columns`."""
-    cells = []
-    for name, value in memory_fields(rules, memory).items():
-        if name in {"own_last", "opponent_last"} and rules.feral_hogs == "points":
-            more = "+" if value == memory_sizes(rules)[2] - 1 else ""
-            cells.append(f"{value}{more}")
-        else:
-            cells.append({True: "yes", False: "no"}[value] if name == "extra" else str(value))
-    return cells
-
-
-def memory_columns(rules: Rules) -> list[str]:
-    """Name the parts of a memory that the rules look at, for people."""
-    unit = "points" if rules.feral_hogs == "points" else "dice"
-    names = {
-        "turn": f"turn (mod {rules.time_trot_period})",
-        "extra": "extra turn",
-        "own_last": f"own last {unit}",
-        "opponent_last": f"opponent's last {unit}",
-    }
-    return [names[name] for name in memory_fields(rules, Memory())]
-
-
-def memory_line(rules: Rules, memory: Memory) -> str:
-    """Say a memory in one line."""
-    parts = zip(memory_columns(rules), memory_texts(rules, memory), strict=True)
-    return ", ".join(f"{name}: {value}" for name, value in parts)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.inputs import check_output, load_game, load_strategy
-from hogeq.cli.memory import memory_line
 from hogeq.cli.shell import JsonOption, RulesOption, TrustOption, emit, encodable, refusing, table
 from hogeq.rules import Rules, describe
+from hogeq.rules.memory import memory_line
 
 if TYPE_CHECKING:
     from hogeq.contest.session import Move, Position, Session

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy, position
-from hogeq.cli.memory import Seen, memory_columns, memory_fields, memory_line, memory_texts
+from hogeq.cli.memory import Seen
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
@@ -16,7 +16,13 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.rules.turn import Memory
+from hogeq.rules.memory import (
+    Memory,
+    memory_columns,
+    memory_fields,
+    memory_line,
+    memory_texts,
+)
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -248,7 +254,7 @@ def beliefs(
         )
     shares = {"probability": masses / visits}
     shares |= _guesses(game, one, None if against is None else two, score, opponent)
-    from hogeq.baselines.delta import total_variation
+    from hogeq.evaluation.beliefs import total_variation
 
     distances = {
         name: float(total_variation(shares["probability"], guess))
@@ -296,7 +302,7 @@ def beliefs(
 
 def _guesses(game: "Game", one: Any, two: Any, score: int, opponent: int) -> dict[str, Any]:
     """Guesses of the memory by counting, (H,) each; none where turns do not alternate."""
-    from hogeq.baselines.delta import countable
+    from hogeq.baselines.diagonals import countable
     from hogeq.baselines.second_place import guess_by_counting
 
     if not countable(game):
@@ -317,7 +323,8 @@ def _plot_beliefs(
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
     from hogeq import figures
-    from hogeq.rules.memory import axes, fold
+    from hogeq.evaluation.beliefs import fold
+    from hogeq.rules.memory import axes
 
     rows, columns = axes(game.rules)
     titles = {"probability": "exact"} | {

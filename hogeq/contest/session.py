@@ -14,8 +14,9 @@ from hogeq.evaluation.tablebase import TIE, best_first, solve
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.rules import Rules
+from hogeq.rules.memory import Memory
 from hogeq.rules.parts import SWAPS, ZERO_DICE, square_swine
-from hogeq.rules.turn import Memory, Turn, dice_sides, play_turn
+from hogeq.rules.turn import Turn, dice_sides, play_turn
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check_number
 

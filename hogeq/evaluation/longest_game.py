@@ -6,23 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import (
-    Memory,
-    bonus,
-    dice_sides,
-    given,
-    land,
-    memory_sizes,
-    next_memory,
-    points_distribution,
-    record,
-    trots,
-    zero_points,
-)
+from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.outcomes import Effect, TurnTable
 from hogeq.support.aliases import Ints
 
 
-class _Outcomes(NamedTuple):
+class _TurnEnd(NamedTuple):
     """One way in which a turn can end, for all cells of a diagonal at once."""
 
     gain: int | Ints
@@ -69,29 +58,23 @@ class _LongestGame:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        turns, extras, records = memory_sizes(rules)
-        self.memories = [
-            Memory(turn, extra, own, opponent)
-            for turn in range(turns)
-            for extra in range(extras)
-            for own in range(records)
-            for opponent in range(records)
-        ]
-        place = {memory: index for index, memory in enumerate(self.memories)}
+        self.table = TurnTable(rules)
+        memories = self.table.memories
+        place = {memory: index for index, memory in enumerate(memories)}
         self.start = place[Memory()]
         self.following = np.array(  # (2, W, H): moves again, record, memory
             [
                 [
-                    [place[next_memory(rules, memory, kept, again)] for memory in self.memories]
-                    for kept in range(records)
+                    [place[self.table.next_memory(memory, kept, again)] for memory in memories]
+                    for kept in range(memory_sizes(rules)[2])
                 ]
                 for again in (False, True)
             ]
         )
-        self.by_sides: dict[tuple[int, ...], list[_Outcomes]] = {}
+        self.by_sides: dict[tuple[int, ...], list[_TurnEnd]] = {}
 
     def turns(self) -> int:
-        goal, count = self.rules.goal, len(self.memories)
+        goal, count = self.rules.goal, len(self.table.memories)
         self._land()
         longest = np.zeros((goal * goal, count), np.int32)
         for total in range(2 * goal - 2, -1, -1):
@@ -112,33 +95,20 @@ class _LongestGame:
 
     def _land(self) -> None:
         """Tabulate landings by the scores a turn leaves: next cell, extra turn, game not over."""
-        rules, goal = self.rules, self.rules.goal
-        kinds = {
-            dice_sides(rules, own, 0, Memory(extra=extra)) for own in range(8) for extra in (0, 1)
-        }
-        rolled = [
-            (points, given(rules, roll, points))
-            for sides in kinds
-            for roll in range(1, rules.max_dice + 1)
-            for points in points_distribution(rules, roll, sides)
+        goal, (most_points, most_given) = self.rules.goal, self.table.most()
+        bonuses = [
+            self.table.effect(memory, roll).bonus
+            for memory in self.table.memories
+            for roll in range(self.rules.max_dice + 1)
         ]
-        free = [
-            (points, given(rules, 0, points)) for points in self._free(np.arange(goal)).tolist()
-        ]
-        feral = max(
-            bonus(rules, memory, roll)
-            for memory in self.memories
-            for roll in range(rules.max_dice + 1)
-        )
-        own = goal + feral + max(points for points, _ in rolled + free)
-        other = goal + max(gift for _, gift in rolled + free)
+        own, other = goal + most_points + max(bonuses), goal + most_given
         self.same = np.zeros((own, other), np.int64)
         self.other = np.zeros_like(self.same)
         self.again = np.zeros((own, other), bool)
         self.open = np.zeros((own, other), bool)
         for score in range(own):
             for opponent in range(other):
-                landing = land(rules, score, opponent)
+                landing = self.table.land(score, opponent)
                 if landing.winner is None:
                     self.same[score, opponent] = landing.score * goal + landing.opponent
                     self.other[score, opponent] = landing.opponent * goal + landing.score
@@ -148,42 +118,38 @@ class _LongestGame:
     def _by_sides(self, every: Ints, total: int) -> Iterator[tuple[tuple[int, ...], Ints]]:
         """Cells of a diagonal, grouped by the dice of usual and of extra turns."""
         kinds = [
-            tuple(dice_sides(self.rules, own, total - own, Memory(extra=extra)) for extra in (0, 1))
+            tuple(self.table.dice_sides(own, total - own, Memory(extra=extra)) for extra in (0, 1))
             for own in every.tolist()
         ]
         for sides in dict.fromkeys(kinds):
             yield sides, every[[kind == sides for kind in kinds]]
 
-    def _free(self, opponent: Ints) -> Ints:
-        return np.array([zero_points(self.rules, score) for score in opponent.tolist()])
-
-    def _zero(self, opponent: Ints) -> Iterator[_Outcomes]:
+    def _zero(self, opponent: Ints) -> Iterator[_TurnEnd]:
         """Ways to end a turn of no dice."""
-        rules, points = self.rules, self._free(opponent)
-        gifts = np.array([given(rules, 0, gained) for gained in points.tolist()])
-        kept = np.array([record(rules, 0, gained) for gained in points.tolist()])
-        groups: dict[tuple[int, bool], list[int]] = {}
-        for index, memory in enumerate(self.memories):
-            key = bonus(rules, memory, 0), trots(rules, memory, 0)
-            groups.setdefault(key, []).append(index)
-        for (extra, forced), members in groups.items():
-            yield _Outcomes(points + extra, gifts, kept, forced, np.array(members))
+        free = [self.table.free(score)[:3] for score in opponent.tolist()]
+        points, gifts, kept = np.array(free, np.int64).T
+        for (extra, forced), members in self._by_effect(0).items():
+            yield _TurnEnd(points + extra, gifts, kept, forced, np.array(members))
 
-    def _rolled(self, sides: tuple[int, ...]) -> list[_Outcomes]:
+    def _by_effect(self, roll: int) -> dict[Effect, list[int]]:
+        groups: dict[Effect, list[int]] = {}
+        for index, memory in enumerate(self.table.memories):
+            groups.setdefault(self.table.effect(memory, roll), []).append(index)
+        return groups
+
+    def _rolled(self, sides: tuple[int, ...]) -> list[_TurnEnd]:
         """Ways to end a turn of one die or more, dice of usual and of extra turns given."""
         if sides in self.by_sides:
             return self.by_sides[sides]
-        rules = self.rules
         groups: dict[tuple[int, int, int, bool], list[int]] = {}
-        for roll in range(1, rules.max_dice + 1):
-            points = [tuple(points_distribution(rules, roll, kind)) for kind in sides]
-            for index, memory in enumerate(self.memories):
-                extra, forced = bonus(rules, memory, roll), trots(rules, memory, roll)
-                for gained in points[memory.extra]:
-                    gift, kept = given(rules, roll, gained), record(rules, roll, gained)
-                    members = groups.setdefault((gained + extra, gift, kept, forced), [])
+        for roll in range(1, self.rules.max_dice + 1):
+            branches = [self.table.branches(roll, kind) for kind in sides]
+            for index, memory in enumerate(self.table.memories):
+                extra, forced = self.table.effect(memory, roll)
+                for points, gift, kept, _ in branches[memory.extra]:
+                    members = groups.setdefault((points + extra, gift, kept, forced), [])
                     if not members or members[-1] != index:
                         members.append(index)
-        found = [_Outcomes(*key, np.array(members)) for key, members in groups.items()]
+        found = [_TurnEnd(*key, np.array(members)) for key, members in groups.items()]
         self.by_sides[sides] = found
         return found

@@ -15,7 +15,7 @@ from hogeq.evaluation.longest_game import longest_game
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
-from hogeq.rules.turn import Memory
+from hogeq.rules.memory import Memory
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check_number
 

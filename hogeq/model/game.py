@@ -17,7 +17,8 @@ from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, ne
 from hogeq.model.outcomes import OutcomeArrays
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
-from hogeq.rules.turn import Memory
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import TurnTable
 
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
@@ -115,16 +116,16 @@ def compile_game(rules: Rules) -> Game:
             f"{need / 2**30:.1f} GiB, allowed are {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
     layout = Layout(rules)
-    sides, situation, modes, chosen = find_modes(layout)
+    turns = TurnTable(rules)
+    sides, situation, modes, chosen = find_modes(layout, turns)
     planes = sorted({(kind, trot) for kind, _, trot in modes})
     ring = 1 + max(extra for _, extra, _ in modes)
     default, exceptions = find_exceptions(layout, chosen)
-    points = OutcomeArrays(layout, sides)
-    landing = LandingArrays(layout, points, ring)
+    points = OutcomeArrays(layout, turns, sides)
+    landing = LandingArrays(layout, turns, points, ring)
     ends = 1 + max(int(trot) for _, trot in planes)
-    handed = memory_table(layout)
+    handed = memory_table(layout, turns)
     order, runs = pass_order(rules.goal)
-    memories = tuple(layout.all_memories())
     tables = Tables(
         lane=(0,) * layout.width,
         dimensions=Dimensions(
@@ -139,7 +140,7 @@ def compile_game(rules: Rules) -> Game:
         cell_order=order,
         run_start=runs,
         start=layout.slot(Memory()),
-        memory_slot=np.array([layout.slot(memory) for memory in memories], np.int64),
+        memory_slot=np.array([layout.slot(memory) for memory in turns.memories], np.int64),
         terminal_win=landing.terminal_win(),
         outcome_prob=points.prob,
         outcome_offset=points.offset,
@@ -180,4 +181,4 @@ def compile_game(rules: Rules) -> Game:
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"
         ) from None
-    return Game(rules, tables, memories, plan_of(tables))
+    return Game(rules, tables, turns.memories, plan_of(tables))

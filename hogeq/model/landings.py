@@ -8,23 +8,24 @@ import numpy as np
 from hogeq.kernels.tables import Floats
 from hogeq.model.layout import Layout
 from hogeq.model.outcomes import OutcomeArrays
-from hogeq.rules.turn import land
+from hogeq.rules.outcomes import TurnTable
 
 
 class LandingArrays:
     """Where afterstates land, from every pair of scores a turn can leave behind."""
 
-    def __init__(self, layout: Layout, points: OutcomeArrays, ring: int) -> None:
+    def __init__(self, layout: Layout, turns: TurnTable, points: OutcomeArrays, ring: int) -> None:
         self.layout, self.points, self.ring = layout, points, ring
         goal = layout.goal
-        own = goal + ring + points.most
-        opponent = goal + points.most_given
+        most_points, most_given = turns.most()
+        own = goal + ring + most_points
+        opponent = goal + most_given
         self.cell = np.full((own, opponent), -1, np.int64)  # from the next mover's side
         self.again = np.zeros((own, opponent), bool)
         self.wins = np.zeros((own, opponent), bool)
         self.forced = np.full((own, opponent), -1, np.int64)  # if the roll forces an extra turn
         for score, other in product(range(own), range(opponent)):
-            after = land(layout.rules, score, other)
+            after = turns.land(score, other)
             if after.winner is not None:
                 self.wins[score, other] = after.winner == 0
                 continue

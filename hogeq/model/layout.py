@@ -1,5 +1,6 @@
 """How memory is laid out in lanes, and in which order cells are passed over."""
 
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 from hogeq.kernels.handover import KEPT, SCATTERED, SWAPPED
 from hogeq.kernels.tables import Ints, Strides
 from hogeq.rules import Rules
-from hogeq.rules.turn import Memory, memory_sizes, next_memory
+from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.outcomes import TurnTable
 
 LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
 
@@ -31,15 +33,17 @@ class Layout:
         self.width = 1 if self.lanes == 1 else -(-self.lanes // LANE_STEP) * LANE_STEP
 
     def slot(self, memory: Memory) -> int:
+        """Where a memory is kept: active part times the width, plus the lane."""
         active = memory.extra * self.records + memory.own
         return active * self.width + memory.turn * self.records + memory.opponent
 
     def memory(self, active: int, lane: int) -> Memory:
+        """Memory of an active part and a lane."""
         extra, own = divmod(active, self.records)
         turn, opponent = divmod(lane, self.records)
         return Memory(turn, extra, own, opponent)
 
-    @property
+    @cached_property
     def strides(self) -> Strides:
         """Where afterstates lie: by what one base can score, if points are remembered."""
         width = self.width
@@ -63,24 +67,14 @@ class Layout:
         strides = self.strides
         return gift * strides.columns + points * strides.scores + recorded * strides.records
 
-    def all_memories(self) -> list[Memory]:
-        return [
-            Memory(*parts)
-            for parts in product(
-                range(self.turns), range(self.extras), range(self.records), range(self.records)
-            )
-        ]
 
-
-def memory_table(layout: Layout) -> NDArray[np.uint64]:
+def memory_table(layout: Layout, turns: TurnTable) -> NDArray[np.uint64]:
     """Slot of the next mover's memory by (moves again, record, lane); padding maps to itself."""
     table = np.tile(np.arange(layout.width, dtype=np.uint64), (2, layout.records, 1))
     for again, recorded, lane in product((0, 1), range(layout.records), range(layout.lanes)):
         # The active part does not matter: what is kept of it is the record, given here.
         before = layout.memory(0, lane)
-        table[again, recorded, lane] = layout.slot(
-            next_memory(layout.rules, before, recorded, bool(again))
-        )
+        table[again, recorded, lane] = layout.slot(turns.next_memory(before, recorded, bool(again)))
     return table
 
 

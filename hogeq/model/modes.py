@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from hogeq.kernels.tables import Ints
 from hogeq.model.layout import Layout
-from hogeq.rules.turn import Memory, bonus, dice_sides, trots
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import TurnTable
 
 Mode = tuple[int, int, bool]  # kind of dice, bonus, whether the roll forces an extra turn
 
 
 def find_modes(
-    layout: Layout,
+    layout: Layout, turns: TurnTable
 ) -> tuple[list[int], NDArray[np.uint8], list[Mode], Ints]:
     """Find how rolls can play.
 
@@ -28,7 +29,7 @@ def find_modes(
     example: list[tuple[int, int]] = []
     for own, opponent in product(range(goal), repeat=2):
         kinds = tuple(
-            dice_sides(rules, own, opponent, Memory(extra=extra)) for extra in range(layout.extras)
+            turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in range(layout.extras)
         )
         if kinds not in seen:
             seen[kinds] = len(seen)
@@ -40,9 +41,9 @@ def find_modes(
     for place, (own, opponent) in enumerate(example):
         for active, lane in product(range(layout.active), range(layout.lanes)):
             memory = layout.memory(active, lane)
-            kind = sides.index(dice_sides(rules, own, opponent, memory))
+            kind = sides.index(turns.dice_sides(own, opponent, memory))
             for roll in range(rules.max_dice + 1):
-                mode = (kind, bonus(rules, memory, roll), trots(rules, memory, roll))
+                mode = (kind, *turns.effect(memory, roll))
                 if mode not in modes:
                     modes.append(mode)
                 chosen[place, active, lane, roll] = modes.index(mode)

@@ -8,7 +8,9 @@ import numpy as np
 
 from hogeq.kernels.tables import Cycles, Floats, Ints
 from hogeq.model.layout import Layout
-from hogeq.rules.turn import given, points_distribution, record, sums_without_ones, zero_points
+from hogeq.rules.memory import record
+from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import sums_without_ones
 
 
 class Term(NamedTuple):
@@ -25,10 +27,11 @@ class Term(NamedTuple):
 class OutcomeArrays:
     """What rolling can score: outcomes grouped by kind of dice and roll, points ascending."""
 
-    def __init__(self, layout: Layout, sides: list[int]) -> None:
+    def __init__(self, layout: Layout, turns: TurnTable, sides: list[int]) -> None:
         rules, goal = layout.rules, layout.goal
         rolls = rules.max_dice + 1
         self.layout = layout
+        self.turns = turns
         self.sides = sides
         self.start = np.zeros((len(sides), rolls), np.int64)
         self.end = np.zeros((len(sides), rolls), np.int64)
@@ -41,8 +44,7 @@ class OutcomeArrays:
         records: list[int] = []
         for kind, roll in product(range(len(sides)), range(1, rolls)):
             self.start[kind, roll] = len(prob)
-            for gained, chance in points_distribution(rules, roll, sides[kind]).items():
-                gift = given(rules, roll, gained)
+            for gained, gift, recorded, chance in turns.branches(roll, sides[kind]):
                 if gift:
                     self.gift[kind, roll] = gift
                 elif gained == 0:
@@ -50,33 +52,16 @@ class OutcomeArrays:
                     self.leave[kind, roll] = float(1 - chance)
                 prob.append(float(chance))
                 points.append(gained)
-                records.append(record(rules, roll, gained))
-                offset.append(layout.offset(gained, gift, record(rules, roll, gained)))
+                records.append(recorded)
+                offset.append(layout.offset(gained, gift, recorded))
             self.end[kind, roll] = len(prob)
         self.prob = np.array(prob)
         self.points = np.array(points, np.int64)
         self.record = np.array(records, np.int64)
         self.offset = np.array(offset, np.int64)
-        none = [zero_points(rules, opponent) for opponent in range(goal)]
-        gifts = [given(rules, 0, gained) for gained in none]
-        self.zero_points = np.array(none, np.int64)
-        self.zero_gift = np.array(gifts, np.int64)
-        self.zero_record = np.array([record(rules, 0, gained) for gained in none], np.int64)
-        self.zero_offset = np.array(
-            [
-                layout.offset(gained, gift, record(rules, 0, gained))
-                for gained, gift in zip(none, gifts, strict=True)
-            ],
-            np.int64,
-        )
-
-    @property
-    def most(self) -> int:
-        return int(max(self.points.max(initial=0), self.zero_points.max()))
-
-    @property
-    def most_given(self) -> int:
-        return int(max(self.gift.max(), self.zero_gift.max()))
+        free = [turns.free(opponent)[:3] for opponent in range(goal)]
+        self.zero_points, self.zero_gift, self.zero_record = np.array(free, np.int64).T.copy()
+        self.zero_offset = np.array([layout.offset(*branch) for branch in free], np.int64)
 
     def cycles(self) -> Cycles:
         """Which rolls can leave both scores as they were; no components yet."""
@@ -211,11 +196,11 @@ class OutcomeArrays:
 
     def _corrected(self, kind: int, roll: int, many: int) -> tuple[list[Term], list[Term]]:
         """List the outcomes of a roll, and what is left of them when its sum is taken away."""
-        rules, layout, sides = self.layout.rules, self.layout, self.sides[kind]
-        true: dict[tuple[int, int, int], Fraction] = {}
-        for gained, chance in points_distribution(rules, roll, sides).items():
-            gift = given(rules, roll, gained)
-            true[gained, gift, layout.offset(gained, gift, record(rules, roll, gained))] = chance
+        layout, sides = self.layout, self.sides[kind]
+        true = {
+            (gained, gift, layout.offset(gained, gift, recorded)): chance
+            for gained, gift, recorded, chance in self.turns.branches(roll, sides)
+        }
         left = dict(true)
         for total, ways in enumerate(sums_without_ones(roll, sides)):
             if ways:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hogeq.evaluation.beliefs import fold
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import policy_of
@@ -12,7 +13,6 @@ from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.gains import gains
 from hogeq.response.search import SearchBudget, attack
-from hogeq.rules import memory
 from hogeq.support.aliases import Floats, Matrix
 
 REGIONS = 10
@@ -97,7 +97,7 @@ def explore(game: Game, strategy: ArrayLike, effort: SearchBudget) -> Explored:
     """
     policy = policy_of(game, strategy)
     found = counterfactual_values(game.workspace(1), policy[None], "belief")
-    masses = memory.fold(game.rules, reach(game, policy))
+    masses = fold(game.rules, reach(game, policy))
     total = masses.sum(axis=(2, 3))
     reached = total > 0.0
     belief = np.divide(

@@ -6,7 +6,8 @@ cell.  That is NP-hard in general.  A responder who remembers can do no worse, a
 backward induction; wherever what it does differs within a cell, the search branches on what is
 rolled there.  It ends when nothing that is left can win more than the best matrix found.
 
-Everything here is by the rules of single turns (:func:`hogeq.rules.outcomes.outcomes`), not by the kernels.
+Everything here is by the table of single turns (`hogeq.rules.outcomes.TurnTable`), not by the
+kernels.
 """
 
 import heapq
@@ -55,7 +56,8 @@ def best_response(
     most : int
         Relaxations after which to give up.
     start : int8 (G, G), optional
-        A good response; by default the search begins with that of :func:`hogeq.response.search.attack`.
+        A good response; by default the search begins with that of
+        `hogeq.response.search.attack`.
 
     Returns
     -------

@@ -12,8 +12,8 @@ from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import Outcome, outcomes, total_rises
-from hogeq.rules.turn import Memory, memory_sizes
+from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
 from hogeq.support.aliases import Floats, Ints
 
 LARGEST = 200_000  # hidden states that can be listed one by one in a minute
@@ -157,24 +157,24 @@ class BoardLevel(NamedTuple):
     other: csr_array  # (m * K, n) where it leads if the other does
 
 
-Position = tuple[int, int, Memory]
+HiddenState = tuple[int, int, Memory]
+"""The mover's score, the other's, and the memory of the mover."""
 
 
 @lru_cache(maxsize=2)
-def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Position]]:
+def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[HiddenState]]:
     """List what any play can come to up to a sum of scores.
 
     Returns the positions by their sums, their number, and the positions to which they lead beyond
     it, which have the numbers that follow.
     """
-    found: list[dict[Position, None]] = [{} for _ in range(2 * rules.goal - 1)]
+    found: list[dict[HiddenState, None]] = [{} for _ in range(2 * rules.goal - 1)]
     found[0][0, 0, Memory()] = None
-    ways: dict[Position, list[tuple[Outcome, ...]]] = {}
+    turns = TurnTable(rules)
+    ways: dict[HiddenState, list[tuple[Outcome, ...]]] = {}
     for level in found[: last + 1]:
         for position in level:
-            ways[position] = [
-                outcomes(rules, *position, dice) for dice in range(rules.max_dice + 1)
-            ]
+            ways[position] = [turns.outcomes(*position, dice) for dice in range(rules.max_dice + 1)]
             for way in (way for rolled in ways[position] for way in rolled):
                 if way.winner is None:
                     found[way.score + way.opponent][_following(way)] = None
@@ -199,7 +199,7 @@ def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Positi
 
 
 def _values_beyond(
-    game: Game, policy: Floats, size: int, beyond: list[Position]
+    game: Game, policy: Floats, size: int, beyond: list[HiddenState]
 ) -> tuple[Floats, Floats]:
     """Win probability of a responder who remembers, by number, 0 for the first `size` positions.
 
@@ -221,7 +221,7 @@ def _values_beyond(
     return mine, theirs
 
 
-def _following(way: Outcome) -> Position:
+def _following(way: Outcome) -> HiddenState:
     scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
     return *scores, way.memory
 
@@ -231,7 +231,7 @@ def _chance(ways: tuple[Outcome, ...], winner: int) -> float:
 
 
 def _after(
-    rolled: list[tuple[Outcome, ...]], number: dict[Position, int], *, again: bool
+    rolled: list[tuple[Outcome, ...]], number: dict[HiddenState, int], *, again: bool
 ) -> csr_array:
     kept = [[way for way in ways if way.winner is None and way.again == again] for ways in rolled]
     chances = [float(way.probability) for ways in kept for way in ways]

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import HOG_WILD_SIDES, points_distribution
+from hogeq.rules.parts import HOG_WILD_SIDES
+from hogeq.rules.turn import points_distribution
 from hogeq.support.limits import check_number
 
 

@@ -1,12 +1,126 @@
-"""The hidden memory as two axes, for tables and pictures."""
+"""The hidden memory: what the rules remember of earlier turns and a strategy may not see.
 
-from typing import NamedTuple
+First its values and how a turn changes them, then its names for tables, pictures and people.
+"""
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from itertools import product
+from typing import Any, NamedTuple
 
-from hogeq.rules import Rules
-from hogeq.rules.turn import memory_sizes
+from hogeq.rules.edition import Rules
+from hogeq.rules.parts import FERAL_DISTANCE, HOG_WILD_SIDES
+
+
+class Memory(NamedTuple):
+    """What the rules remember but a strategy may not see, from the side of the player to move.
+
+    Fields that the rules in play never look at stay 0.
+    """
+
+    turn: int = 0
+    """Number of this turn over both players, extra turns counted, modulo the Time Trot period."""
+    extra: int = 0
+    """1 if this turn is an extra turn."""
+    own: int = 0
+    """Record (see `record`) of the own last turn."""
+    opponent: int = 0
+    """Record of the opponent's last turn."""
+
+
+def memory_sizes(rules: Rules) -> tuple[int, int, int]:
+    """How many values each part of `Memory` can take, 1 where the rules never look.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    turns, extras, records : int
+        `Memory.turn` is below `turns`, `extra` below `extras`, `own` and `opponent` below
+        `records`.
+    """
+    turns = rules.time_trot_period if rules.time_trot else 1
+    extras = 2 if tracks_extra_turns(rules) else 1
+    records = {
+        "none": 1,
+        "points": rules.max_dice + FERAL_DISTANCE + 2,
+        "dice": rules.max_dice + 1,
+    }[rules.feral_hogs]
+    return turns, extras, records
+
+
+def tracks_extra_turns(rules: Rules) -> bool:
+    """Whether it matters that a turn is an extra turn: for Time Trot, or for its dice."""
+    if rules.time_trot:
+        return True
+    usual_dice = {rules.sides, HOG_WILD_SIDES} if rules.hog_wild else {rules.sides}
+    return rules.extra_turn_sides is not None and usual_dice != {rules.extra_turn_sides}
+
+
+def all_memories(rules: Rules) -> tuple[Memory, ...]:
+    """List every value of the hidden memory.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    tuple of Memory, length H
+        By turn, extra turn, own record and opponent's record, the last of these varying fastest.
+    """
+    turns, extras, records = memory_sizes(rules)
+    parts = product(range(turns), range(extras), range(records), range(records))
+    return tuple(Memory(*values) for values in parts)
+
+
+def record(rules: Rules, dice: int, points: int) -> int:
+    """Class under which Feral Hogs will remember a turn.
+
+    Parameters
+    ----------
+    rules : Rules
+    dice : int
+        Dice rolled.
+    points : int
+        Points of the turn, without any bonus.
+
+    Returns
+    -------
+    int
+        The points, with all that no legal roll is 2 away from in one last class; or the dice;
+        or 0 if Feral Hogs is not in play.
+    """
+    if rules.feral_hogs == "points":
+        return min(points, rules.max_dice + FERAL_DISTANCE + 1)
+    return dice if rules.feral_hogs == "dice" else 0
+
+
+def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
+    """Memory of whoever moves next.
+
+    Parameters
+    ----------
+    rules : Rules
+    memory : Memory
+        Of the player whose turn ends.
+    recorded : int
+        The `record` of that turn.
+    again : bool
+        Whether the same player moves again.
+
+    Returns
+    -------
+    Memory
+        A swap of scores does not move it: each player keeps the own record.
+    """
+    turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
+    if again:
+        return Memory(turn, int(tracks_extra_turns(rules)), recorded, memory.opponent)
+    return Memory(turn, 0, memory.opponent, recorded)
+
+
+# --- names and texts ------------------------------------------------------------------------------
 
 
 class Axis(NamedTuple):
@@ -41,20 +155,93 @@ def axes(rules: Rules) -> tuple[Axis, Axis]:
     return Axis(f"turn (mod {turns})", numbers), Axis("extra turn", ("no", "yes")[:extras])
 
 
-def fold(rules: Rules, shares: ArrayLike) -> NDArray[np.float64]:
-    """Lay a distribution over the memory out along `axes`, summed over what they leave out.
+def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
+    """Give the parts of a memory that the rules look at, by name.
 
     Parameters
     ----------
     rules : Rules
-    shares : array_like, shape (..., H)
-        By memory, in the order of `Game.memories`.
+    memory : Memory
 
     Returns
     -------
-    float64 array, shape (..., rows, columns)
+    dict
+        ``turn`` (int), ``extra`` (bool), ``own_last`` and ``opponent_last`` (int), those that are
+        in use.
     """
     turns, extras, records = memory_sizes(rules)
-    table = np.asarray(shares, np.float64)
-    parts = table.reshape(*table.shape[:-1], turns, extras, records, records)
-    return parts.sum(axis=(-4, -3)) if records > 1 else parts.sum(axis=(-2, -1))
+    found: dict[str, Any] = {}
+    if turns > 1:
+        found["turn"] = memory.turn
+    if extras > 1:
+        found["extra"] = bool(memory.extra)
+    if records > 1:
+        found |= {"own_last": memory.own, "opponent_last": memory.opponent}
+    return found
+
+
+def memory_texts(rules: Rules, memory: Memory) -> list[str]:
+    """Write the parts of a memory for people.
+
+    Parameters
+    ----------
+    rules : Rules
+    memory : Memory
+
+    Returns
+    -------
+    list of str
+        In the order of `memory_columns`.
+    """
+    cells = []
+    for name, value in memory_fields(rules, memory).items():
+        if name in {"own_last", "opponent_last"} and rules.feral_hogs == "points":
+            more = "+" if value == memory_sizes(rules)[2] - 1 else ""
+            cells.append(f"{value}{more}")
+        else:
+            cells.append({True: "yes", False: "no"}[value] if name == "extra" else str(value))
+    return cells
+
+
+def memory_columns(rules: Rules) -> list[str]:
+    """Name the parts of a memory that the rules look at, for people.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    list of str
+    """
+    unit = "points" if rules.feral_hogs == "points" else "dice"
+    names = {
+        "turn": f"turn (mod {rules.time_trot_period})",
+        "extra": "extra turn",
+        "own_last": f"own last {unit}",
+        "opponent_last": f"opponent's last {unit}",
+    }
+    return [names[name] for name in memory_fields(rules, Memory())]
+
+
+def memory_line(rules: Rules, memory: Memory) -> str:
+    """Write a memory in one line, with the names of its parts.
+
+    Parameters
+    ----------
+    rules : Rules
+    memory : Memory
+
+    Returns
+    -------
+    str
+        Empty where the rules remember nothing.
+
+    Examples
+    --------
+    >>> from hogeq.rules import EDITIONS
+    >>> memory_line(EDITIONS["su20"], Memory(own=1, opponent=7))
+    "own last points: 1, opponent's last points: 7"
+    """
+    parts = zip(memory_columns(rules), memory_texts(rules, memory), strict=True)
+    return ", ".join(f"{name}: {value}" for name, value in parts)

@@ -1,21 +1,47 @@
-"""The ways in which a turn can end."""
+"""The ways in which a turn can end, in one table for all who list them.
+
+A turn ends as it does by chance (the points of the roll), by the memory (a bonus, a forced extra
+turn) and by where the scores land. `TurnTable` gives each of these by what it depends on, and all
+together as `TurnTable.outcomes`. Probabilities are exact.
+"""
 
 from fractions import Fraction
 from typing import NamedTuple
 
-from hogeq.rules import Rules
+from hogeq.rules.distributions import kinds_of_dice
+from hogeq.rules.edition import Rules
+from hogeq.rules.memory import Memory, all_memories, next_memory, record
 from hogeq.rules.turn import (
-    Memory,
+    Landing,
     bonus,
     dice_sides,
     given,
     land,
-    next_memory,
     points_distribution,
-    record,
     trots,
     zero_points,
 )
+
+
+class Branch(NamedTuple):
+    """One result of a roll."""
+
+    points: int
+    """Points for the mover, without the bonus."""
+    gift: int
+    """Points for the opponent."""
+    record: int
+    """What will be remembered of the turn."""
+    probability: Fraction
+
+
+class Effect(NamedTuple):
+    """What the memory adds to a roll."""
+
+    bonus: int
+    """Points for the mover."""
+    forced: bool
+    """Whether the roll earns an extra turn, wherever it lands."""
 
 
 class Outcome(NamedTuple):
@@ -36,52 +62,116 @@ class Outcome(NamedTuple):
     """Of whoever moves next."""
 
 
-def outcomes(
-    rules: Rules, score: int, opponent: int, memory: Memory, dice: int
-) -> tuple[Outcome, ...]:
-    """List what can come of one turn.
+class TurnTable:
+    """Every way in which a turn of one game can end, by what it depends on.
 
     Parameters
     ----------
     rules : Rules
-    score, opponent : int
-        Of the player to move and of the other, both below the goal.
-    memory : Memory
-        Of the player to move.
-    dice : int
-        How many are rolled.
 
-    Returns
-    -------
-    tuple of Outcome
-        By points, ascending; probabilities sum to exactly 1.
-
-    Examples
-    --------
-    >>> from hogeq.rules import EDITIONS
-    >>> from hogeq.rules.turn import Memory
-    >>> for way in outcomes(EDITIONS["fa22"], 90, 0, Memory(), 1):
-    ...     print(way.points, way.probability, way.score, way.winner)
-    1 1/6 91 None
-    2 1/6 92 None
-    3 1/6 93 None
-    4 1/6 94 None
-    5 1/6 95 None
-    6 1/6 96 None
+    Attributes
+    ----------
+    rules : Rules
+    memories : tuple of Memory, length H
+        Every value of the hidden memory.
     """
-    ways = {zero_points(rules, opponent): Fraction(1)}
-    if dice:
-        ways = points_distribution(rules, dice, dice_sides(rules, score, opponent, memory))
-    extra, trot = bonus(rules, memory, dice), trots(rules, memory, dice)
-    found = []
-    for points, probability in ways.items():
-        there = land(rules, score + points + extra, opponent + given(rules, dice, points))
-        again = there.winner is None and (there.again or trot)
-        after = next_memory(rules, memory, record(rules, dice, points), again)
-        found.append(
-            Outcome(points, probability, there.score, there.opponent, there.winner, again, after)
-        )
-    return tuple(found)
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.memories = all_memories(rules)
+        self._branches: dict[tuple[int, int], tuple[Branch, ...]] = {}
+        self._free: dict[int, Branch] = {}
+
+    def dice_sides(self, score: int, opponent: int, memory: Memory) -> int:
+        """Sides of the dice of a turn."""
+        return dice_sides(self.rules, score, opponent, memory)
+
+    def branches(self, dice: int, sides: int) -> tuple[Branch, ...]:
+        """Results of rolling `dice` dice, at least 1, of `sides` sides: by points, ascending."""
+        key = dice, sides
+        if key not in self._branches:
+            self._branches[key] = tuple(
+                self._branch(dice, points, probability)
+                for points, probability in points_distribution(self.rules, dice, sides).items()
+            )
+        return self._branches[key]
+
+    def free(self, opponent: int) -> Branch:
+        """Tell what rolling no dice scores against a score of `opponent`, which is certain."""
+        if opponent not in self._free:
+            self._free[opponent] = self._branch(0, zero_points(self.rules, opponent), Fraction(1))
+        return self._free[opponent]
+
+    def _branch(self, dice: int, points: int, probability: Fraction) -> Branch:
+        gift = given(self.rules, dice, points)
+        return Branch(points, gift, record(self.rules, dice, points), probability)
+
+    def effect(self, memory: Memory, dice: int) -> Effect:
+        """Tell what the memory of the player to move adds to rolling `dice` dice."""
+        return Effect(bonus(self.rules, memory, dice), trots(self.rules, memory, dice))
+
+    def land(self, score: int, opponent: int) -> Landing:
+        """Where a turn ends that leaves these scores, everything added."""
+        return land(self.rules, score, opponent)
+
+    def next_memory(self, memory: Memory, recorded: int, again: bool) -> Memory:
+        """Memory of whoever moves next."""
+        return next_memory(self.rules, memory, recorded, again)
+
+    def most(self) -> tuple[int, int]:
+        """Most points that a turn can score, without a bonus, and most that it can give away."""
+        branches = [self.free(opponent) for opponent in range(self.rules.goal)]
+        for sides in kinds_of_dice(self.rules):
+            for dice in range(1, self.rules.max_dice + 1):
+                branches.extend(self.branches(dice, sides))
+        points, gifts, *_ = zip(*branches, strict=True)
+        return max(points), max(gifts)
+
+    def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
+        """List what can come of one turn.
+
+        Parameters
+        ----------
+        score, opponent : int
+            Of the player to move and of the other, both below the goal.
+        memory : Memory
+            Of the player to move.
+        dice : int
+            How many are rolled.
+
+        Returns
+        -------
+        tuple of Outcome
+            By points, ascending; probabilities sum to exactly 1.
+
+        Examples
+        --------
+        >>> from hogeq.rules import EDITIONS
+        >>> for way in TurnTable(EDITIONS["fa22"]).outcomes(90, 0, Memory(), 1):
+        ...     print(way.points, way.probability, way.score, way.winner)
+        1 1/6 91 None
+        2 1/6 92 None
+        3 1/6 93 None
+        4 1/6 94 None
+        5 1/6 95 None
+        6 1/6 96 None
+        """
+        if dice:
+            branches = self.branches(dice, self.dice_sides(score, opponent, memory))
+        else:
+            branches = (self.free(opponent),)
+        extra, forced = self.effect(memory, dice)
+        found = []
+        for points, gift, recorded, probability in branches:
+            there = self.land(score + points + extra, opponent + gift)
+            again = there.winner is None and (there.again or forced)
+            after = self.next_memory(memory, recorded, again)
+            found.append(
+                Outcome(
+                    points, probability, there.score, there.opponent, there.winner, again, after
+                )
+            )
+        return tuple(found)
 
 
 def total_rises(rules: Rules) -> bool:

@@ -9,6 +9,18 @@ from functools import cache
 from itertools import count
 from math import isqrt
 
+HOG_WILD_MULTIPLE = 7
+"""Hog Wild: the dice change when the sum of both scores is a multiple of this."""
+
+HOG_WILD_SIDES = 4
+"""Hog Wild: sides of the dice then."""
+
+FERAL_DISTANCE = 2
+"""Feral Hogs: how far the dice rolled must be from the record of the own previous turn."""
+
+FERAL_BONUS = 3
+"""Feral Hogs: points that this earns."""
+
 # --- digits and numbers ---------------------------------------------------------------------------
 
 

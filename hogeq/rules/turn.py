@@ -11,28 +11,18 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from hogeq.rules.edition import Rules
-from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE, prime_boost, square_swine
-
-HOG_WILD_MULTIPLE = 7
-HOG_WILD_SIDES = 4
-FERAL_DISTANCE = 2
-FERAL_BONUS = 3
-
-
-class Memory(NamedTuple):
-    """What the rules remember but a strategy may not see, from the side of the player to move.
-
-    Fields that the rules in play never look at stay 0.
-    """
-
-    turn: int = 0
-    """Number of this turn over both players, extra turns counted, modulo the Time Trot period."""
-    extra: int = 0
-    """1 if this turn is an extra turn."""
-    own: int = 0
-    """Record (see `record`) of the own last turn."""
-    opponent: int = 0
-    """Record of the opponent's last turn."""
+from hogeq.rules.memory import Memory, next_memory, record
+from hogeq.rules.parts import (
+    FERAL_BONUS,
+    FERAL_DISTANCE,
+    HOG_WILD_MULTIPLE,
+    HOG_WILD_SIDES,
+    MORE_BOAR,
+    SWAPS,
+    ZERO_DICE,
+    prime_boost,
+    square_swine,
+)
 
 
 class Landing(NamedTuple):
@@ -63,85 +53,6 @@ class Turn(NamedTuple):
     """Whether the mover takes an extra turn, by More Boar or Time Trot."""
     memory: Memory
     """Memory of whoever moves next."""
-
-
-# --- memory ---------------------------------------------------------------------------------------
-
-
-def memory_sizes(rules: Rules) -> tuple[int, int, int]:
-    """How many values each part of `Memory` can take, 1 where the rules never look.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    turns, extras, records : int
-        `Memory.turn` is below `turns`, `extra` below `extras`, `own` and `opponent` below
-        `records`.
-    """
-    turns = rules.time_trot_period if rules.time_trot else 1
-    extras = 2 if _tracks_extra_turns(rules) else 1
-    records = {
-        "none": 1,
-        "points": rules.max_dice + FERAL_DISTANCE + 2,
-        "dice": rules.max_dice + 1,
-    }[rules.feral_hogs]
-    return turns, extras, records
-
-
-def _tracks_extra_turns(rules: Rules) -> bool:
-    if rules.time_trot:
-        return True
-    usual_dice = {rules.sides, HOG_WILD_SIDES} if rules.hog_wild else {rules.sides}
-    return rules.extra_turn_sides is not None and usual_dice != {rules.extra_turn_sides}
-
-
-def record(rules: Rules, dice: int, points: int) -> int:
-    """Class under which Feral Hogs will remember a turn.
-
-    Parameters
-    ----------
-    rules : Rules
-    dice : int
-        Dice rolled.
-    points : int
-        Points of the turn, without any bonus.
-
-    Returns
-    -------
-    int
-        The points, with all that no legal roll is 2 away from in one last class; or the dice;
-        or 0 if Feral Hogs is not in play.
-    """
-    if rules.feral_hogs == "points":
-        return min(points, rules.max_dice + FERAL_DISTANCE + 1)
-    return dice if rules.feral_hogs == "dice" else 0
-
-
-def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
-    """Memory of whoever moves next.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : Memory
-        Of the player whose turn ends.
-    recorded : int
-        The `record` of that turn.
-    again : bool
-        Whether the same player moves again.
-
-    Returns
-    -------
-    Memory
-        A swap of scores does not move it: each player keeps the own record.
-    """
-    turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
-    if again:
-        return Memory(turn, int(_tracks_extra_turns(rules)), recorded, memory.opponent)
-    return Memory(turn, 0, memory.opponent, recorded)
 
 
 # --- points ---------------------------------------------------------------------------------------

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines import delta, second_place
+from hogeq.baselines.belief_response import respond
+from hogeq.baselines.diagonals import countable
 from hogeq.baselines.tablebases import ignore_memory
+from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game
@@ -83,13 +86,13 @@ class DynamicProgramming:
         ValueError
             If the rules are not of the kind that the method is for.
         """
-        countable = delta.countable(game)
-        if self.memory == "counted" and not countable:
+        can_count = countable(game)
+        if self.memory == "counted" and not can_count:
             raise ValueError(
                 f"memory: counted cannot play rules {game.rules.name}, allowed are rules whose "
                 "turns alternate and always score: use ignore, full, exact or response"
             )
-        if self.memory == "exact" and self.epsilon > 0.0 and not countable:
+        if self.memory == "exact" and self.epsilon > 0.0 and not can_count:
             raise ValueError(
                 f"epsilon: {self.epsilon}, allowed is 0 with rules {game.rules.name} and memory "
                 "exact"
@@ -113,9 +116,9 @@ class DynamicProgramming:
             policy = _remembered(game, beliefs)
         elif self.memory == "response":
             policy = self._response(game, state.policy)
-        elif delta.countable(game):
+        elif countable(game):
             beliefs = self._beliefs(game, state, iteration)
-            policy = delta.policy(game, delta.respond(game, beliefs, self.epsilon))
+            policy = delta.policy(game, respond(game, beliefs, self.epsilon))
         else:
             policy = self._greedy(game, state.policy)
         changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()
@@ -137,13 +140,13 @@ class DynamicProgramming:
             return state.beliefs + (met - state.beliefs) / iteration
         guess = _first_guess(game)
         if iteration == 1:
-            return delta.over_seats(second_place.weights(guess, None, self.draft_weight))
+            return over_seats(second_place.weights(guess, None, self.draft_weight))
         own = second_place.WALKS * delta.entries(game, state.policy)
-        return delta.over_seats(second_place.weights(guess, own, self.weight))
+        return over_seats(second_place.weights(guess, own, self.weight))
 
     def _met(self, game: Game, policy: Floats) -> Floats:
         """Distribution of the memory in self-play with errors, (G, G, H)."""
-        return delta.over_seats(reach(game, delta.trembling(game, policy, self.tremble))[None])
+        return over_seats(reach(game, delta.trembling(game, policy, self.tremble))[None])
 
     def _greedy(self, game: Game, policy: Floats) -> Floats:
         """Best rolls for the memory as self-play with errors meets it."""

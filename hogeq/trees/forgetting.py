@@ -8,7 +8,7 @@ from hogeq.trees.recall import (
     Experience,
     Finding,
     History,
-    Move,
+    HistoryStep,
     Pasts,
     Walk,
     Witness,
@@ -21,6 +21,7 @@ from hogeq.trees.tree import Chance, End, Tree
 
 
 def two_pasts(infoset: Hashable, parts: Pasts) -> Witness | None:
+    """Find two shortest histories of an information set with different own pasts."""
     heads = sorted((part[0] for part in parts.values()), key=len)
     return Witness(infoset, heads[0], heads[1]) if len(heads) > 1 else None
 
@@ -40,6 +41,7 @@ def untraced(infoset: Hashable, parts: Pasts) -> Witness | None:
 
 
 def twice(walk: Walk) -> Iterator[Witness | None]:
+    """Find histories that meet one information set of the player twice."""
     for infoset, histories in walk.at.items():
         for history in histories:
             for place, move in enumerate(history):
@@ -175,11 +177,11 @@ def _plays(
     elif isinstance(node, Chance):
         for probability, label, after in node.branches:
             yield from _plays(
-                tree, after, (*history, Move(None, None, label)), chance * probability
+                tree, after, (*history, HistoryStep(None, None, label)), chance * probability
             )
     else:
         for label, after in node.branches:
-            step = Move(node.player, node.infoset, label)
+            step = HistoryStep(node.player, node.infoset, label)
             yield from _plays(tree, after, (*history, step), chance)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hogeq.trees.tree import Chance, Choice, Tree
 
 
-class Move(NamedTuple):
+class HistoryStep(NamedTuple):
     """One step of a history."""
 
     player: int | None
@@ -18,7 +18,7 @@ class Move(NamedTuple):
     action: str
 
 
-History = tuple[Move, ...]
+History = tuple[HistoryStep, ...]
 
 Experience = tuple[tuple[Hashable, str], ...]
 """Information sets that a player met and what the player did there."""
@@ -122,7 +122,7 @@ class Walk:
         node = tree.node(state)
         if isinstance(node, Chance):
             for _, label, after in node.branches:
-                yield after, (*history, Move(None, None, label))
+                yield after, (*history, HistoryStep(None, None, label))
         elif isinstance(node, Choice):
             if node.player == self.player:
                 self.at[node.infoset].append(history)
@@ -130,18 +130,21 @@ class Walk:
                 self.whole = False
                 return
             for label, after in node.branches:
-                yield after, (*history, Move(node.player, node.infoset, label))
+                yield after, (*history, HistoryStep(node.player, node.infoset, label))
 
 
 def experience(history: History, player: int) -> Experience:
+    """List the information sets that a player met on a history, and what the player did there."""
     return tuple((move.infoset, move.action) for move in history if move.player == player)
 
 
 def size(witness: Witness) -> int:
+    """Count the moves of both histories of a witness."""
     return len(witness.first) + len(witness.second)
 
 
 def smallest(found: Iterable[Witness | None]) -> Witness | None:
+    """Pick the witness of the fewest moves, None if there is no witness."""
     return min((witness for witness in found if witness is not None), key=size, default=None)
 
 
@@ -180,6 +183,7 @@ Pasts = dict[Experience, list[History]]
 
 
 def by_past(walk: Walk, infoset: Hashable) -> Pasts:
+    """Group the histories of an information set by what the player went through."""
     found: Pasts = {}
     for history in walk.at[infoset]:
         found.setdefault(experience(history, walk.player), []).append(history)
@@ -189,4 +193,5 @@ def by_past(walk: Walk, infoset: Hashable) -> Pasts:
 def each(
     pasts: dict[Hashable, Pasts], find: Callable[[Hashable, Pasts], Witness | None]
 ) -> Iterator[Witness | None]:
+    """Look for a witness in every information set."""
     return (find(infoset, parts) for infoset, parts in pasts.items())

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import Outcome, outcomes
-from hogeq.rules.turn import Memory
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import Outcome, TurnTable
 
 PLAYERS = ("A", "B")
 
@@ -55,7 +55,7 @@ class Tree(Protocol):
         """Tell what a state is."""
 
 
-class Position(NamedTuple):
+class TreePosition(NamedTuple):
     """Where a game of Hog stands."""
 
     mover: int
@@ -100,16 +100,17 @@ class HogTree:
     def __init__(self, rules: Rules, *, memory: bool = False) -> None:
         self.rules = rules
         self.memory = memory
+        self.turns = TurnTable(rules)
         self._known: dict[tuple[int, int, Memory, int], tuple[Outcome, ...]] = {}
 
     @property
-    def root(self) -> Position:
+    def root(self) -> TreePosition:
         """Before the coin is tossed."""
-        return Position(START, 0, 0, Memory(), past=() if self.memory else None)
+        return TreePosition(START, 0, 0, Memory(), past=() if self.memory else None)
 
     def node(self, state: Hashable) -> Node:
         """Tell what a position is."""
-        assert isinstance(state, Position)  # noqa: S101 - the protocol promises less
+        assert isinstance(state, TreePosition)  # noqa: S101 - the protocol promises less
         if state.winner is not None:
             return End(state.winner)
         if state.mover == START:
@@ -134,13 +135,13 @@ class HogTree:
         )
 
     def outcomes(self, own: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
-        """As the function of this name, and remembered."""
+        """As `TurnTable.outcomes`, each computed once."""
         key = own, opponent, memory, dice
         if key not in self._known:
-            self._known[key] = outcomes(self.rules, *key)
+            self._known[key] = self.turns.outcomes(*key)
         return self._known[key]
 
-    def ends(self, state: Position) -> list[tuple[int, Outcome, Position]]:
+    def ends(self, state: TreePosition) -> list[tuple[int, Outcome, TreePosition]]:
         """How the turn can end for which dice are being rolled: points, outcome, what follows."""
         assert state.dice is not None  # noqa: S101
         found = []
@@ -149,13 +150,13 @@ class HogTree:
             if way.winner is None and not way.again:
                 mover, own, opponent = 1 - mover, opponent, own
             winner = None if way.winner is None else abs(state.mover - way.winner)
-            after = Position(mover, own, opponent, way.memory, None, winner, state.past)
+            after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
             if state.dice:
                 after = self._after(after, str(way.points))
             found.append((way.points, way, after))
         return found
 
-    def _after(self, state: Position, event: str) -> Position:
+    def _after(self, state: TreePosition, event: str) -> TreePosition:
         return state if state.past is None else state._replace(past=(*state.past, event))
 
 

@@ -1,12 +1,12 @@
 """Witnesses of forgetting: played again, and told to people."""
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import bonus, zero_points
+from hogeq.rules.outcomes import TurnTable
 from hogeq.trees.recall import History, Witness
-from hogeq.trees.tree import PLAYERS, START, Choice, End, HogTree, Position
+from hogeq.trees.tree import PLAYERS, START, Choice, End, HogTree, TreePosition
 
 
-def replay(rules: Rules, history: History) -> list[Position]:
+def replay(rules: Rules, history: History) -> list[TreePosition]:
     """Positions that a history goes through, the last one being where it ends.
 
     Raises
@@ -22,7 +22,7 @@ def replay(rules: Rules, history: History) -> list[Position]:
         if not after or (isinstance(node, Choice) and move[:2] != (node.player, node.infoset)):
             raise ValueError(f"history: {move} is not possible under {rules.name}")
         position = after[0]
-        assert isinstance(position, Position)  # noqa: S101 - of this tree
+        assert isinstance(position, TreePosition)  # noqa: S101 - of this tree
         positions.append(position)
     return positions
 
@@ -54,14 +54,15 @@ def tell(rules: Rules, history: History) -> str:
     str
     """
     said = []
+    turns = TurnTable(rules)
     positions = replay(rules, history)
     for before, after, move in zip(positions, positions[1:], history, strict=False):
         if before.mover == START:
             said.append(f"{move.action}.")
         elif after.dice is None:  # a roll is told once its points are known
             dice = before.dice or 0
-            points = int(move.action) if dice else zero_points(rules, before.opponent)
-            extra = bonus(rules, before.memory, dice)
+            points = int(move.action) if dice else turns.free(before.opponent).points
+            extra = turns.effect(before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
             said.append(

@@ -24,17 +24,21 @@ from hogeq.baselines import (
     ignore_memory,
     optimal,
 )
+from hogeq.baselines.belief_response import respond
+from hogeq.baselines.diagonals import countable
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.second_place import first_guess, guess_by_counting, weights
 from hogeq.baselines.simple import always_roll
 from hogeq.baselines.tablebases import full_memory_win_rate
 from hogeq.cli import app
+from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import belief
 from hogeq.evaluation.tablebase import TIE, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.turn import Memory, bonus, land, points_distribution, record, zero_points
+from hogeq.rules.memory import Memory, record
+from hogeq.rules.turn import bonus, land, points_distribution, zero_points
 from hogeq.strategies.arrays import StrategyError
 from tests.naive import Match, Play, State
 
@@ -274,7 +278,7 @@ def test_second_place_without_a_memory_to_guess_is_optimal() -> None:
 @pytest.mark.parametrize("edition", ["su21", "fa18", "sp21", "fa15"])
 def test_second_place_is_refused_where_it_means_nothing(edition: str) -> None:
     of = game({"edition": edition, "goal": 12, "max_dice": 3})
-    assert not delta.countable(of)
+    assert not countable(of)
     for make in (huan2020, delta_distribution):
         with pytest.raises(StrategyError, match=f"'{make.__name__}': .*{edition}.*allowed are"):
             make(of)
@@ -316,7 +320,7 @@ def test_seats_are_averaged_and_an_impossible_one_left_out() -> None:
     table = np.array([[[3.0, 1.0], [0.0, 0.0], [0.0, 0.0]], [[0.0, 8.0], [1.0, 1.0], [0.0, 0.0]]])
     # By hand: (3/4 + 0) / 2, then the second seat alone, then nothing.
     want = [[0.375, 0.625], [0.5, 0.5], [0.0, 0.0]]
-    assert delta.over_seats(table).tolist() == want
+    assert over_seats(table).tolist() == want
 
 
 def test_weights_are_looked_up_in_order() -> None:
@@ -357,8 +361,8 @@ def test_a_response_to_certainty_is_the_best_roll() -> None:
     of = game(SMALL)
     certain = np.zeros((of.goal, of.goal, of.memory_size))
     certain[:, :, -1] = 1.0
-    assert np.array_equal(delta.respond(of, certain), ignore_memory(of))
-    assert np.array_equal(delta.respond(of, 0.0 * certain), ignore_memory(of))
+    assert np.array_equal(respond(of, certain), ignore_memory(of))
+    assert np.array_equal(respond(of, 0.0 * certain), ignore_memory(of))
 
 
 def test_knowing_the_distribution_beats_counting(su20: Game, second: NDArray[np.int8]) -> None:
@@ -378,7 +382,7 @@ def test_malformed_players_and_beliefs_are_refused() -> None:
     with pytest.raises(ValueError, match="rolls have shape"):
         delta.entries(of, np.zeros((14, 14, 9), np.int64))
     with pytest.raises(ValueError, match=r"beliefs: shape is \(14, 14\)"):
-        delta.respond(of, np.zeros((14, 14)))
+        respond(of, np.zeros((14, 14)))
     with pytest.raises(ValueError, match=r"epsilon: -0\.1"):
         delta.trembling(of, always_roll(of, 1), -0.1)
 

@@ -13,7 +13,8 @@ from hogeq.evaluation.hidden import action_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.turn import Memory, play_turn
+from hogeq.rules.memory import Memory
+from hogeq.rules.turn import play_turn
 from tests.naive import Match, Play, State
 
 

@@ -20,8 +20,9 @@ from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.turn import Memory, dice_sides, memory_sizes, play_turn
+from hogeq.rules.turn import dice_sides, play_turn
 from tests.naive import Match, Play, State, arrays, counterfactual
 
 Floats = NDArray[np.float64]

@@ -18,18 +18,8 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.turn import (
-    Memory,
-    bonus,
-    dice_sides,
-    given,
-    land,
-    next_memory,
-    points_distribution,
-    record,
-    trots,
-    zero_points,
-)
+from hogeq.rules.memory import Memory, next_memory, record
+from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
 from hogeq.strategies.arrays import StrategyError
 
 SU21_AS_SP21_ANNOUNCED = {"edition": "su21", "time_trot": False, "extra_turn_sides": None}

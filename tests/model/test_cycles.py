@@ -24,19 +24,9 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.moves import ascend
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.parts import ZERO_DICE
-from hogeq.rules.turn import (
-    Memory,
-    bonus,
-    dice_sides,
-    given,
-    land,
-    next_memory,
-    points_distribution,
-    record,
-    trots,
-    zero_points,
-)
+from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
 
 Floats = NDArray[np.float64]
 

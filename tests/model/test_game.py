@@ -9,7 +9,7 @@ import pytest
 from hogeq.evaluation.hidden import action_values
 from hogeq.model.game import MEMORY_LIMIT, Game, compile_game, required_bytes
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.turn import Memory, memory_sizes
+from hogeq.rules.memory import Memory, memory_sizes
 from tests.naive import Match, Play, State
 
 # Hidden memory as GAME.md tables it: su20 and sp20 remember points 0 to 12 and "13 or more" of both

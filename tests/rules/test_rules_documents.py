@@ -8,15 +8,14 @@ from dataclasses import replace
 import pytest
 
 from hogeq.rules import EDITIONS, Rules
+from hogeq.rules.memory import Memory, next_memory
 from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE, is_prime, next_prime, prime_boost
 from hogeq.rules.turn import (
     Landing,
-    Memory,
     Turn,
     bonus,
     dice_sides,
     land,
-    next_memory,
     play_turn,
     rolled_points,
     trots,

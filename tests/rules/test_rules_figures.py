@@ -6,17 +6,14 @@ from typing import Any
 import pytest
 
 from hogeq.rules import Rules, rules_from
+from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
 from hogeq.rules.turn import (
     Landing,
-    Memory,
     bonus,
     dice_sides,
     given,
     land,
-    memory_sizes,
-    next_memory,
     points_distribution,
-    record,
     trots,
     zero_points,
 )

@@ -10,18 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
 from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.turn import (
-    Memory,
-    land,
-    memory_sizes,
-    next_memory,
-    play_turn,
-    points_distribution,
-    record,
-    rolled_points,
-    zero_points,
-)
+from hogeq.rules.turn import land, play_turn, points_distribution, rolled_points, zero_points
 
 FEATURES = st.builds(
     Rules,

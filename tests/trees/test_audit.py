@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from hogeq.cli import app
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit, audit_tree, small
-from hogeq.trees.recall import Audit, History, Move, Witness
+from hogeq.trees.recall import Audit, History, HistoryStep, Witness
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
 from hogeq.trees.witness import replay, shows, tell
@@ -83,8 +83,8 @@ def test_two_rooms_that_are_alike_and_forgotten() -> None:
     witness = found.findings["perfect recall"].witness
     assert witness is not None
     assert witness.infoset == "penny"
-    assert witness.first == (Move(0, "door", "left"),)
-    assert witness.second == (Move(0, "door", "right"),)
+    assert witness.first == (HistoryStep(0, "door", "left"),)
+    assert witness.second == (HistoryStep(0, "door", "right"),)
 
 
 def test_two_rooms_that_differ_are_only_skew_well_formed() -> None:
@@ -153,7 +153,7 @@ def test_the_absent_minded_driver() -> None:
     found = audit_tree(Toy(("A", "exit", {"leave": "B", "drive on": second})))
     assert verdicts(found)[:3] == [False, False, False]
     witness = found.findings["no absent-mindedness"].witness
-    assert witness == Witness("exit", (), (Move(0, "exit", "drive on"),))
+    assert witness == Witness("exit", (), (HistoryStep(0, "exit", "drive on"),))
 
 
 def test_the_other_player_is_audited_alike() -> None:
@@ -184,12 +184,12 @@ def all_histories(rules: Rules) -> dict[Hashable, list[History]]:
         node = tree.node(state)
         if isinstance(node, Chance):
             for _, label, after in node.branches:
-                walk(after, (*history, Move(None, None, label)))
+                walk(after, (*history, HistoryStep(None, None, label)))
         elif isinstance(node, Choice):
             if node.player == 0:
                 found.setdefault(node.infoset, []).append(history)
             for label, after in node.branches:
-                walk(after, (*history, Move(node.player, node.infoset, label)))
+                walk(after, (*history, HistoryStep(node.player, node.infoset, label)))
 
     walk(tree.root, ())
     return found
@@ -297,7 +297,7 @@ def test_a_witness_of_another_game_shows_nothing() -> None:
     assert not shows(EDITIONS["fa22"], witness._replace(infoset=(0, 0)))
     assert not shows(small(EDITIONS["fa22"], 4, 2), witness)
     with pytest.raises(ValueError, match="not possible under su20"):
-        replay(EDITIONS["su20"], (Move(None, None, "C begins"),))
+        replay(EDITIONS["su20"], (HistoryStep(None, None, "C begins"),))
 
 
 def test_with_memory_nothing_is_forgotten() -> None:
@@ -336,30 +336,30 @@ def test_scores_after_a_game_that_stands_still_are_met_again() -> None:
 
 
 def test_a_history_is_told_with_bonus_swap_and_extra_turns() -> None:
-    coin = Move(None, None, "B begins")
+    coin = HistoryStep(None, None, "B begins")
     # su20: a first roll of 2 earns 3 more. A rolls none: 10 - 9 + 0, and has no last points.
-    first: History = (coin, Move(1, (0, 0), "2"), Move(None, None, "6"))
+    first: History = (coin, HistoryStep(1, (0, 0), "2"), HistoryStep(None, None, "6"))
     assert tell(EDITIONS["su20"], first) == "B begins. B rolls 2 for 6 and 3 more: 0-9."
-    both: History = (*first, Move(0, (0, 9), "0"))
+    both: History = (*first, HistoryStep(0, (0, 9), "0"))
     assert tell(EDITIONS["su20"], both).endswith("A rolls 0 for 1: 1-9.")
     # su21: one die on turn number 1 earns an extra turn by Time Trot.
     trot: History = (
         coin,
-        Move(1, (0, 0), "2"),
-        Move(None, None, "5"),
-        Move(0, (0, 5), "1"),
-        Move(None, None, "3"),
-        Move(0, (3, 5), "0"),
+        HistoryStep(1, (0, 0), "2"),
+        HistoryStep(None, None, "5"),
+        HistoryStep(0, (0, 5), "1"),
+        HistoryStep(None, None, "3"),
+        HistoryStep(0, (3, 5), "0"),
     )
     told = tell(EDITIONS["su21"], trot)
     assert told == "B begins. B rolls 2 for 5: 0-5. A rolls 1 for 3: 3-5. A rolls 0 for 9: 12-5."
     # hw13: 4 is twice 2, and the scores trade places.
     swap: History = (
         coin,
-        Move(1, (0, 0), "1"),
-        Move(None, None, "2"),
-        Move(0, (0, 2), "1"),
-        Move(None, None, "4"),
+        HistoryStep(1, (0, 0), "1"),
+        HistoryStep(None, None, "2"),
+        HistoryStep(0, (0, 2), "1"),
+        HistoryStep(None, None, "4"),
     )
     told = tell(EDITIONS["hw13"], swap)
     assert told == "B begins. B rolls 1 for 2: 0-2. A rolls 1 for 4: 2-4."

@@ -16,7 +16,7 @@ from hogeq.cli import app
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.outcomes import outcomes
+from hogeq.rules.outcomes import TurnTable
 from hogeq.trees.audit import audit
 from hogeq.trees.gambit import lines, sizes, write_efg
 from hogeq.trees.sizes import count
@@ -78,10 +78,10 @@ def test_sizes_by_hand() -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_turns_end_as_in_the_twin(edition: str) -> None:
     rules = replace(EDITIONS[edition], goal=12, max_dice=3)
-    play = naive.Play(rules)
+    play, turns = naive.Play(rules), TurnTable(rules)
     for state in play.states()[:: 7 if len(play.states()) > 500 else 1]:
         for dice in play.rolls():
-            ours = outcomes(rules, *state, dice)
+            ours = turns.outcomes(*state, dice)
             assert sum(way.probability for way in ours) == 1
             assert [way.points for way in ours] == sorted(way.points for way in ours)
             found = {

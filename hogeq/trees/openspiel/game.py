@@ -9,8 +9,9 @@ import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.outcomes import total_rises
-from hogeq.rules.turn import HOG_WILD_SIDES, points_distribution
-from hogeq.trees.tree import START, HogTree, Position
+from hogeq.rules.parts import HOG_WILD_SIDES
+from hogeq.rules.turn import points_distribution
+from hogeq.trees.tree import START, HogTree, TreePosition
 
 NAME = "python_hog"
 """Short name of the game."""
@@ -195,7 +196,7 @@ def longest(rules: Rules) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _RolledTurn:
     """A turn that was or is being played."""
 
     mover: int
@@ -209,8 +210,8 @@ class _Play:
     """A game so far; immutable, so that OpenSpiel need not copy it with a state."""
 
     tree: HogTree
-    position: Position
-    turns: tuple[_Turn, ...] = ()
+    position: TreePosition
+    turns: tuple[_RolledTurn, ...] = ()
     begins: int | None = None
 
     def __deepcopy__(self, memo: object) -> Self:
@@ -272,7 +273,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         if position.dice is None:
             position = position._replace(dice=action)
             if action:
-                turns = (*play.turns, _Turn(position.mover, action))
+                turns = (*play.turns, _RolledTurn(position.mover, action))
                 self.play = _Play(play.tree, position, turns, play.begins)
                 return
             past = play.turns
@@ -282,7 +283,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
             points, after = next(
                 (points, after) for points, _, after in play.tree.ends(position) if points == action
             )
-        turn = _Turn(position.mover, position.dice or 0, points)
+        turn = _RolledTurn(position.mover, position.dice or 0, points)
         self.play = _Play(play.tree, after, (*past, turn), play.begins)
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -304,7 +305,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return f"{', '.join(parts)} ({own}-{opponent})"
 
 
-def _said(turn: _Turn) -> str:
+def _said(turn: _RolledTurn) -> str:
     points = "" if turn.points is None else f" for {turn.points}"
     return f"player {turn.mover} rolls {turn.dice}{points}"
 

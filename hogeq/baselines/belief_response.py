@@ -1,0 +1,85 @@
+"""The dynamic program over the scores alone, given a guess of the hidden memory.
+
+With a guess every roll earns the bonus of Feral Hogs with a known probability, and backward
+induction over the scores gives a matrix: Huan (2020) [1], "The Final Strategy".
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.baselines.diagonals import Diagonals, diagonals_of
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.limits import check_number
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+
+def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
+    """Matrix that is optimal if the memory is always distributed as guessed.
+
+    Backward induction over the scores. Both players know no more than the guess, and the opponent
+    errs: with probability `epsilon` a turn of the opponent's rolls any number of dice, all alike
+    (Huan 2020 [1], "Error Modeling").
+
+    Parameters
+    ----------
+    game : Game
+    beliefs : array_like, shape (G, G, H)
+        Distribution of the memory at every cell; where it is all 0, no roll earns a bonus.
+    epsilon : float
+        0 to 1.
+
+    Returns
+    -------
+    int8 (G, G)
+        The fewest dice of those that tie within `hogeq.evaluation.tablebase.TIE`.
+
+    Raises
+    ------
+    ValueError
+        As `diagonals_of`; if `beliefs` has another shape; if `epsilon` is out of range.
+    """
+    from hogeq.evaluation.tablebase import TIE
+
+    turns = diagonals_of(game)
+    check_number("epsilon", epsilon, least=0, most=1)
+    shares = np.asarray(beliefs, np.float64)
+    shape = (turns.goal, turns.goal, turns.records**2)
+    if shares.shape != shape:
+        raise ValueError(f"beliefs: shape is {shares.shape}, allowed is {shape}")
+    lucky = shares.reshape(*shape[:2], turns.records, turns.records).sum(axis=3) @ turns.fires
+    matrix = np.zeros((turns.goal, turns.goal), np.int8)
+    worth = np.stack([turns.won, turns.won])  # of an afterstate to its mover: me, the opponent
+    for total in range(2 * turns.goal - 2, -1, -1):
+        own, opponent = turns.cells(total)
+        chance = lucky[own, opponent]
+        cells = np.zeros((2, turns.goal * turns.goal))
+        for player in (0, 1):
+            plain, fed = _roll_values(turns, total, worth[player])
+            # A value of a bonus that cannot be earned may be of no position at all.
+            value = np.where(chance > 0.0, chance * fed, 0.0)
+            value += np.where(chance < 1.0, (1.0 - chance) * plain, 0.0)
+            best = value.max(axis=1)
+            if player == 0:
+                matrix[own, opponent] = (value >= best[:, None] - TIE).argmax(axis=1)
+            else:
+                best = (1.0 - epsilon) * best + epsilon * value.mean(axis=1)
+            cells[player, own * turns.goal + opponent] = best
+        at, other, cell = turns.arrivals(total)
+        worth[:, at, other] = 1.0 - cells[::-1, cell]
+    return matrix
+
+
+def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, Floats]:
+    """Values of the rolls of a diagonal, (n, K) each: without the bonus, and with it."""
+    own, opponent = turns.cells(total)
+    rolled = turns.rolled[total]
+    values = worth[own[:, None] + rolled.gain, opponent[:, None]] @ rolled.chance.T
+    plain, fed = values[:, : turns.rolls], values[:, turns.rolls :]
+    scored = own + turns.zero[opponent]
+    plain[:, 0] = worth[scored, opponent]
+    fed[:, 0] = worth[scored + turns.bonus, opponent]
+    return plain, fed

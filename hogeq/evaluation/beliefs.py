@@ -1,0 +1,67 @@
+"""Beliefs: distributions over the hidden memory."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.rules import Rules
+from hogeq.rules.memory import memory_sizes
+from hogeq.support.aliases import Floats
+
+
+def fold(rules: Rules, shares: ArrayLike) -> Floats:
+    """Lay a distribution over the memory out along the two axes of `hogeq.rules.memory.axes`.
+
+    Parts of the memory that have no axis are summed over.
+
+    Parameters
+    ----------
+    rules : Rules
+    shares : array_like, shape (..., H)
+        Probabilities by memory, in the order of `Game.memories`.
+
+    Returns
+    -------
+    float64 array, shape (..., rows, columns)
+    """
+    turns, extras, records = memory_sizes(rules)
+    table = np.asarray(shares, np.float64)
+    parts = table.reshape(*table.shape[:-1], turns, extras, records, records)
+    return parts.sum(axis=(-4, -3)) if records > 1 else parts.sum(axis=(-2, -1))
+
+
+def over_seats(weights: ArrayLike) -> Floats:
+    """Distribution of the memory from weights that each seat gives it.
+
+    The mean of the two seats' distributions, since a strategy is not told its seat; where one seat
+    has no weight at all, the other's alone, as Huan (2020) [1] has it.
+
+    Parameters
+    ----------
+    weights : array_like, shape (2, ..., H)
+        Not negative.
+
+    Returns
+    -------
+    float64 (..., H)
+        Sums to 1, or to 0 where no seat has weight.
+    """
+    table = np.asarray(weights, np.float64)
+    sums = table.sum(axis=-1, keepdims=True)
+    shares = np.divide(table, sums, out=np.zeros_like(table), where=sums > 0.0)
+    seats = np.maximum((sums > 0.0).sum(axis=0), 1)
+    return np.asarray(shares.sum(axis=0) / seats)
+
+
+def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
+    """Total variation distance of two distributions: half the summed absolute differences.
+
+    Parameters
+    ----------
+    one, other : array_like, shape (..., H)
+
+    Returns
+    -------
+    float64 (...)
+    """
+    gap = np.asarray(one, np.float64) - np.asarray(other, np.float64)
+    return np.asarray(np.abs(gap).sum(axis=-1) / 2.0)
