@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from hogeq.baselines.delta import countable, total_variation
+from hogeq.baselines.diagonals import countable
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.evaluation.analysis import UnreachedError
+from hogeq.evaluation.beliefs import total_variation
 from hogeq.evaluation.hidden import reach
 from hogeq.model.game import Game
 from hogeq.support.aliases import Floats

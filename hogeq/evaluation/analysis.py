@@ -8,7 +8,7 @@ from hogeq.evaluation.hidden import action_values, belief
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
-from hogeq.rules.turn import Memory
+from hogeq.rules.memory import Memory
 from hogeq.support.aliases import Floats
 
 MemorySource = Literal["given", "start", "belief"]

@@ -9,7 +9,7 @@ from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.rules.turn import Memory
+from hogeq.rules.memory import Memory
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
 PLAIN = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 3}))
