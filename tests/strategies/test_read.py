@@ -1,4 +1,3 @@
-import contextlib
 import io
 import json
 import os
@@ -11,137 +10,29 @@ import sys
 import time
 import tracemalloc
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from hogeq.baselines.registry import find_strategy
-from hogeq.rules import Rules
 from hogeq.strategies import read
 from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
 from hogeq.strategies.read import SUFFIXES, read_strategy
-from hogeq.strategies.write import export_python, write_strategy
+from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix, Policy
-
-if TYPE_CHECKING:
-    from hogeq.model.game import Game
-
-GOAL, DICE = 4, 12
-ROWS = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 0, 0, 1]]
-MATRIX = np.array(ROWS, np.int8)
-
-# The fixture's folder serves all examples; each writes its file anew.
-in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def refused(path: Path, says: str, **options: Any) -> str:
-    with pytest.raises(StrategyError, match=says) as caught:
-        read_strategy(path, GOAL, DICE, **options)
-    line = str(caught.value)
-    assert "\n" not in line
-    return line
-
-
-def file(folder: Path, name: str, content: str | bytes) -> Path:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def saved(write: Callable[..., None], *arrays: Any, **named: Any) -> bytes:
-    stream = io.BytesIO()
-    write(stream, *arrays, **named)
-    return stream.getvalue()
-
-
-# --- what is written is read back -----------------------------------------------------------------
-
-
-@in_one_folder
-@given(st.data(), st.sampled_from([suffix for suffix in SUFFIXES if suffix != ".py"]))
-def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) -> None:
-    goal, dice = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 50))
-    matrix = data.draw(hnp.arrays(np.int8, (goal, goal), elements=st.integers(0, dice)))
-    path = tmp_path / f"matrix{suffix}"
-    write_strategy(path, matrix)
-    back = read_strategy(path, goal, dice)
-    assert back.dtype == np.int8
-    assert np.array_equal(back, matrix)
-
-
-@in_one_folder
-@given(st.integers(0, 2**32), st.sampled_from([".npy", ".npz"]), st.integers(1, 9))
-def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -> None:
-    policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1) / 3, (goal, goal))
-    path = tmp_path / f"policy{suffix}"
-    write_strategy(path, policy)
-    back = read_strategy(path, goal, goal)
-    assert back.dtype == np.float64
-    assert np.array_equal(back, policy)
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
-    matrix = np.random.default_rng(1).integers(0, 11, (100, 100))
-    write_strategy(tmp_path / f"m{suffix}", matrix, player_name="someone")
-    assert np.array_equal(read_strategy(tmp_path / f"m{suffix}", trust=True), matrix)
-
-
-def test_a_matrix_file_is_lines_of_integers(tmp_path: Path) -> None:
-    write_strategy(tmp_path / "m.csv", MATRIX)
-    assert (tmp_path / "m.csv").read_text() == "0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,1\n"
-
-
-def test_a_policy_is_not_written_as_text(tmp_path: Path) -> None:
-    policy = np.full((2, 2, 2), 0.5)
-    for suffix in [".csv", ".txt", ".json", ".py"]:
-        with pytest.raises(StrategyError, match=r"policy can be written to \.npz"):
-            write_strategy(tmp_path / f"p{suffix}", policy, player_name="someone")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_not_valid_is_not_written(tmp_path: Path) -> None:
-    path = file(tmp_path, "m.csv", "before")
-    with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is -1"):
-        write_strategy(path, np.array([[0, -1], [0, 0]]))
-    with pytest.raises(StrategyError, match=r"cell \(row 1, column 0\) is 3"):
-        write_strategy(path, np.array([[0, 1], [3, 0]]), max_dice=2)
-    with pytest.raises(StrategyError, match="one too many"):
-        write_strategy(path, MATRIX, goal=3)
-    with pytest.raises(StrategyError, match=r"suffix '\.xls'"):
-        write_strategy(tmp_path / "m.xls", MATRIX)
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_write_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = file(tmp_path, "m.csv", "before")
-
-    def no_space(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(OSError, match="No space"):
-        write_strategy(path, MATRIX)
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
-    write_strategy(tmp_path / "m.csv", MATRIX)
-    other = file(tmp_path, "other", "")
-    assert (tmp_path / "m.csv").stat().st_mode == other.stat().st_mode
-
+from tests.strategies.strategy_files import (
+    DICE,
+    GOAL,
+    MATRIX,
+    ROWS,
+    file,
+    in_one_folder,
+    refused,
+    saved,
+)
 
 # --- text -----------------------------------------------------------------------------------------
 
@@ -462,158 +353,6 @@ def test_the_line_that_refuses_a_pickle_converts_it(tmp_path: Path) -> None:
     assert command[:2] == ["python3", "-c"]
     subprocess.run([sys.executable, *command[1:]], check=True)  # noqa: S603 - our own advice
     assert read_strategy(tmp_path / "it's mine.json", GOAL, DICE).tolist() == ROWS
-
-
-# --- code -----------------------------------------------------------------------------------------
-
-
-def code(folder: Path, body: str) -> Path:
-    return file(folder, "final_strategy.py", f"def final_strategy(score, opponent):\n    {body}\n")
-
-
-def test_code_needs_trust(tmp_path: Path) -> None:
-    path = file(tmp_path, "final_strategy.py", f"open({str(tmp_path / 'ran')!r}, 'w')")
-    refused(path, "allowed only with --trust")
-    assert not (tmp_path / "ran").exists()
-
-
-def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
-    file(tmp_path, "table_beside.py", f"rows = {ROWS}")
-    path = file(
-        tmp_path,
-        "final_strategy.py",
-        "from table_beside import rows\n"
-        "PLAYER_NAME = 'someone'\n"
-        "print('{\"table\": []}')\n"
-        "def final_strategy(score, opponent_score):\n"
-        "    print(score)\n"
-        "    return rows[score][opponent_score]\n",
-    )
-    assert read_strategy(path, GOAL, DICE, trust=True).tolist() == ROWS
-    assert not (tmp_path / "__pycache__").exists()
-
-
-@pytest.mark.parametrize(
-    ("body", "says"),
-    [
-        ("return 1 / (2 - opponent)", "raised ZeroDivisionError: division by zero"),
-        ("raise SystemExit('a\\nb')", "raised SystemExit: a b"),
-        ("return final_strategy(score, opponent)", "raised RecursionError"),
-        ("return 6.0", r"final_strategy\(0, 0\) is 6\.0 \(float\), allowed are ints from 0 to 12"),
-        ("return opponent > 2", r"final_strategy\(0, 0\) is False \(bool\)"),
-        ("return 11 + opponent", r"final_strategy\(0, 2\) is 13 \(int\)"),
-        ("pass", r"final_strategy\(0, 0\) is None \(NoneType\)"),
-        ("import os; os._exit(3)", "ended without an answer"),
-        ("import os; os.kill(os.getpid(), 11)", "ended without an answer"),
-        ("return [0] * 10**10", "raised MemoryError"),
-        ("open('written', 'w').write('x' * 10000)", "raised OSError"),
-    ],
-)
-def test_code_that_fails_is_refused_in_one_line(tmp_path: Path, body: str, says: str) -> None:
-    refused(code(tmp_path, body), says, trust=True)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "import random; return random.randrange(13)",
-        "state[0] += 1; return state[0] % 13",
-        "state[0] = max(state[0], opponent); return state[0]",
-    ],
-)
-def test_code_that_answers_otherwise_when_asked_again_is_refused(tmp_path: Path, body: str) -> None:
-    path = code(tmp_path, body)
-    path.write_text(path.read_text() + "state = [0]\n")
-    refused(path, r"when asked again: it must depend on the scores alone", trust=True)
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["def broken(", "final_strategy = 6", "x = 1", b"\x00\xff", "# coding: nonsense", "(" * 10**5],
-)
-def test_what_defines_no_strategy_is_refused(tmp_path: Path, content: str | bytes) -> None:
-    path = file(tmp_path, "final_strategy.py", content)
-    refused(path, "raised |defines no function final_strategy", trust=True)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "while True: pass",
-        "import time; time.sleep(60)",
-        # A child that keeps the pipe of the answer open.
-        "import os\n    if os.fork(): os._exit(0)\n    import time; time.sleep(60)",
-    ],
-)
-def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
-    start = time.perf_counter()
-    refused(code(tmp_path, body), r"gave no answer within 0\.5 seconds", trust=True, time_limit=0.5)
-    assert time.perf_counter() - start < 5
-
-
-def test_code_that_floods_its_answer_is_cut_off(tmp_path: Path) -> None:
-    body = "import os\n    while True:\n        for fd in range(3, 9):\n            try: os.write(fd, b'0' * 65536)\n            except OSError: pass"  # noqa: E501 - one string
-    refused(code(tmp_path, body), "ended without an answer", trust=True, time_limit=20)
-
-
-def test_code_sees_nothing_of_our_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOGEQ_SECRET", "1")
-    path = code(tmp_path, "import os; return int('HOGEQ_SECRET' in os.environ)")
-    assert not read_strategy(path, GOAL, DICE, trust=True).any()
-
-
-# --- the file for the contest ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("most", [9, 10, 35, 36, 50])
-def test_the_contests_file_answers_every_cell(most: int) -> None:
-    matrix = np.random.default_rng(most).integers(0, most + 1, (100, 100))
-    matrix[99, 99] = most
-    source = export_python(matrix, "Hog \"'\\\n{x} \u00fc")
-    assert "import" not in source
-    namespace: dict[str, Any] = {}
-    exec(source, namespace)  # noqa: S102 - as the contest does
-    assert namespace["PLAYER_NAME"] == "Hog \"'\\\n{x} \u00fc"
-    answers = [[namespace["final_strategy"](s, o) for o in range(100)] for s in range(100)]
-    assert answers == matrix.tolist()
-    assert {type(dice) for row in answers for dice in row} == {int}
-
-
-@pytest.mark.parametrize("player_name", ["", "  \n", None, 5, "\ud800"])
-def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
-    with pytest.raises(StrategyError, match="player name"):
-        export_python(MATRIX, player_name)
-    with pytest.raises(StrategyError, match="player name"):
-        write_strategy(tmp_path / "final_strategy.py", MATRIX, player_name=player_name)
-    assert list(tmp_path.iterdir()) == []
-
-
-@given(st.text().filter(str.strip))
-def test_any_name_of_a_player_survives(player_name: str) -> None:
-    namespace: dict[str, Any] = {}
-    with contextlib.suppress(StrategyError):
-        exec(export_python(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
-        assert namespace["PLAYER_NAME"] == player_name
-
-
-# --- what users call a strategy -------------------------------------------------------------------
-
-
-def test_a_strategy_is_a_name_or_a_file(tmp_path: Path) -> None:
-    rules = Rules(goal=GOAL, max_dice=DICE)
-    game = cast("Game", SimpleNamespace(rules=rules, goal=GOAL, rolls=DICE + 1))
-    path = file(tmp_path, "m.json", json.dumps(ROWS))
-    assert find_strategy(str(path), game).tolist() == ROWS
-    found: npt.NDArray[Any] = find_strategy("always_roll:3", game)
-    assert found.tolist() == [[3] * GOAL] * GOAL
-    with pytest.raises(StrategyError, match=r"nearest: always_roll.*\.csv, \.txt"):
-        find_strategy("alwaysroll:3", game)
-    with pytest.raises(StrategyError, match="cannot be read: No such file"):
-        find_strategy(str(tmp_path / "missing.csv"), game)
-    with pytest.raises(StrategyError, match="pickles are refused"):
-        find_strategy("mat.pickle", game)
 
 
 def test_every_suffix_is_documented() -> None:

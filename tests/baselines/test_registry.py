@@ -1,0 +1,119 @@
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from hogeq.baselines.registry import _BUILTINS, builtin, find_strategy, names, register
+from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.arrays import StrategyError, check_matrix
+from hogeq.support.aliases import Matrix
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+
+def game(rules: Rules) -> "Game":
+    # Built-ins that need only the rules do not wait for kernels.
+    return cast("Game", SimpleNamespace(rules=rules, goal=rules.goal, rolls=rules.max_dice + 1))
+
+
+SU20 = game(EDITIONS["su20"])
+
+
+def test_always_roll() -> None:
+    assert np.array_equal(builtin("always_roll:6", SU20), np.full((100, 100), 6))
+    assert np.array_equal(builtin("always_roll: 0", SU20), np.zeros((100, 100)))
+
+
+def test_builtins_give_valid_matrices_in_every_edition() -> None:
+    for rules in [*EDITIONS.values(), Rules(goal=7, max_dice=2)]:
+        for spec in ["always_roll:2", "bacon:5,2", "swap:5,2"]:
+            check_matrix(builtin(spec, game(rules)), rules.goal, rules.max_dice)
+
+
+def test_a_builtin_is_fresh_each_time() -> None:
+    builtin("always_roll:3", SU20)[0, 0] = 9
+    assert builtin("always_roll:3", SU20)[0, 0] == 3
+
+
+def test_bacon_by_hand() -> None:
+    # su20: 10 - ones + tens points for rolling none.
+    matrix = builtin("bacon:12,5", SU20)
+    points = np.array([10 - o % 10 + o // 10 for o in range(100)])
+    assert np.array_equal(matrix, np.tile(np.where(points >= 12, 0, 5), (100, 1)))
+
+
+def test_swap_by_hand() -> None:
+    # su20 swaps if the ones digits differ by the opponent's tens digit.
+    matrix = builtin("swap:9,6", SU20)
+    # Against 25, 0 dice score 7. From 6: 13 and 25, |3 - 5| = 2, a swap that helps.
+    assert matrix[6, 25] == 0
+    # From 26: 33, ones digits 3 and 5, a swap that hurts; 7 points would not do anyway.
+    assert matrix[26, 25] == 6
+    # Against 20, 0 dice score 12. From 30: 42, |2 - 0| = 2: 12 points, but a swap that hurts.
+    assert matrix[30, 20] == 6
+    # From 31: 43, |3 - 0| is not 2: no swap, and 12 points are enough.
+    assert matrix[31, 20] == 0
+    # Against 28, 0 dice score 4. From 30: 34, |4 - 8| is not 2: no swap, and too few points.
+    assert matrix[30, 28] == 6
+
+
+def test_without_a_swap_in_the_rules_swap_is_bacon() -> None:
+    fa22 = game(EDITIONS["fa22"])
+    assert np.array_equal(builtin("swap:9,5", fa22), builtin("bacon:9,5", fa22))
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("alway_roll:6", r"unknown name.*\(nearest: always_roll\)"),
+        ("", "unknown name"),
+        ("always_roll", "0 parameters given.*always_roll:N"),
+        ("always_roll:", "N is ''"),
+        ("always_roll:1,2", "2 parameters given"),
+        ("always_roll:11", "N is 11, allowed are 0 to 10"),
+        ("always_roll:-1", "N is -1, allowed are 0 to 10"),
+        ("always_roll:6.0", "N is '6.0'"),
+        ("always_roll:\u0661", "N is "),
+        ("always_roll:" + "9" * 10_000, "N is '999"),
+        ("bacon:8", "1 parameters given.*bacon:CUTOFF,N"),
+        ("bacon:x,5", "CUTOFF is 'x'"),
+        ("nonsense\n" * 3, "unknown name"),
+    ],
+)
+def test_a_bad_name_is_refused_in_one_line(spec: str, says: str) -> None:
+    with pytest.raises(StrategyError, match=says) as caught:
+        builtin(spec, SU20)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_names_list_what_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hogeq.baselines.registry._BUILTINS", dict(_BUILTINS))
+
+    @register("middle:A,B", "the mean of A and B")
+    def middle(of: "Game", low: int, high: int) -> Matrix:
+        return np.full((of.goal, of.goal), (low + high) // 2, np.int8)
+
+    assert names()["middle:A,B"] == "the mean of A and B"
+    assert names()["always_roll:N"]
+    assert np.array_equal(builtin("middle:-2,8", SU20), np.full((100, 100), 3))
+
+
+def test_a_strategy_is_a_name_or_a_file(tmp_path: Path) -> None:
+    small = game(Rules(goal=2, max_dice=4))
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps([[0, 1], [2, 4]]))
+    assert find_strategy(str(path), small).tolist() == [[0, 1], [2, 4]]
+    found: npt.NDArray[Any] = find_strategy("always_roll:3", small)
+    assert found.tolist() == [[3, 3], [3, 3]]
+    with pytest.raises(StrategyError, match=r"nearest: always_roll.*\.csv, \.txt"):
+        find_strategy("alwaysroll:3", small)
+    with pytest.raises(StrategyError, match="cannot be read: No such file"):
+        find_strategy(str(tmp_path / "missing.csv"), small)
+    with pytest.raises(StrategyError, match="pickles are refused"):
+        find_strategy("mat.pickle", small)

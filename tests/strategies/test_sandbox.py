@@ -1,0 +1,104 @@
+import time
+from pathlib import Path
+
+import pytest
+
+from hogeq.strategies.read import read_strategy
+from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
+
+
+def code(folder: Path, body: str) -> Path:
+    return file(folder, "final_strategy.py", f"def final_strategy(score, opponent):\n    {body}\n")
+
+
+def test_code_needs_trust(tmp_path: Path) -> None:
+    path = file(tmp_path, "final_strategy.py", f"open({str(tmp_path / 'ran')!r}, 'w')")
+    refused(path, "allowed only with --trust")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
+    file(tmp_path, "table_beside.py", f"rows = {ROWS}")
+    path = file(
+        tmp_path,
+        "final_strategy.py",
+        "from table_beside import rows\n"
+        "PLAYER_NAME = 'someone'\n"
+        "print('{\"table\": []}')\n"
+        "def final_strategy(score, opponent_score):\n"
+        "    print(score)\n"
+        "    return rows[score][opponent_score]\n",
+    )
+    assert read_strategy(path, GOAL, DICE, trust=True).tolist() == ROWS
+    assert not (tmp_path / "__pycache__").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return 1 / (2 - opponent)", "raised ZeroDivisionError: division by zero"),
+        ("raise SystemExit('a\\nb')", "raised SystemExit: a b"),
+        ("return final_strategy(score, opponent)", "raised RecursionError"),
+        ("return 6.0", r"final_strategy\(0, 0\) is 6\.0 \(float\), allowed are ints from 0 to 12"),
+        ("return opponent > 2", r"final_strategy\(0, 0\) is False \(bool\)"),
+        ("return 11 + opponent", r"final_strategy\(0, 2\) is 13 \(int\)"),
+        ("pass", r"final_strategy\(0, 0\) is None \(NoneType\)"),
+        ("import os; os._exit(3)", "ended without an answer"),
+        ("import os; os.kill(os.getpid(), 11)", "ended without an answer"),
+        ("return [0] * 10**10", "raised MemoryError"),
+        ("open('written', 'w').write('x' * 10000)", "raised OSError"),
+    ],
+)
+def test_code_that_fails_is_refused_in_one_line(tmp_path: Path, body: str, says: str) -> None:
+    refused(code(tmp_path, body), says, trust=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import random; return random.randrange(13)",
+        "state[0] += 1; return state[0] % 13",
+        "state[0] = max(state[0], opponent); return state[0]",
+    ],
+)
+def test_code_that_answers_otherwise_when_asked_again_is_refused(tmp_path: Path, body: str) -> None:
+    path = code(tmp_path, body)
+    path.write_text(path.read_text() + "state = [0]\n")
+    refused(path, r"when asked again: it must depend on the scores alone", trust=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["def broken(", "final_strategy = 6", "x = 1", b"\x00\xff", "# coding: nonsense", "(" * 10**5],
+)
+def test_what_defines_no_strategy_is_refused(tmp_path: Path, content: str | bytes) -> None:
+    path = file(tmp_path, "final_strategy.py", content)
+    refused(path, "raised |defines no function final_strategy", trust=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True: pass",
+        "import time; time.sleep(60)",
+        # A child that keeps the pipe of the answer open.
+        "import os\n    if os.fork(): os._exit(0)\n    import time; time.sleep(60)",
+    ],
+)
+def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
+    start = time.perf_counter()
+    refused(code(tmp_path, body), r"gave no answer within 0\.5 seconds", trust=True, time_limit=0.5)
+    assert time.perf_counter() - start < 5
+
+
+def test_code_that_floods_its_answer_is_cut_off(tmp_path: Path) -> None:
+    body = "import os\n    while True:\n        for fd in range(3, 9):\n            try: os.write(fd, b'0' * 65536)\n            except OSError: pass"  # noqa: E501 - one string
+    refused(code(tmp_path, body), "ended without an answer", trust=True, time_limit=20)
+
+
+def test_code_sees_nothing_of_our_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOGEQ_SECRET", "1")
+    path = code(tmp_path, "import os; return int('HOGEQ_SECRET' in os.environ)")
+    assert not read_strategy(path, GOAL, DICE, trust=True).any()

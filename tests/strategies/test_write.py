@@ -1,0 +1,131 @@
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import SUFFIXES, read_strategy
+from hogeq.strategies.write import export_python, write_strategy
+from tests.strategies.strategy_files import (
+    MATRIX,
+    file,
+    in_one_folder,
+)
+
+
+@in_one_folder
+@given(st.data(), st.sampled_from([suffix for suffix in SUFFIXES if suffix != ".py"]))
+def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) -> None:
+    goal, dice = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 50))
+    matrix = data.draw(hnp.arrays(np.int8, (goal, goal), elements=st.integers(0, dice)))
+    path = tmp_path / f"matrix{suffix}"
+    write_strategy(path, matrix)
+    back = read_strategy(path, goal, dice)
+    assert back.dtype == np.int8
+    assert np.array_equal(back, matrix)
+
+
+@in_one_folder
+@given(st.integers(0, 2**32), st.sampled_from([".npy", ".npz"]), st.integers(1, 9))
+def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -> None:
+    policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1) / 3, (goal, goal))
+    path = tmp_path / f"policy{suffix}"
+    write_strategy(path, policy)
+    back = read_strategy(path, goal, goal)
+    assert back.dtype == np.float64
+    assert np.array_equal(back, policy)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
+    matrix = np.random.default_rng(1).integers(0, 11, (100, 100))
+    write_strategy(tmp_path / f"m{suffix}", matrix, player_name="someone")
+    assert np.array_equal(read_strategy(tmp_path / f"m{suffix}", trust=True), matrix)
+
+
+def test_a_matrix_file_is_lines_of_integers(tmp_path: Path) -> None:
+    write_strategy(tmp_path / "m.csv", MATRIX)
+    assert (tmp_path / "m.csv").read_text() == "0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,1\n"
+
+
+def test_a_policy_is_not_written_as_text(tmp_path: Path) -> None:
+    policy = np.full((2, 2, 2), 0.5)
+    for suffix in [".csv", ".txt", ".json", ".py"]:
+        with pytest.raises(StrategyError, match=r"policy can be written to \.npz"):
+            write_strategy(tmp_path / f"p{suffix}", policy, player_name="someone")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_valid_is_not_written(tmp_path: Path) -> None:
+    path = file(tmp_path, "m.csv", "before")
+    with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is -1"):
+        write_strategy(path, np.array([[0, -1], [0, 0]]))
+    with pytest.raises(StrategyError, match=r"cell \(row 1, column 0\) is 3"):
+        write_strategy(path, np.array([[0, 1], [3, 0]]), max_dice=2)
+    with pytest.raises(StrategyError, match="one too many"):
+        write_strategy(path, MATRIX, goal=3)
+    with pytest.raises(StrategyError, match=r"suffix '\.xls'"):
+        write_strategy(tmp_path / "m.xls", MATRIX)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file(tmp_path, "m.csv", "before")
+
+    def no_space(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space"):
+        write_strategy(path, MATRIX)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
+    write_strategy(tmp_path / "m.csv", MATRIX)
+    other = file(tmp_path, "other", "")
+    assert (tmp_path / "m.csv").stat().st_mode == other.stat().st_mode
+
+
+# --- the file for the contest ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [9, 10, 35, 36, 50])
+def test_the_contests_file_answers_every_cell(most: int) -> None:
+    matrix = np.random.default_rng(most).integers(0, most + 1, (100, 100))
+    matrix[99, 99] = most
+    source = export_python(matrix, "Hog \"'\\\n{x} \u00fc")
+    assert "import" not in source
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)  # noqa: S102 - as the contest does
+    assert namespace["PLAYER_NAME"] == "Hog \"'\\\n{x} \u00fc"
+    answers = [[namespace["final_strategy"](s, o) for o in range(100)] for s in range(100)]
+    assert answers == matrix.tolist()
+    assert {type(dice) for row in answers for dice in row} == {int}
+
+
+@pytest.mark.parametrize("player_name", ["", "  \n", None, 5, "\ud800"])
+def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
+    with pytest.raises(StrategyError, match="player name"):
+        export_python(MATRIX, player_name)
+    with pytest.raises(StrategyError, match="player name"):
+        write_strategy(tmp_path / "final_strategy.py", MATRIX, player_name=player_name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.text().filter(str.strip))
+def test_any_name_of_a_player_survives(player_name: str) -> None:
+    namespace: dict[str, Any] = {}
+    with contextlib.suppress(StrategyError):
+        exec(export_python(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
+        assert namespace["PLAYER_NAME"] == player_name
