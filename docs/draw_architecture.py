@@ -122,7 +122,9 @@ def line(start: tuple[float, float], end: tuple[float, float], columns: set[floa
         way = f"M {ax} {foot} V {head}"
     elif lean == 0:  # around what stands in the way
         out, side = ax + half, ax + half + 16
-        way = f"M {out} {ay} {turn(side, ay, side, ay + 9)} V {by - 9} {turn(side, by, out + 3, by)}"
+        way = (
+            f"M {out} {ay} {turn(side, ay, side, ay + 9)} V {by - 9} {turn(side, by, out + 3, by)}"
+        )
     elif bx in columns:  # down the gap, and in from the side
         out, into = ax + lean * half, bx - lean * (half + 3)
         side = bx - lean * (WIDE + GAP) / 2

@@ -2,12 +2,16 @@
 
 import doctest
 import json
+import os
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from pkgutil import walk_packages
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -19,7 +23,15 @@ from hogeq.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+HOW_TO = sorted((DOCS / "how-to").glob("*.md"))
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(DOCS.glob("*.md")),
+    *HOW_TO,
+)
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 # Public modules that hold examples.
 MODULES = (
@@ -66,6 +78,71 @@ def test_the_ten_line_script_runs(
     exec(compile(script, "tutorial.md", "exec"), {})  # noqa: S102 - our own
     assert capsys.readouterr().out.startswith("Interval(attack=0.5")
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
+
+
+def outside(folder: Path, *command: str) -> str:
+    """Run a command in a folder that holds nothing of the project; give what it prints."""
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def steps(page: Path) -> list[tuple[str, str]]:
+    """List the files that a page says to write, and the commands with what they print."""
+    found = []
+    fence = re.compile(r"^```(python|yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    for language, block in fence.findall(page.read_text("utf-8")):
+        if language == "console":
+            found += [
+                tuple(part.split("\n", 1)) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+            ]
+        else:
+            found.append((block.split("\n", 1)[0].removeprefix("# "), block))
+    return found
+
+
+@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    for what, text in steps(page):
+        command = what.split()
+        if len(command) == 1:
+            (tmp_path / what).write_text(text, encoding="utf-8")
+            continue
+        start = {"python": [], "hogeq": ["-m", "hogeq"]}[command[0]]
+        given = outside(tmp_path, *start, *command[1:])
+        assert doctest.OutputChecker().check_output(text, given, FLAGS), f"$ {what}\n{given}"
+
+
+def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
+    things = {"baseline", "command", "edition", "experiment", "purifier", "rule-part", "solver"}
+    assert {page.stem for page in HOW_TO} == things | {"index"}
+    for page in HOW_TO:
+        shown = [what for what, _ in steps(page) if " " in what]
+        assert shown or page.stem == "index"
+
+
+PRINTED = {
+    "attack": "exploitability is in [0.0",
+    "experiment": "average policy: attack 0.50",
+    "own_rules": "swap none: first roll 3, it wins 0.521285",
+    "solve": "whoever moves first wins 0.521284834",
+    "win_rate": "always 6 against always 7 wins 0.51725123",
+}
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_examples_are_short_and_run(script: Path, tmp_path: Path) -> None:
+    lines = script.read_text("utf-8").splitlines()
+    assert 5 <= len([line for line in lines if line.strip()]) <= 30
+    assert outside(tmp_path, str(script)).startswith(PRINTED[script.stem])
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -129,6 +206,71 @@ def test_the_reference_lists_modules_that_exist_once() -> None:
     listed = re.findall(r"^   (hogeq[.\w]*)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
     assert len(listed) == len(set(listed)) > 30
     assert set(listed) <= {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
+
+
+def drawing() -> Any:
+    """Import the script that draws the architecture."""
+    spec = spec_from_file_location("draw_architecture", DOCS / "draw_architecture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_architecture_is_drawn_and_listed_as_it_is() -> None:
+    draw = drawing()
+    assert draw.PICTURE.read_text("utf-8") == draw.picture(), "python docs/draw_architecture.py"
+    levels = draw.floors()
+    page = (DOCS / "architecture.md").read_text("utf-8")
+    listed = re.findall(r"^\| (\d+) \| (`.*?`) \|", page, re.MULTILINE)
+    rooms = [(int(number), room) for number, names in listed for room in re.findall(r"\w+", names)]
+    assert sorted(rooms) == sorted(
+        (number, room) for number, names in enumerate(levels) for room in names
+    )
+    walked = {room for room, _ in draw.WAY}
+    assert walked <= draw.ROOMS.keys()
+
+
+def test_of_arrows_that_follow_from_others_none_is_drawn() -> None:
+    draw = drawing()
+    pairs = {("c", "b"), ("b", "a"), ("c", "a"), ("d", "a")}
+    assert draw.reduced(pairs) == {("c", "b"), ("b", "a"), ("d", "a")}
+
+
+def test_choosing_a_solver_quotes_what_was_measured() -> None:
+    measured = {}
+    for line in (ROOT / "results" / "convergence_su20.md").read_text("utf-8").splitlines()[2:]:
+        solver, _, best, iterations, seconds, _, _ = line.strip("| ").split(" | ")
+        measured[solver] = f"{1000 * float(seconds) / int(iterations):.0f} | {float(best):.4f}"
+    off: dict[str, float] = {}
+    for line in (ROOT / "results" / "no_memory.md").read_text("utf-8").splitlines()[2:]:
+        _, solver, _, policy, matrix = line.strip("| ").split(" | ")
+        if policy != "refused":
+            off[solver] = max(off.get(solver, 0.0), min(float(policy), float(matrix)))
+    page = (DOCS / "choosing-a-solver.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
+    assert rows.keys() == SOLVERS.keys()
+    for solver in rows.keys() - {"openspiel"}:
+        least = f"{off[solver]:.0e}" if off[solver] > 0 else "exact"
+        assert f" | {measured[solver]} | {least} | " in rows[solver]
+
+
+def test_the_glossary_is_in_order_and_names_are_those_of_the_package() -> None:
+    text = (DOCS / "glossary.md").read_text("utf-8")
+    terms = re.findall(r"^\*\*(.+?)\.\*\*", text, re.MULTILINE)
+    assert terms == sorted(terms, key=str.lower)
+    assert len(terms) > 40
+    for name in re.findall(r"`hogeq\.(\w+)`", text):
+        assert hasattr(hogeq, name)
+
+
+def test_who_cites_finds_the_version_that_is_installed() -> None:
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"version: {hogeq.__version__}" in citation
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"license: {project['license']}" in citation
+    assert project["authors"][0]["name"] in citation
 
 
 @pytest.mark.slow
