@@ -25,10 +25,10 @@ ROOMS: dict[str, tuple[int, str]] = {
     "cli": (2, "one module a group"),
     "report": (2, "a page about runs"),
     "runs": (2, "config, runner, sweeps"),
-    "contest": (0, "tournament, field, play"),
+    "contest": (1, "tournament, field, play"),
     "figures": (3, "arrays in, pictures out"),
     "solvers": (2, "one algorithm a file"),
-    "purification": (1, "from policy to matrix"),
+    "purification": (0, "from policy to matrix"),
     "baselines": (2, "strategies with a name"),
     "trees": (3, "histories, recall, OpenSpiel"),
     "response": (1, "attack, moves, bounds"),
@@ -61,7 +61,7 @@ NOTE = (
 )
 
 LEFT, WIDE, GAP = 62, 196, 28
-HIGH, STOREY, STEP = 46, 66, 40
+HIGH, STOREY, STEP = 46, 66, 31
 INK, FAINT, LINE, ROOM, PATH = "#1f2933", "#6b7785", "#8a97a6", "#e8f0f8", "#d9480f"
 
 
@@ -177,7 +177,7 @@ def boxes(levels: list[list[str]]) -> Iterator[str]:
 
 def way(levels: list[list[str]]) -> Iterator[str]:
     """Draw the numbers of the way on the rooms, and say in the free column what they mean."""
-    top = place("solvers", levels)[1] - 3
+    top = place("response", levels)[1] - 2
     high = len(WAY) * STEP + 34
     yield f'<rect x="{LEFT}" y="{top - 22}" width="{WIDE}" height="{high}" rx="7" class="way"/>'
     yield f'<text x="{LEFT + 12}" y="{top}" class="title">hogeq attack p.npz</text>'
@@ -186,7 +186,7 @@ def way(levels: list[list[str]]) -> Iterator[str]:
         middle, level = place(room, levels)
         at = met[room] = met.get(room, -1) + 1
         yield badge(middle - WIDE / 2 + 2 + 23 * at, level - HIGH / 2, number)
-        low = top + number * STEP - 16
+        low = top + number * STEP - 9
         yield badge(LEFT + 18, low + 4, number)
         yield f'<text x="{LEFT + 36}" y="{low}" class="step-room">{room}</text>'
         yield f'<text x="{LEFT + 36}" y="{low + 15}" class="step">{escape(what)}</text>'
