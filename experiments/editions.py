@@ -12,7 +12,7 @@ from report import arguments, publish
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import exploitability
+from hogeq.response.bounds import best_response_interval
 from hogeq.response.search import SearchBudget
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.workers import workers
@@ -30,8 +30,8 @@ def row(name: str, rules: Rules) -> list[object]:
     """Format one edition's line."""
     game = compile_game(rules)
     best = solve(game)
-    interval = exploitability(game, builtin("ignore_memory", game), EFFORT)
-    exploited = f"{interval.attack:.4f} to {interval.bound:.4f}" if game.has_memory else "0.5000"
+    interval = best_response_interval(game, builtin("ignore_memory", game), EFFORT)
+    exploited = f"{interval.lower:.4f} to {interval.upper:.4f}" if game.has_memory else "0.5000"
     return [name, memory(game), f"{best.value:.10f}", best.first_roll, exploited]
 
 

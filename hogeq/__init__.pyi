@@ -12,6 +12,7 @@ from .model.game import Game as Game
 from .model.game import compile_game as compile_game
 from .model.workspace import WinRate as WinRate
 from .response.bounds import Interval as Interval
+from .response.bounds import best_response_interval as best_response_interval
 from .response.bounds import exploitability as exploitability
 from .response.bounds import full_memory_bound as full_memory_bound
 from .response.gains import Gains as Gains

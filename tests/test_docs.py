@@ -76,7 +76,7 @@ def test_the_ten_line_script_runs(
     ((_, script),) = blocks("tutorial.md", "python")
     assert len([line for line in script.splitlines() if line.strip()]) == 10
     exec(compile(script, "tutorial.md", "exec"), {})  # noqa: S102 - our own
-    assert capsys.readouterr().out.startswith("Interval(attack=0.5")
+    assert capsys.readouterr().out.startswith("Interval(lower=0.00")
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -198,7 +198,7 @@ def _one(
         "strategy": name,
         "attack": found.win_rate,
         "bound": bound,
-        "starts": found.starts,
+        "starts": found.budget.starts,
         "sweeps": found.sweeps,
         **_effort(effort),
         "found": list(found.found),

@@ -1,4 +1,4 @@
-"""The interval in which the win rate of a best response lies."""
+"""The intervals in which the value of a best response and the exploitability of a strategy lie."""
 
 from typing import NamedTuple
 
@@ -10,13 +10,19 @@ from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.response.search import SearchBudget, attack
 
+VALUE_OF_THE_GAME = 0.5
+"""Win rate of an equilibrium: the game is symmetric, a fair coin says who moves first."""
+
 
 class Interval(NamedTuple):
-    """Between these the win rate of a best response lies."""
+    """Two numbers between which the true one lies."""
 
-    attack: float
-    bound: float
-    effort: SearchBudget
+    lower: float
+    """By the strongest counter-matrix found, the attack."""
+    upper: float
+    """By the best responder that remembers everything, the bound."""
+    budget: SearchBudget
+    """Of the search behind the lower end."""
 
 
 def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
@@ -31,14 +37,78 @@ def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed.
     """
     policy = policy_of(game, strategy)
     return game.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
 
 
-def exploitability(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) -> Interval:
-    """Interval in which the win rate of a best response to a strategy lies."""
-    effort = effort or SearchBudget()
-    return Interval(
-        attack(game, strategy, effort).win_rate, full_memory_bound(game, strategy), effort
+def best_response_interval(
+    game: Game, strategy: ArrayLike, budget: SearchBudget | None = None
+) -> Interval:
+    """Interval in which the win rate of a best response to a strategy lies.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    budget : SearchBudget, optional
+
+    Returns
+    -------
+    Interval
+        Win rate of the strongest counter-matrix found (:func:`hogeq.response.search.attack`), and
+        :func:`full_memory_bound`.
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed.
+    """
+    found = attack(game, strategy, budget)
+    return Interval(found.win_rate, full_memory_bound(game, strategy), found.budget)
+
+
+def exploitability(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> Interval:
+    """Interval in which the exploitability of a strategy lies.
+
+    Exploitability is the value of a best response less the value of the game, which is 1/2: in a
+    symmetric game half of NashConv (Lanctot et al. 2017; OpenSpiel's `exploitability`). It is 0 for
+    an equilibrium strategy.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    budget : SearchBudget, optional
+
+    Returns
+    -------
+    Interval
+        Both ends of :func:`best_response_interval`, less 1/2.
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed.
+
+    Examples
+    --------
+    Without hidden memory both ends are the same.
+
+    >>> from hogeq.model.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = {"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2}
+    >>> exploitability(compile_game(rules_from(rules)), np.zeros((4, 4)))[:2]
+    (0.0, 0.0)
+    """
+    found = best_response_interval(game, strategy, budget)
+    return found._replace(
+        lower=found.lower - VALUE_OF_THE_GAME, upper=found.upper - VALUE_OF_THE_GAME
     )

@@ -64,8 +64,8 @@ class ResponseFound(NamedTuple):
     """(G, G)"""
     win_rate: float
     """Its exact win rate against the strategy attacked."""
-    starts: int
-    """Independent starts that were tried."""
+    budget: SearchBudget
+    """What the search was given."""
     sweeps: int
     """Passes of annealing and ascent over the whole table, all starts together."""
     found: tuple[float, ...]
@@ -110,9 +110,7 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
         total += sweeps
         if rate > win_rate:
             matrix, win_rate = mirror[0].argmax(axis=-1).astype(np.int8), rate
-    return ResponseFound(
-        matrix, win_rate, effort.starts, total, tuple(rate for _, rate, _ in found)
-    )
+    return ResponseFound(matrix, win_rate, effort, total, tuple(rate for _, rate, _ in found))
 
 
 def _search(

@@ -20,7 +20,7 @@ from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
-from hogeq.response.bounds import full_memory_bound
+from hogeq.response.bounds import Interval, full_memory_bound
 from hogeq.response.search import attack
 from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, load_config
@@ -38,7 +38,7 @@ from hogeq.runs.filenames import (
 )
 from hogeq.runs.metrics import Metrics
 from hogeq.runs.signals import Interrupted, Signals
-from hogeq.runs.summary import Interval, RunSummary
+from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.yaml import ConfigError
@@ -273,21 +273,21 @@ class _Runner:
             measured = np.array_equal(matrix, argmax(game, policy))
             found = last.attack, last.purified_attack if measured else 0.0
             final = config.measure.final_attack
+            budget = final or self.effort
             if final is not None or not measured:
                 # Both are true lower bounds; a search may be unlucky, and the better one counts.
-                effort = final or self.effort
                 found = (
-                    max(found[0], attack(game, policy, effort).win_rate),
-                    max(found[1], attack(game, matrix, effort).win_rate),
+                    max(found[0], attack(game, policy, budget).win_rate),
+                    max(found[1], attack(game, matrix, budget).win_rate),
                 )
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
                 metrics=self.metrics,
-                average=Interval(found[0], last.bound),
-                matrix=Interval(found[1], full_memory_bound(game, matrix)),
+                average=Interval(found[0], last.bound, budget),
+                matrix=Interval(found[1], full_memory_bound(game, matrix), budget),
                 matrix_against_average=win_rate(game, matrix, policy).win_rate,
-                effort=final or self.effort,
+                effort=budget,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )

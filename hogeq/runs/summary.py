@@ -4,17 +4,10 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from hogeq.response.bounds import Interval
 from hogeq.response.search import SearchBudget
 from hogeq.runs.config import Config
 from hogeq.runs.metrics import Metrics
-
-
-@dataclasses.dataclass(frozen=True)
-class Interval:
-    """Win rates between which that of a best response lies: attack found, full-memory bound."""
-
-    attack: float
-    bound: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +22,8 @@ class RunSummary:
     metrics : tuple of Metrics
         The lines of `metrics.csv`.
     average, matrix : Interval
-        Of the average policy, and of the matrix made of it.
+        In which the win rate of a best response lies: to the average policy, and to the matrix
+        made of it.
     matrix_against_average : float
         Exact win rate of the matrix against the average policy.
     effort : Effort
@@ -53,13 +47,13 @@ class RunSummary:
     @property
     def purification_loss(self) -> float:
         """What purification adds to the win rate of the attacks found."""
-        return self.matrix.attack - self.average.attack
+        return self.matrix.lower - self.average.lower
 
     def figures(self) -> dict[str, Any]:
         """Return the final figures as plain values, as the manifest keeps them."""
         return {
-            "average_policy": dataclasses.asdict(self.average),
-            "matrix": dataclasses.asdict(self.matrix),
+            "average_policy": _win_rates(self.average),
+            "matrix": _win_rates(self.matrix),
             "purification_loss": self.purification_loss,
             "matrix_against_average": self.matrix_against_average,
             "effort": dataclasses.asdict(self.effort),
@@ -87,8 +81,8 @@ class RunSummary:
             f"{'win rate against':20}{'attack found':>14}{'upper bound':>14}{'exploitability':>20}",
         ]
         for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
-            between = f"[{interval.attack - 0.5:.4f}, {interval.bound - 0.5:.4f}]"
-            lines.append(f"{name:20}{interval.attack:14.6f}{interval.bound:14.6f}{between:>20}")
+            between = f"[{interval.lower - 0.5:.4f}, {interval.upper - 0.5:.4f}]"
+            lines.append(f"{name:20}{interval.lower:14.6f}{interval.upper:14.6f}{between:>20}")
         effort = ", ".join(f"{key} {value}" for key, value in spent_effort(self.effort).items())
         lines += [
             "",
@@ -97,6 +91,10 @@ class RunSummary:
             f"written to {self.directory}",
         ]
         return "\n".join(lines)
+
+
+def _win_rates(interval: Interval) -> dict[str, float]:
+    return {"attack": interval.lower, "bound": interval.upper}
 
 
 def spent_effort(effort: SearchBudget) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
-from hogeq.response.bounds import exploitability, full_memory_bound
+from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.response.gains import gains, largest_gains
 from hogeq.response.moves import anneal, ascend
 from hogeq.response.search import SearchBudget, attack
@@ -127,7 +127,7 @@ def test_the_attack_is_a_matrix_that_wins_what_it_says() -> None:
     assert found.matrix.dtype == np.int8
     assert found.win_rate == pytest.approx(win_rate(game, found.matrix, policy).win_rate, abs=1e-12)
     assert found.win_rate == max(found.found)
-    assert (found.starts, len(found.found)) == (2, 2)
+    assert (found.budget.starts, len(found.found)) == (2, 2)
     assert found.sweeps >= 2 * (20 + 1)
     np.testing.assert_array_equal(policy, kept)
 
@@ -139,7 +139,7 @@ def test_more_starts_never_find_less_and_keep_what_was_found() -> None:
         for starts in (1, 2, 4, 8)
     ]
     for fewer, more in pairwise(finds):
-        assert more.found[: fewer.starts] == fewer.found
+        assert more.found[: fewer.budget.starts] == fewer.found
         assert more.win_rate >= fewer.win_rate
     assert len(set(finds[-1].found)) > 1
 
@@ -185,15 +185,26 @@ def test_without_memory_the_interval_closes() -> None:
     for name in ("hw13", "fa15", "fa22"):
         game = compile_game(rules_from({"edition": name, "goal": 30}))
         policy = np.random.default_rng(1).dirichlet(np.ones(11), game.shape[:2])
-        found = exploitability(game, policy, SearchBudget(starts=1, anneal_steps=20))
-        assert found.attack == pytest.approx(found.bound, abs=1e-12)
-        assert found.effort == SearchBudget(starts=1, anneal_steps=20)
+        found = best_response_interval(game, policy, SearchBudget(starts=1, anneal_steps=20))
+        assert found.lower == pytest.approx(found.upper, abs=1e-12)
+        assert found.budget == SearchBudget(starts=1, anneal_steps=20)
 
 
 def test_with_memory_the_bound_is_above_the_attack() -> None:
     game, policy = small_su20()
-    found = exploitability(game, policy, SearchBudget(starts=2))
-    assert 0.5 < found.attack < found.bound - 1e-3
+    found = best_response_interval(game, policy, SearchBudget(starts=2))
+    assert 0.5 < found.lower < found.upper - 1e-3
+
+
+def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() -> None:
+    game, policy = small_su20()
+    budget = SearchBudget(starts=2)
+    interval, win_rates = (
+        of(game, policy, budget) for of in (exploitability, best_response_interval)
+    )
+    assert interval == (win_rates.lower - 0.5, win_rates.upper - 0.5, budget)
+    assert win_rates.lower == attack(game, policy, budget).win_rate
+    assert win_rates.upper == full_memory_bound(game, policy)
 
 
 @pytest.mark.parametrize(

@@ -179,12 +179,12 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
 
     final = config.measure.final_attack
     assert summary.effort == final
-    assert summary.average.attack == max(last.attack, attack(game, policy, final).win_rate)
-    assert summary.average.bound == last.bound
-    assert summary.matrix.attack == max(last.purified_attack, attack(game, matrix, final).win_rate)
-    assert summary.matrix.bound == full_memory_bound(game, matrix)
+    assert summary.average.lower == max(last.attack, attack(game, policy, final).win_rate)
+    assert summary.average.upper == last.bound
+    assert summary.matrix.lower == max(last.purified_attack, attack(game, matrix, final).win_rate)
+    assert summary.matrix.upper == full_memory_bound(game, matrix)
     assert summary.matrix_against_average == win_rate(game, matrix, policy).win_rate
-    assert summary.purification_loss == summary.matrix.attack - summary.average.attack
+    assert summary.purification_loss == summary.matrix.lower - summary.average.lower
 
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["figures"] == summary.figures()
@@ -201,7 +201,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
 def test_without_a_final_effort_the_last_measurement_counts(tmp_path: Path) -> None:
     summary = run(trial(), tmp_path)
     last = summary.metrics[-1]
-    assert (summary.average.attack, summary.matrix.attack) == (last.attack, last.purified_attack)
+    assert (summary.average.lower, summary.matrix.lower) == (last.attack, last.purified_attack)
     assert summary.effort == trial().measure.attack
 
 
@@ -216,7 +216,7 @@ def test_the_average_policy_of_a_longer_run_is_less_exploitable(
     assert last.attack < first.attack
     assert last.kkt_gap < first.kkt_gap
     if edition != "su20":  # no memory: the interval closes
-        assert summary.average.attack == pytest.approx(summary.average.bound, abs=1e-9)
+        assert summary.average.lower == pytest.approx(summary.average.upper, abs=1e-9)
 
 
 @quick

@@ -29,7 +29,7 @@ def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
     assert load_config(path).name == path.stem
     summary = run(load_config(path, TINY), tmp_path)
     assert (tmp_path / path.stem / "matrix.csv").exists()
-    assert 0.5 - 1e-9 <= summary.average.attack <= summary.average.bound <= 1.0
+    assert 0.5 - 1e-9 <= summary.average.lower <= summary.average.upper <= 1.0
 
 
 @pytest.mark.parametrize("name", ["double_oracle", "fictitious", "openspiel"])

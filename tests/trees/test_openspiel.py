@@ -727,8 +727,8 @@ def test_a_config_runs_openspiel_and_our_interval_measures_it(tmp_path: Path) ->
     with np.load(tmp_path / "spiel" / "policy.npz") as file:
         policy = file[file.files[0]]
     game = compile_game(config.rules)
-    assert summary.average.bound == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
-    assert 0.5 <= summary.average.attack <= summary.average.bound
+    assert summary.average.upper == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    assert 0.5 <= summary.average.lower <= summary.average.upper
 
 
 @pytest.mark.parametrize(
