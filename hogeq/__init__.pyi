@@ -1,6 +1,7 @@
 from . import figures as figures
 from .baselines import builtin as builtin
 from .contest.tournament import Standing as Standing
+from .evaluation.counterfactual import action_values as action_values
 from .evaluation.hidden import belief as belief
 from .evaluation.hidden import reach as reach
 from .evaluation.hidden import values as values

@@ -37,6 +37,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 MODULES = (
     "hogeq",
     "hogeq.trees.audit",
+    "hogeq.evaluation.counterfactual",
     "hogeq.evaluation.win_rates",
     "hogeq.trees.gambit",
     "hogeq.trees.openspiel.game",

@@ -142,11 +142,11 @@ def analyze(
             solved = solve(game)
         by_memory = solved.roll_values(score, opponent)
     else:
-        from hogeq.evaluation.hidden import action_values
+        from hogeq.evaluation.hidden import hidden_action_values
         from hogeq.evaluation.win_rates import policy_of
 
         policy = policy_of(game, load_strategy(strategy, game, trust))
-        by_memory = action_values(game, policy, None, [(score, opponent)])[0]
+        by_memory = hidden_action_values(game, policy, None, [(score, opponent)])[0]
         shares = policy[score, opponent]
     if source == "belief" and game.has_memory:
         values = _belief(game, policy, score, opponent, strategy or "") @ by_memory

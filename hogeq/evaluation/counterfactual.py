@@ -1,61 +1,115 @@
-"""Counterfactual values of every roll at every information set."""
+"""Counterfactual values of every action at every information set."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from hogeq.evaluation.win_rates import pair
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.support.aliases import Floats
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
+"""How hidden states are weighted: see :func:`action_values`."""
 
 
 class Counterfactual(NamedTuple):
-    """What regret is made of."""
+    """Counterfactual values, from which regrets are computed, and reach probabilities."""
 
     values: Floats
-    """(G, G, K), of every roll, weighted as asked."""
+    """(G, G, K), of every action at every information set."""
     infoset_reach: Floats
-    """(G, G), reach probability of every cell, the weights' sum."""
+    """(G, G), reach probability of every information set: the sum of the weights."""
+
+
+def action_values(
+    game: Game,
+    policy: ArrayLike,
+    opponent: ArrayLike | None = None,
+    weight: RegretWeight = "reach",
+) -> Floats:
+    """Counterfactual value of every action at every information set.
+
+    An information set joins hidden states that the scores do not tell apart. The value of an action
+    is its win probability in each of them, play going on by the strategies, times the weight of the
+    hidden state, summed. Under imperfect recall the player's own reach does not cancel, so the
+    weight matters.
+
+    Parameters
+    ----------
+    game : Game
+    policy : array_like
+        Of the player whose actions are valued: a matrix (G, G) or a policy (G, G, K).
+    opponent : array_like, optional
+        Strategy of the other player; by default the same.
+    weight : {"reach", "counterfactual", "belief"}
+        "reach" weights a hidden state by its reach probability with a fair coin to say who starts,
+        the player's own actions included: the gradient of the win rate in the policy, since no
+        information set is met twice. "counterfactual" leaves the player's own actions out (each
+        counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5. "belief" divides the
+        values of "reach" by the reach of the information set: the win probability, given that it is
+        reached. It is 0 where play never gets to.
+
+    Returns
+    -------
+    float64 (G, G, K)
+        By own score, opponent's score and dice rolled.
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed, `weight` unknown, or "counterfactual" in a game whose positions
+        can recur.
+
+    Examples
+    --------
+    To 4 points with one die of two sides. No dice score 1, a square, which becomes 4 and wins; one
+    die shows 2 half the time, which wins nothing yet.
+
+    >>> from hogeq.model.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> game = compile_game(rules)
+    >>> action_values(game, np.zeros((4, 4)), weight="belief")[0, 0]
+    array([1. , 0.5])
+    """
+    if weight not in get_args(RegretWeight):
+        raise ValueError(f"weight: {weight!r}, allowed are {', '.join(get_args(RegretWeight))}")
+    policies = pair(game, policy, policy if opponent is None else opponent)
+    return counterfactual_values(shared_workspace(game, 2), policies, weight).values
 
 
 def counterfactual_values(
     work: Workspace, policies: Floats, weight: RegretWeight = "reach"
 ) -> Counterfactual:
-    """Counterfactual value of every roll of player 0 at every information set.
-
-    An information set here joins hidden states that the player's own rolls reach with different
-    probability, so the player's own reach does not cancel as it does under perfect recall.
+    """Counterfactual values and reach, from valid policies and a workspace: what solvers call.
 
     Parameters
     ----------
     work : Workspace
-        Of two players, or of one for self-play (any weight but "counterfactual").
+        Of two players, or of one for self-play (any weight but "counterfactual"). With one, the
+        turns of both seats count, so that reach is twice what two players have.
     policies : float64 (Q, G, G, K)
+        Row 0 is the player whose actions are valued.
     weight : {"reach", "counterfactual", "belief"}
-        "reach" weights a hidden state by its full reach probability, the player's own rolls
-        included: the exact gradient of the win rate, since no information set is met twice.
-        "counterfactual" leaves the player's own rolls out (each counts 1), as CFR is defined in
-        Zinkevich et al. 2007, equation 5.  "belief" divides the first by the reach of the
-        information set: the value given that it is reached.
+        See :func:`action_values`.
 
     Returns
     -------
     Counterfactual
-        Arrays of the workspace: copy what must outlive its next use.
+        Fresh arrays.
     """
     if weight == "counterfactual":
-        open_minded = policies.copy()
-        open_minded[0] = 1.0
-        work.forward(open_minded)
+        any_action = policies.copy()
+        any_action[0] = 1.0
+        work.forward(any_action)
     else:
         work.forward(policies)
     work.backward(policies, Role.COUNTERFACTUAL)
+    values, infoset_reach = work.counterfactual_values.copy(), work.infoset_reach.copy()
     if weight == "belief":
-        np.divide(
-            work.counterfactual_values,
-            work.infoset_reach[..., None],
-            out=work.counterfactual_values,
-            where=work.infoset_reach[..., None] > 0.0,
-        )
-    return Counterfactual(work.counterfactual_values, work.infoset_reach)
+        reach = infoset_reach[..., None]
+        np.divide(values, reach, out=values, where=reach > 0.0)
+    return Counterfactual(values, infoset_reach)

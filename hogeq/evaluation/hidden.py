@@ -58,7 +58,7 @@ def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     return average
 
 
-def action_values(
+def hidden_action_values(
     game: Game,
     a: ArrayLike,
     b: ArrayLike | None = None,

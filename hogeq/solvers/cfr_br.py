@@ -230,7 +230,7 @@ class CFRBR:
         counter = policies[0].argmax(axis=-1).astype(np.int8)
         work = quick_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return Response(counter, win_rate, found.values.copy(), found.infoset_reach.copy())
+        return Response(counter, win_rate, *found)
 
 
 def _weights(win_rates: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from hogeq.baselines.registry import names
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app, main
-from hogeq.evaluation.hidden import action_values, belief
+from hogeq.evaluation.hidden import belief, hidden_action_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, rules_from
@@ -228,7 +228,7 @@ def test_analyze_averages_memory_over_how_a_strategy_gets_there(folder: Path, ga
     matrix = always_roll(game, 2)
     shares = belief(game, matrix, None, 9, 8)
     assert shares is not None
-    want = shares @ action_values(game, matrix, None, [(9, 8)])[0]
+    want = shares @ hidden_action_values(game, matrix, None, [(9, 8)])[0]
     for roll in found["rolls"]:
         assert roll["win_probability"] == pytest.approx(want[roll["dice"]], abs=1e-15)
         assert roll["played"] == float(roll["dice"] == 2)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll
 from hogeq.contest.session import ENGINE, YOU, Engine, First, Move, Odds, Position, Session, effects
-from hogeq.evaluation.hidden import action_values
+from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
@@ -63,7 +63,7 @@ def test_odds_are_the_action_values(edition: str, kind: str) -> None:
         if kind == "optimal":
             want = solve(game).roll_values(*place.view)[index]
         else:
-            want = action_values(game, strategy, None, [place.view])[0, index]
+            want = hidden_action_values(game, strategy, None, [place.view])[0, index]
         odds = session.odds()
         assert sorted(entry.dice for entry in odds) == list(session.legal)
         for entry in odds:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
-from hogeq.evaluation.hidden import action_values, belief, reach, values
+from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
+from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, policy_of, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role
@@ -129,11 +129,11 @@ def test_action_values_at_every_hidden_state(small: Case) -> None:
     expected = arrays(
         small.play, lambda state: [small.match.action_value(0, state, dice) for dice in rolls]
     )
-    found = action_values(small.game, small.a, small.b)
+    found = hidden_action_values(small.game, small.a, small.b)
     assert found.shape == (small.game.goal**2, small.game.memory_size, small.game.num_actions)
     np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=0, atol=EXACT)
     some = [(3, 1), (0, 4), (3, 1)]
-    asked = action_values(small.game, small.a, small.b, some)
+    asked = hidden_action_values(small.game, small.a, small.b, some)
     np.testing.assert_array_equal(asked, [found[own * small.game.goal + o] for own, o in some])
 
 
@@ -187,6 +187,39 @@ def test_counterfactual_values(small: Case, weight: RegretWeight) -> None:
         np.testing.assert_allclose(found.values[reached], mean, rtol=0, atol=1e-10)
     else:
         np.testing.assert_allclose(found.values, values, rtol=EXACT, atol=EXACT)
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["opponent", "self-play"])
+@pytest.mark.parametrize("weight", ["reach", "counterfactual", "belief"])
+def test_action_values_by_information_set(small: Case, weight: RegretWeight, alone: bool) -> None:
+    a, b = small.a, small.a if alone else small.b
+    expected, infoset_reach = counterfactual(small.play, a, b, own_reach=weight != "counterfactual")
+    if weight == "belief":
+        reached = infoset_reach > 0.0
+        expected[reached] /= infoset_reach[reached][:, None]
+    found = action_values(small.game, a, None if alone else b, weight)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=EXACT, atol=1e-10)
+
+
+def test_action_values_are_fresh_and_take_matrices(small: Case) -> None:
+    matrix = small.a.argmax(axis=2)
+    found = action_values(small.game, matrix, small.b)
+    kept = found.copy()
+    pure = np.eye(small.game.num_actions)[matrix]
+    np.testing.assert_array_equal(action_values(small.game, pure, small.b), kept)
+    action_values(small.game, small.b)
+    np.testing.assert_array_equal(found, kept)
+
+
+def test_action_values_refuse_what_is_malformed(small: Case) -> None:
+    with pytest.raises(
+        ValueError, match=r"^weight: 'own', allowed are reach, counterfactual, belief$"
+    ):
+        action_values(small.game, small.a, weight="own")  # type: ignore[arg-type]
+    for policy, opponent in ((small.a[:-1], None), (small.a, small.b * 0.5)):
+        with pytest.raises(ValueError, match="allowed is"):
+            action_values(small.game, policy, opponent)
 
 
 @pytest.mark.parametrize("weight", ["reach", "belief"])
@@ -350,7 +383,7 @@ def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: Game
     random = np.random.default_rng(9)
     a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
     work = full.workspace(2)
-    slope = counterfactual_values(work, np.stack([a, b]), "reach").values.copy()
+    slope = counterfactual_values(work, np.stack([a, b]), "reach").values
     before = win_rate(full, a, b).win_rate
     for cell in [(0, 0), (6, 0), (13, 22), (40, 37), (99, 99)]:
         changed = a.copy()
@@ -366,10 +399,10 @@ def test_rows_are_worth_their_cell(full: Game) -> None:
     a, b = (random_policy(random, full.shape, "sparse") for _ in range(2))
     work = full.workspace(2)
     found = counterfactual_values(work, np.stack([a, b]), "reach")
-    rows, infoset_reach = (found.values * a).sum(axis=2), found.infoset_reach.copy()
+    rows, infoset_reach = (found.values * a).sum(axis=2), found.infoset_reach
     cells = [(0, 0), (7, 12), (55, 44), (98, 3)]
     reached = reach(full, a, b)
-    values = action_values(full, a, b, cells)
+    values = hidden_action_values(full, a, b, cells)
     for cell, rolls in zip(cells, values, strict=True):
         assert rows[cell] == pytest.approx(float(reached[cell] @ rolls @ a[cell]), abs=EXACT)
     np.testing.assert_allclose(reached.sum(axis=2), infoset_reach, rtol=0, atol=EXACT)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.hidden import action_values, reach, values
+from hogeq.evaluation.hidden import hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.components import MOST_UNKNOWNS
 from hogeq.model.game import Game, compile_game
@@ -267,7 +267,7 @@ def test_values_and_reach_solve_the_linear_equations(name: str, play: Strategies
     shape = (game.goal, game.goal, game.memory_size)
     assert values(game, a, b).ravel() == pytest.approx(won[: twin.size], abs=1e-12)
     found = twin.roll_values(won).T.reshape(*shape, game.num_actions)
-    assert action_values(game, a, b).ravel() == pytest.approx(found.ravel(), abs=1e-12)
+    assert hidden_action_values(game, a, b).ravel() == pytest.approx(found.ravel(), abs=1e-12)
     here = visits[: twin.size]
     assert reach(game, a, b).ravel() == pytest.approx(here, rel=1e-12, abs=1e-13)
     rate = win_rate(game, a, b)
@@ -405,7 +405,7 @@ def test_softening_follows_the_softmax_of_exact_values() -> None:
     game = compile_game(Rules(goal=1, max_dice=2, pig_out=0))
     policies = np.stack([random_policy(game, 10), random_policy(game, 11)])
     old = policies[0, 0, 0].copy()
-    found = action_values(game, policies[0], policies[1])[0, 0]
+    found = hidden_action_values(game, policies[0], policies[1])[0, 0]
     work = game.workspace(2)
     work.forward(policies)
     first, other, _ = work.backward(policies, Role.SOFTMAX, temperature=0.1, damping=0.3)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.hidden import action_values
+from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.model.game import MEMORY_LIMIT, Game, compile_game, required_bytes
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
@@ -117,7 +117,7 @@ def test_late_turns_of_every_edition_play_as_the_rules_say(name: str) -> None:
     random = np.random.default_rng(2020)
     a, b = random.dirichlet(np.ones(11), (2, 100, 100))
     match = Match(Play(rules), a, b)
-    found = action_values(game, a, b, LATE_CELLS)
+    found = hidden_action_values(game, a, b, LATE_CELLS)
     # Of su20's 196 memories eight, first and last included: all of them would take long.
     chosen = np.unique(np.linspace(0, game.memory_size - 1, 8).astype(int))
     expected = [

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
-from hogeq.evaluation.hidden import action_values, belief, reach
+from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.report import pack, page
@@ -132,7 +132,7 @@ def test_explored_values_are_those_of_every_position(edition: str) -> None:
                 assert np.isnan(found.values[own, other]).all()
                 assert not found.belief[own, other].any()
                 continue
-            by_memory = action_values(game, policy, None, [(own, other)])[0]
+            by_memory = hidden_action_values(game, policy, None, [(own, other)])[0]
             np.testing.assert_allclose(found.values[own, other], shares @ by_memory, atol=1e-12)
             for index, row in enumerate(found.belief[own, other].sum(axis=1)):
                 part = "own" if edition == "su20" else "turn"
@@ -324,7 +324,7 @@ def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, gam
         opened.choose(own, other)
         shares = belief(game, policy, None, own, other)
         assert shares is not None
-        values = shares @ action_values(game, policy, None, [(own, other)])[0]
+        values = shares @ hidden_action_values(game, policy, None, [(own, other)])[0]
         expected = [
             [
                 str(dice),

@@ -239,8 +239,7 @@ def values_as_met(
     behind it has its new ones.
     """
     mixed = np.where((diagonal(len(before)) <= total)[..., None], before, after)
-    found = counterfactual_values(work, np.stack([mixed, opponent]), "reach")
-    return found.values.copy(), found.infoset_reach.copy()
+    return counterfactual_values(work, np.stack([mixed, opponent]), "reach")
 
 
 GAMES: list[dict[str, Any]] = [

@@ -383,8 +383,8 @@ def test_values_and_reach_are_openspiel_s(number: int) -> None:
     work = game.workspace(2)
     for player, pair in enumerate((np.stack([a, b]), np.stack([b, a]))):
         occupied = reach(game, *pair).sum(axis=2)
-        full = [table.copy() for table in counterfactual_values(work, pair, "reach")]
-        cf = [table.copy() for table in counterfactual_values(work, pair, "counterfactual")]
+        full = counterfactual_values(work, pair, "reach")
+        cf = counterfactual_values(work, pair, "counterfactual")
         met = {cell for cell in np.ndindex(*occupied.shape) if cell in keys(walk, player)}
         assert met == {(int(own), int(other)) for own, other in np.argwhere(cf[1] > 0.0)}
         for cell in met:
