@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.hidden import action_values, belief
+from hogeq.evaluation.hidden import belief, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
@@ -91,7 +91,7 @@ def analyze(
         by_memory = solve(game).roll_values(score, opponent)
     else:
         policy = policy_of(game, strategy)
-        by_memory = action_values(game, policy, None, [(score, opponent)])[0]
+        by_memory = hidden_action_values(game, policy, None, [(score, opponent)])[0]
         shares = policy[score, opponent]
     if memory is not None:
         values = by_memory[game.memories.index(memory)]

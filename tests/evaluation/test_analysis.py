@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.analysis import UnreachedError, analyze
-from hogeq.evaluation.hidden import action_values, belief, mean_values, reach, values
+from hogeq.evaluation.hidden import belief, hidden_action_values, mean_values, reach, values
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
@@ -36,7 +36,7 @@ def test_what_is_not_said_of_the_memory() -> None:
     average = analyze(GAME, 3, 5, POLICY)
     shares = belief(GAME, POLICY, None, 3, 5)
     assert shares is not None
-    want = shares @ action_values(GAME, POLICY, None, [(3, 5)])[0]
+    want = shares @ hidden_action_values(GAME, POLICY, None, [(3, 5)])[0]
     assert (average.source, average.memory) == ("belief", None)
     for roll in average.rolls:
         assert roll.win_probability == want[roll.dice]
