@@ -26,8 +26,8 @@ from timing import context
 
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules
-from hogeq.runs.errors import replacing
 from hogeq.solvers import SOLVERS
+from hogeq.support.files import replacing
 from hogeq.trees.gambit import lines
 from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
 from hogeq.trees.openspiel.game import game_of

@@ -2,9 +2,9 @@
 
     python benchmarks/cost_model.py --rules su20 [--goal 100] [--json]
 
-Operations and bytes are counted from the game's arrays, as docs/cost-model.md says.  The machine's
+Operations and bytes are counted from the game's arrays, as docs/cost-model.md says. The machine's
 ceilings are measured here too, on one core: the triad ``a = b + c * d`` over arrays far larger than
-the caches, and multiplications fused with additions that never leave the registers.  A pass cannot
+the caches, and multiplications fused with additions that never leave the registers. A pass cannot
 take less time than either its operations or its bytes do; that floor over the time measured is how
 much of the machine it uses.
 """

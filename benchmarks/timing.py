@@ -11,7 +11,7 @@ from time import perf_counter, process_time, thread_time
 from typing import Any, NamedTuple, TypeVar
 
 from hogeq.runs.environment import environment, now
-from hogeq.runs.errors import replacing
+from hogeq.support.files import replacing
 
 Result = TypeVar("Result")
 

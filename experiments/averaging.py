@@ -3,8 +3,8 @@
     python experiments/averaging.py
 
 For self-play: the weight of regrets (reach, counterfactual, belief) with that of the average (own,
-reach) and its exponent.  For CFR-BR: last, windowed and linear averages with each weight of
-regrets.  Prints a Markdown table and writes results/averaging_su20.md, or of another edition.
+reach) and its exponent. For CFR-BR: last, windowed and linear averages with each weight of
+regrets. Prints a Markdown table and writes results/averaging_su20.md, or of another edition.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import get_args
 
-from report import Floats, arguments, publish, small_game, solved
+from common import arguments, publish, small_game, solved
 
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.model.game import Game
@@ -20,6 +20,7 @@ from hogeq.purification import argmax
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.solvers.cfr_br import CFRBR
+from hogeq.support.aliases import Floats
 
 WEIGHTS: tuple[RegretWeight, ...] = get_args(RegretWeight)
 

@@ -3,7 +3,7 @@
     python experiments/champion.py --policy results/cfr_br/policy.npz
     python experiments/champion.py --matrix results/m/matrix.csv --matrix-config configs/m.yaml
 
-Attacks with starts and kicks of a seed that no config here uses.  What is not more exploitable than
+Attacks with starts and kicks of a seed that no config here uses. What is not more exploitable than
 the champion so far, attacked anew, goes into results/champions/EDITION: strategy, strongest counter
 found, and in the manifest its interval, the effort behind it, what the starts find without kicks,
 and the config that made it.
@@ -14,7 +14,7 @@ import dataclasses
 import json
 from typing import Any
 
-from report import arguments
+from common import arguments
 
 from hogeq.model.game import compile_game
 from hogeq.response.bounds import full_memory_bound

@@ -4,14 +4,14 @@
     python experiments/convergence.py --edition su21
 
 Each solver gets its iterations and a limit of processor seconds spent solving, whichever ends
-first; after 1, 2, 3, 5, 8, ... iterations its policy is attacked.  Prints a Markdown table of where
+first; after 1, 2, 3, 5, 8, ... iterations its policy is attacked. Prints a Markdown table of where
 each solver stood at its best and at its end, and writes results/convergence_EDITION.md and .png.
 """
 
 import time
 from typing import Any
 
-from report import Points, arguments, draw, publish, small_game
+from common import Points, arguments, draw, publish, small_game
 
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound

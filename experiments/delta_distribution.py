@@ -1,14 +1,14 @@
-"""How far the counted delta distribution of seed 000 is from the true one.
+"""How far the delta distribution that Huan (2020) counts is from the true one.
 
     python experiments/delta_distribution.py
 
-For several strategies, the distribution of the hidden memory by counting ways, and by the seed's
+For several strategies, the distribution of the hidden memory by counting ways, and by his
 whole lookup, against reach probabilities in self-play: total variation distance by cell.
 Prints a Markdown table and writes results/delta_distribution.md and .png.
 """
 
 import numpy as np
-from report import arguments, publish, small_game, solved
+from common import arguments, publish, small_game, solved
 
 from hogeq import figures
 from hogeq.baselines.delta import exact

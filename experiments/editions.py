@@ -7,7 +7,7 @@ prints it as Markdown and writes results/editions.md.
 
 from dataclasses import replace
 
-from report import arguments, publish
+from common import arguments, publish
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve

@@ -3,14 +3,14 @@
     python experiments/epsilon.py
 
 A solver that lets every roll keep a probability of at least epsilon learns in cells that it would
-never reach; a dynamic program whose opponent errs knows what to do there.  What is measured is the
+never reach; a dynamic program whose opponent errs knows what to do there. What is measured is the
 policy, its argmax, and its argmax against opponents who err on 1 turn in 100.
 Prints a Markdown table and writes results/epsilon.md and .png.
 """
 
 from typing import Any
 
-from report import Points, arguments, draw, publish, small_game, solved
+from common import Points, arguments, draw, publish, small_game, solved
 
 from hogeq.baselines.delta import trembling
 from hogeq.baselines.diagonals import countable

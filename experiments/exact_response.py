@@ -3,9 +3,9 @@
     python experiments/exact_response.py
 
 Against random policies, random matrices and policies of CFR-BR, the best matrix is found and proved
-by branch and bound (hogeq/exact_response.py).  Beside it: coordinate ascent alone, the search from
-one start and from four, with and without kicks, what memory would gain beyond the optimum, and how
-much of that the bound from prices takes off (hogeq/tighter_bound.py).
+by branch and bound (hogeq/response/branch_and_bound.py). Beside it: coordinate ascent alone, the
+search from one start and from four, with and without kicks, what memory would gain beyond the
+optimum, and how much of that the bound from prices takes off (hogeq/response/priced_bound.py).
 Prints a Markdown table and writes results/exact_response.md.
 """
 
@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Iterator
 
 import numpy as np
-from report import arguments, publish, small_game, solved
+from common import arguments, publish, small_game, solved
 
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound

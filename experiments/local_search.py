@@ -3,23 +3,23 @@
     python experiments/local_search.py --strategy results/cfr_br/policy.npz --rounds 500 --jobs 2
 
 Starts from a policy (its argmax, or rounded first with --start round) or a matrix; a search that
-was cut off goes on where it was when the same command is given again.  Known counter-matrices can
-be given to begin with: files of strategies, or the state of another search.  Writes
+was cut off goes on where it was when the same command is given again. Known counter-matrices can
+be given to begin with: files of strategies, or the state of another search. Writes
 results/local_search/state.npz and matrix.csv, and prints a line for each new matrix.
 """
 
 import argparse
 
 import numpy as np
-from report import arguments, small_game
+from common import arguments, small_game
 from tqdm import tqdm
 
 from hogeq.model.game import Game
 from hogeq.purification import SearchState
 from hogeq.purification.local_search import LocalSearch
-from hogeq.runs.errors import replacing
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.files import replacing
 from hogeq.support.workers import workers
 
 

@@ -3,7 +3,7 @@
     python experiments/no_memory.py
 
 The policies and their argmax matrices are measured by the win rate that a best response wins beyond
-1/2, exactly.  Prints a Markdown table and writes results/no_memory.md.
+1/2, exactly. Prints a Markdown table and writes results/no_memory.md.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from report import arguments, publish, solved
+from common import arguments, publish, solved
 
 from hogeq.model.game import compile_game
 from hogeq.purification import argmax

@@ -3,14 +3,14 @@
     python experiments/price_of_memory.py                      exact, on small games
     python experiments/price_of_memory.py --goals 100 --dice 10 --most 0     what full size allows
 
-Against the average policy of discounted CFR.  On small games what a responder wins who remembers
+Against the average policy of discounted CFR. On small games what a responder wins who remembers
 nothing, the record of the own last turn, or that of the opponent's last turn, is found by branch
-and bound ("*": the best found, not proved).  With --most 0 only the attack found and the
-full-memory bound are given.  Prints a Markdown table and writes results/price_of_memory.md, or
+and bound ("*": the best found, not proved). With --most 0 only the attack found and the
+full-memory bound are given. Prints a Markdown table and writes results/price_of_memory.md, or
 with --most 0 results/price_of_memory_full.md.
 """
 
-from report import arguments, publish, small_game, solved
+from common import arguments, publish, small_game, solved
 
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import branch_and_bound

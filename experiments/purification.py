@@ -4,7 +4,7 @@
     python experiments/purification.py --strategy results/champions/su20/policy.npz
 
 Besides the methods: the bundle method with a rising price of entropy, begun from the policy; and
-how the best of n samples depends on n, the open question of seed 000's author.
+how the best of n samples depends on n, Huan's open question (2020).
 Prints a Markdown table and writes results/purification.md and .png.
 """
 
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from report import Floats, arguments, draw, publish, small_game, solved
+from common import arguments, draw, publish, small_game, solved
 
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
@@ -27,6 +27,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 
 LAST_PRICE = 0.014  # of entropy when the bundle method ends, in win rate per nat

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from report import arguments, publish, small_game
+from common import arguments, publish, small_game
 
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.read import read_strategy

@@ -3,14 +3,14 @@
     python experiments/tighter_bound.py
 
 Against the average policy of discounted CFR: the attack found, the bound from prices on all states
-(hogeq/tighter_bound.py), the full-memory bound.  At full size prices are put on the states of the
-first turns alone, up to a sum of scores.  Prints a Markdown table and writes
+(hogeq/response/priced_bound.py), the full-memory bound. At full size prices are put on the states
+of the first turns alone, up to a sum of scores. Prints a Markdown table and writes
 results/tighter_bound.md.
 """
 
 import time
 
-from report import arguments, publish, small_game, solved
+from common import arguments, publish, small_game, solved
 
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound

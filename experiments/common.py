@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
-from hogeq.runs.errors import replacing
 from hogeq.solvers import SOLVERS
+from hogeq.support.aliases import Floats
+from hogeq.support.files import replacing
 
-Floats = NDArray[np.float64]
 Points = Sequence[tuple[float, float]]
 
 
