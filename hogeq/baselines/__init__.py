@@ -1,8 +1,10 @@
-"""Strategies of the seeds, rebuilt; importing this package makes their names known.
+"""Strategies that past contestants used, rebuilt, and the names by which users ask for them.
 
-One file for each way of making them.  The kernels are imported where they are used: listing names
-needs none.
+`BASELINES` is the one list of names; :func:`register` adds to them. The sources are listed in
+``docs/sources.md``.
 """
+
+from collections.abc import Callable
 
 from hogeq.baselines.hog_wild import hog_wild_heuristic
 from hogeq.baselines.registry import builtin, find_strategy, is_builtin, names, register
@@ -15,8 +17,52 @@ from hogeq.baselines.tablebases import (
     ignore_memory,
     optimal,
 )
+from hogeq.support.aliases import Matrix
+
+BASELINES: tuple[tuple[str, str, Callable[..., Matrix]], ...] = (
+    ("always_roll:N", "roll N dice, whatever the scores", always_roll),
+    ("bacon:CUTOFF,N", "roll 0 dice for at least CUTOFF points, else N", bacon),
+    (
+        "swap:CUTOFF,N",
+        "as bacon, but roll 0 for any swap that helps and for none that hurts",
+        swap,
+    ),
+    (
+        "hog_wild_heuristic",
+        "expected points with the three adjustments of Hog Wild!",
+        hog_wild_heuristic,
+    ),
+    ("huan2020", "second place of summer 2020: counted guesses of the memory", huan2020),
+    (
+        "delta_distribution",
+        "as huan2020, but the memory as probable as it is in self-play",
+        delta_distribution,
+    ),
+    ("optimal", "play optimally, in rules without hidden memory", optimal),
+    (
+        "ignore_memory",
+        "play optimally as if the rules that need a hidden memory did not exist",
+        ignore_memory,
+    ),
+    ("full_memory", "play optimally, remembering everything; only to be compared", full_memory),
+    (
+        "fa15_optimal",
+        "play optimally by the rules of fa15, whatever the rules in force",
+        fa15_optimal,
+    ),
+    (
+        "fa22_optimal",
+        "play optimally by the rules of fa22, whatever the rules in force",
+        fa22_optimal,
+    ),
+)
+"""How to write each, one line about it, and what makes it."""
+
+for _usage, _about, _make in BASELINES:
+    register(_usage, _about)(_make)
 
 __all__ = [
+    "BASELINES",
     "always_roll",
     "bacon",
     "builtin",

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hogeq.baselines.registry import register
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
@@ -18,7 +17,6 @@ FORCED_DICE_BONUS = 4.25
 """Points that seed 001 holds it to be worth that the opponent must roll four-sided dice."""
 
 
-@register("hog_wild_heuristic", "expected points with the three adjustments of Hog Wild!")
 def hog_wild_heuristic(game: "Game") -> Matrix:
     """Matrix that rolls for the most points, three adjustments made, in the order of seed 001.
 

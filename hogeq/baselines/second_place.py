@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.baselines import delta
 from hogeq.baselines.belief_response import respond
-from hogeq.baselines.registry import register
+from hogeq.baselines.tablebases import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats, Matrix
@@ -76,7 +76,6 @@ def weights(guess: Guess, own: delta.Counts | None, default: float) -> Floats:
     return backup
 
 
-@register("huan2020", "second place of summer 2020: counted guesses of the memory")
 def huan2020(
     game: "Game",
     *,
@@ -176,7 +175,6 @@ def guess_by_counting(
     return Guessed(over_seats(own), over_seats(looked_up))
 
 
-@register("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")
 def delta_distribution(
     game: "Game", *, epsilon: float = 0.01, rounds: int = 20, tremble: float = 0.01
 ) -> Matrix:
@@ -207,8 +205,6 @@ def delta_distribution(
     StrategyError
         If a parameter is out of range, or the rules are not of the kind that the method is for.
     """
-    from hogeq.baselines.tablebases import ignore_memory
-
     if not 0.0 < tremble <= 1.0:
         raise StrategyError(
             f"strategy 'delta_distribution': tremble is {tremble}, allowed are above 0 to 1"

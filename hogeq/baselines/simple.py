@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hogeq.baselines.registry import register
 from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Matrix
 
@@ -12,13 +11,11 @@ if TYPE_CHECKING:
     from hogeq.model.game import Game
 
 
-@register("always_roll:N", "roll N dice, whatever the scores")
 def always_roll(game: "Game", dice: int) -> Matrix:
     """Matrix that rolls `dice` dice everywhere."""
     return np.full((game.goal, game.goal), dice, np.int8)
 
 
-@register("bacon:CUTOFF,N", "roll 0 dice for at least CUTOFF points, else N")
 def bacon(game: "Game", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
     matrix = always_roll(game, dice)
@@ -29,7 +26,6 @@ def bacon(game: "Game", cutoff: int, dice: int) -> Matrix:
     return matrix
 
 
-@register("swap:CUTOFF,N", "as bacon, but roll 0 for any swap that helps and for none that hurts")
 def swap(game: "Game", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice for a good swap, or for `cutoff` points and no bad one.
 

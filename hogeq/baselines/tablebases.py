@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hogeq.baselines.registry import register
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix, Policy
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from hogeq.model.workspace import WinRate
 
 
-@register("optimal", "play optimally, in rules without hidden memory")
 def optimal(game: "Game") -> Matrix:
     """Matrix of the tablebase, the fewest dice on ties.
 
@@ -39,7 +37,6 @@ def optimal(game: "Game") -> Matrix:
     return _solution("optimal", game.rules)
 
 
-@register("ignore_memory", "play optimally as if the rules that need a hidden memory did not exist")
 def ignore_memory(game: "Game") -> Matrix:
     """Matrix of the tablebase of the same game without Feral Hogs, Time Trot and other extra dice.
 
@@ -62,7 +59,6 @@ def ignore_memory(game: "Game") -> Matrix:
     return _solution("ignore_memory", plain)
 
 
-@register("full_memory", "play optimally, remembering everything; only to be compared")
 def full_memory(game: "Game") -> Matrix:
     """Matrix of the tablebase; refused where the tablebase remembers more than the scores.
 
@@ -115,7 +111,6 @@ def full_memory_win_rate(game: "Game", strategy: Matrix | Policy) -> "WinRate":
     return solve(game).against(strategy)
 
 
-@register("fa15_optimal", "play optimally by the rules of fa15, whatever the rules in force")
 def fa15_optimal(game: "Game") -> Matrix:
     """Matrix of the tablebase of edition fa15, of the game's goal and most dice.
 
@@ -132,7 +127,6 @@ def fa15_optimal(game: "Game") -> Matrix:
     return _of_edition("fa15", game)
 
 
-@register("fa22_optimal", "play optimally by the rules of fa22, whatever the rules in force")
 def fa22_optimal(game: "Game") -> Matrix:
     """Matrix of the tablebase of edition fa22, of the game's goal and most dice.
 

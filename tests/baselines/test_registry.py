@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -7,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from hogeq.baselines import BASELINES
 from hogeq.baselines.registry import _BUILTINS, builtin, find_strategy, names, register
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
@@ -90,6 +93,22 @@ def test_a_bad_name_is_refused_in_one_line(spec: str, says: str) -> None:
         builtin(spec, SU20)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_names_are_known_once_hogeq_is_imported() -> None:
+    program = (
+        "import hogeq; "
+        "rules = hogeq.rules_from({'edition': 'su20', 'goal': 5, 'max_dice': 2}); "
+        "print(hogeq.builtin('huan2020', hogeq.compile_game(rules)).shape)"
+    )
+    ran = subprocess.run(  # noqa: S603 - this interpreter, a text of our own
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert ran.stdout == "(5, 5)\n"
+
+
+def test_every_baseline_has_a_name() -> None:
+    assert [usage for usage, *_ in BASELINES] == list(names())
 
 
 def test_names_list_what_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
