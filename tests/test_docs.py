@@ -204,6 +204,39 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors, f"{page.name}: {target}"
 
 
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module, or what can be had from one."""
+    module, rest = name, list[str]()
+    while True:
+        try:
+            found: Any = import_module(module)
+        except ImportError:
+            module, _, last = module.rpartition(".")
+            rest.insert(0, last)
+            continue
+        break
+    try:
+        for part in rest:
+            found = getattr(found, part)
+    except AttributeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_what_there_is(page: Path) -> None:
+    text = page.read_text("utf-8")
+    # The left column of the changelog says what was.
+    text = (
+        re.sub(r"^\| `[^|]* \|", "|", text, flags=re.MULTILINE) if "CHANGE" in page.name else text
+    )
+    for name in re.findall(r"(?:`|import |from |-m |\s)(hogeq(?:\.[a-zA-Z_]\w*)+)", text):
+        assert exists(name), f"{page.name}: {name}"
+    folders = "hogeq|tests|docs|experiments|examples|benchmarks|configs"
+    for path in re.findall(rf"[`\s(]((?:{folders})/[\w/.-]+\.\w+)", text):
+        assert (ROOT / path).exists(), f"{page.name}: {path}"
+
+
 def test_the_reference_lists_modules_that_exist_once() -> None:
     listed = re.findall(r"^   (hogeq[.\w]*)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
     assert len(listed) == len(set(listed)) > 30
