@@ -7,14 +7,14 @@ reinforcement learning in games")::
     game = pyspiel.load_game("python_hog(edition=su20,goal=6,max_dice=2)")
 
 Its parameters are ``edition``, ``goal``, ``max_dice``, ``sides``; ``parts``, other parts of the
-rules to override, ``swap:double+hog_wild:true``, say; and ``memory``.  Without memory an
+rules to override, ``swap:double+hog_wild:true``, say; and ``memory``. Without memory an
 information state is the pair (own score, opponent's score) and nothing else, as a strategy of the
-contest sees the game.  That game has imperfect recall, which much of OpenSpiel assumes away: CFR
-loses its guarantee there, and best responses, NashConv and exploitability may be wrong.  With
+contest sees the game. That game has imperfect recall, which much of OpenSpiel assumes away: CFR
+loses its guarantee there, and best responses, NashConv and exploitability may be wrong. With
 memory an information state is everything that happened.
 
-A fair coin is tossed first.  Then turns follow: a choice of dice and, unless none are rolled, a
-chance node whose outcomes are the points that can be scored, with exact probabilities.  The winner
+A fair coin is tossed first. Then turns follow: a choice of dice and, unless none are rolled, a
+chance node whose outcomes are the points that can be scored, with exact probabilities. The winner
 gets 1, the loser -1.
 """
 

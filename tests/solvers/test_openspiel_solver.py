@@ -1,0 +1,189 @@
+"""The solver `openspiel`, and what is left without OpenSpiel."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.cli import main
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.runs.config import config_from
+from hogeq.runs.runner import run_experiment as run
+from hogeq.solvers import SOLVERS
+from hogeq.strategies.rows import match_regrets
+from hogeq.trees.openspiel.algorithms import _alive, _iterate, _new, tables_of
+
+SOLVED_BY = ("cfr", "cfr_plus", "external_mccfr", "outcome_mccfr")
+
+
+def short(edition: str = "fa22", goal: int = 6, max_dice: int = 2) -> Game:
+    return compile_game(
+        rules_from({"edition": edition, "goal": goal, "max_dice": max_dice, "sides": 2})
+    )
+
+
+@pytest.mark.parametrize("algorithm", SOLVED_BY)
+def test_where_nothing_is_hidden_openspiel_s_solvers_close_the_interval(algorithm: str) -> None:
+    game = short()
+    solver = SOLVERS["openspiel"](
+        algorithm=algorithm, repeats=500 if algorithm.endswith("mccfr") else 4, seed=1
+    )
+    state, gaps = solver.init(game), []
+    for _ in range(5):
+        state = solver.step(game, state)
+        gaps.append(full_memory_bound(game, solver.average(game, state)) - 0.5)
+    assert gaps[-1] < 0.06
+    assert gaps[-1] < 0.9 * gaps[0]
+    assert 0.0 < solver.stats(game, state)["average_regret"] < 0.1
+    assert int(state.iteration) == 5
+
+
+@pytest.mark.parametrize("algorithm", SOLVED_BY)
+def test_a_saved_solver_goes_on_as_if_undisturbed(algorithm: str, tmp_path: Path) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 4, "max_dice": 1}))
+    solver = SOLVERS["openspiel"](algorithm=algorithm, repeats=3, seed=5)
+    state = solver.init(game)
+    np.testing.assert_array_equal(solver.average(game, state), 0.5)
+    for _ in range(2):
+        state = solver.step(game, state)
+    np.savez(tmp_path / "state.npz", **state._asdict())
+    state = solver.step(game, solver.step(game, state))
+    _alive.clear()
+    with np.load(tmp_path / "state.npz") as arrays:
+        again = solver.restore(arrays)
+    again = solver.step(game, solver.step(game, again))
+    np.testing.assert_array_equal(solver.average(game, again), solver.average(game, state))
+    assert solver.stats(game, again) == solver.stats(game, state)
+    other = SOLVERS["openspiel"](algorithm=algorithm, repeats=3, seed=6)
+    third = other.init(game)
+    for _ in range(4):
+        third = other.step(game, third)
+    alike = np.array_equal(other.average(game, third), solver.average(game, state))
+    assert alike is not algorithm.endswith("mccfr")
+
+
+@pytest.mark.parametrize("algorithm", SOLVED_BY)
+def test_steps_are_those_of_openspiel_s_solver_left_alone(algorithm: str) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 4, "max_dice": 1}))
+    solver = SOLVERS["openspiel"](algorithm=algorithm, repeats=3, seed=5)
+    state = solver.init(game)
+    for _ in range(2):
+        state = solver.step(game, state)
+    alone = _new(algorithm, game.rules, 5)
+    _iterate(alone, 6)
+    expected = tables_of(game.rules, alone.__getstate__())
+    found = tables_of(game.rules, state.text.tobytes().decode())
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+    average = solver.average(game, state)
+    np.testing.assert_allclose(average, match_regrets(expected[1].sum(axis=0)), rtol=0, atol=1e-15)
+
+
+def test_regret_is_measured_as_by_our_own_solver() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 4, "max_dice": 2}))
+    theirs = SOLVERS["openspiel"](algorithm="cfr")
+    ours = SOLVERS["cfr"](alternating=True, regret_weight="counterfactual")
+    figures = [
+        solver.stats(game, solver.step(game, solver.init(game)))["average_regret"]
+        for solver in (theirs, ours)
+    ]
+    assert figures[0] == pytest.approx(figures[1], abs=1e-12)
+
+
+def test_a_config_runs_openspiel_and_our_interval_measures_it(tmp_path: Path) -> None:
+    config = config_from(
+        {
+            "name": "spiel",
+            "rules": {"edition": "su20", "goal": 4, "max_dice": 2, "sides": 3},
+            "solver": {"name": "openspiel", "algorithm": "cfr_plus", "iterations": 5},
+            "measure": {"every": 5, "attack": {"starts": 2}},
+        }
+    )
+    summary = run(config, tmp_path)
+    with np.load(tmp_path / "spiel" / "policy.npz") as file:
+        policy = file[file.files[0]]
+    game = compile_game(config.rules)
+    assert summary.average.upper == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    assert 0.5 <= summary.average.lower <= summary.average.upper
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"algorithm": "deep_cfr"}, "solver.algorithm: got 'deep_cfr'; allowed:.*outcome_mccfr"),
+        ({"repeats": 0}, "solver.repeats: 0, allowed are numbers from 1"),
+    ],
+)
+def test_configs_that_ask_for_something_else_are_refused(
+    spec: dict[str, Any], message: str
+) -> None:
+    tree = {"name": "x", "rules": "su20", "solver": {"name": "openspiel", "iterations": 1, **spec}}
+    with pytest.raises(ValueError, match=message) as refusal:
+        config_from(tree)
+    assert "\n" not in str(refusal.value)
+
+
+def test_games_too_big_for_openspiel_are_refused() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
+    for algorithm in SOLVED_BY[:3]:
+        with pytest.raises(ValueError, match=f"{algorithm} walks a tree of more than 2,0.* nodes"):
+            SOLVERS["openspiel"](algorithm=algorithm).init(game)
+    solver = SOLVERS["openspiel"](algorithm="outcome_mccfr", repeats=20)
+    state = solver.step(game, solver.init(game))
+    assert not math.isclose(solver.average(game, state)[0, 0].max(), 1 / 5)
+
+
+def test_states_of_an_unknown_format_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown format, allowed is version 1"):
+        tables_of(EDITIONS["su20"], "[Meta]\nVersion: 2\n[SolverValuesTable]\n")
+
+
+HIDE = "import sys; sys.modules['pyspiel'] = None; "
+
+
+def without_openspiel(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", HIDE + code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_openspiel_the_module_says_so_in_one_line(tmp_path: Path) -> None:
+    code = "\ntry:\n import hogeq.trees.openspiel.game\nexcept ImportError as error:\n print(error)"
+    found = without_openspiel(code, tmp_path)
+    assert found.stdout == (
+        "OpenSpiel: not installed, and needed for its games and its solvers; "
+        "pip install 'hogeq[openspiel]' brings it\n"
+    )
+
+
+def test_without_openspiel_only_its_solver_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "spiel.yaml").write_text(
+        "name: spiel\nrules: {edition: su20, goal: 4, max_dice: 1}\n"
+        "solver: {name: openspiel, iterations: 1}\n"
+    )
+    code = "from hogeq.cli import main; sys.exit(main(sys.argv[1:] or ['run', 'spiel.yaml']))"
+    found = without_openspiel(code, tmp_path)
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert "OpenSpiel: not installed" in found.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_command_line_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "spiel.yaml").write_text(
+        "name: spiel\nrules: {edition: fa22, goal: 4, max_dice: 1}\n"
+        "solver: {name: openspiel, algorithm: outcome_mccfr, repeats: 50, iterations: 2}\n"
+    )
+    assert main(["run", str(tmp_path / "spiel.yaml"), "--out-root", str(tmp_path)]) == 0
+    assert "attack" in capsys.readouterr().out
+    assert (tmp_path / "spiel" / "final_strategy.py").exists()

@@ -1,0 +1,222 @@
+"""Hog as OpenSpiel sees it."""
+
+import pickle
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, ZERO_DICE
+from hogeq.trees.audit import audit
+from hogeq.trees.openspiel.game import game_of, parameters_of, rules_of
+from hogeq.trees.recall import History
+from tests.trees.openspiel_games import GAMES, random_rules, small_games
+
+
+def test_the_games_have_every_part_and_size() -> None:
+    games = small_games()
+    assert {rules.goal for rules in games} == {3, 4, 5, 6, 7, 8}
+    assert {rules.max_dice for rules in games} == {1, 2, 3}
+    assert {rules.zero_dice for rules in games} == set(ZERO_DICE)
+    assert {rules.feral_hogs for rules in games} == set(FERAL_HOGS)
+    assert {rules.more_boar for rules in games} == set(MORE_BOAR)
+    assert len({rules.swap for rules in games}) >= 6
+    for switch in ("hog_wild", "square_swine", "piggy_back", "prime_boost", "time_trot"):
+        assert {getattr(rules, switch) for rules in games} == {False, True}
+
+
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_games_pass_openspiel_s_own_test(edition: str, memory: bool) -> None:
+    game = game_of(EDITIONS[edition], memory=memory)
+    pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("memory", [False, True])
+@pytest.mark.parametrize("number", GAMES)
+def test_small_games_pass_openspiel_s_own_test(number: int, memory: bool) -> None:
+    game = game_of(small_games()[number], memory=memory)
+    pyspiel.random_sim_test(game, num_sims=5, serialize=True, verbose=False)
+
+
+def test_the_game_is_loaded_by_name() -> None:
+    game = pyspiel.load_game("python_hog(edition=fa22,goal=7,max_dice=2,memory=True)")
+    assert game.rules == replace(EDITIONS["fa22"], goal=7, max_dice=2, name=game.rules.name)
+    assert game.memory
+    assert game.num_distinct_actions() == 3
+    assert game.num_players() == 2
+    assert (game.min_utility(), game.max_utility(), game.utility_sum()) == (-1.0, 1.0, 0.0)
+    assert pyspiel.load_game("python_hog").rules == EDITIONS["su20"]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(EDITIONS)))
+def test_all_of_the_rules_are_in_the_game_s_string(seed: int, edition: str) -> None:
+    rules = random_rules(np.random.default_rng(seed), edition, 3 + seed % 98)
+    if not rules.piggy_back:
+        rules = replace(rules, pig_out=1)
+    again = pyspiel.load_game(str(game_of(rules)))
+    assert replace(again.rules, name=rules.name) == rules
+
+
+def test_extra_turns_with_the_usual_dice_are_written_too() -> None:
+    rules = rules_from({"edition": "su21", "goal": 9, "extra_turn_sides": None})
+    assert replace(rules_of(parameters_of(rules)), name=rules.name) == rules
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"edition": "su19"}, "unknown edition 'su19'.*nearest"),
+        ({"goal": 0}, "goal is 0"),
+        ({"parts": "swap"}, "parts has 'swap', allowed are name:value"),
+        ({"parts": "swop:double"}, "unknown key 'swop'.*nearest: swap"),
+        ({"edition": "fa15", "parts": "piggy_back:false"}, "never end"),
+    ],
+)
+def test_parameters_that_make_no_game_are_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as refusal:
+        pyspiel.load_game("python_hog", parameters)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_game_that_may_never_end_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"never end.*allowed are pig_out 1 or piggy_back true"):
+        game_of(replace(EDITIONS["fa15"], piggy_back=False))
+
+
+def first(state: Any, *actions: int) -> Any:
+    for action in actions:
+        state.apply_action(action)
+    return state
+
+
+def test_a_game_move_by_move() -> None:
+    """su20: the coin, 1 die for 1, no dice for 10 - 1 + 0 = 9, 2 dice; see the rules."""
+    game = game_of(rules_from({"edition": "su20", "goal": 30, "max_dice": 3}))
+    state = game.new_initial_state()
+    assert state.is_chance_node()
+    assert state.chance_outcomes() == [(0, 0.5), (1, 0.5)]
+    assert state.action_to_string(1) == "player 1 begins"
+    assert str(state) == "before the coin"
+    first(state, 1)
+    assert state.current_player() == 1
+    assert state.legal_actions() == [0, 1, 2, 3]
+    assert state.action_to_string(2) == "roll 2"
+    first(state, 1)
+    assert state.is_chance_node()
+    assert state.chance_outcomes() == [(points, 1 / 6) for points in range(1, 7)]
+    assert state.action_to_string(4) == "4 points"
+    first(state, 1)
+    assert state.current_player() == 0
+    assert state.information_state_string(0) == "player 0: 0-1"
+    assert state.information_state_string(1) == "player 1: 1-0"
+    first(state, 0)  # leaves nothing to chance
+    assert state.current_player() == 1
+    assert state.information_state_string() == "player 1: 1-9"
+    first(state, 3)  # 2 away from the 1 scored before: 3 more points
+    assert dict(state.chance_outcomes())[1] == pytest.approx(1 - (5 / 6) ** 3, abs=1e-15)
+    first(state, 1)
+    assert str(state) == (
+        "player 1 begins, player 1 rolls 1 for 1, player 0 rolls 0 for 9, player 1 rolls 3 for 1 "
+        "(9-5)"
+    )
+    assert state.returns() == [0.0, 0.0]
+    assert not state.is_terminal()
+
+
+def test_the_winner_gets_one_and_the_loser_minus_one() -> None:
+    game = game_of(rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2}))
+    for player in (0, 1):
+        state = first(game.new_initial_state(), player, 0)  # 1 point, a square: becomes 4
+        assert state.is_terminal()
+        assert state.returns() == [1.0 - 2.0 * player, 2.0 * player - 1.0]
+        assert f"player {player} wins" in str(state)
+
+
+def play(game: Any, history: History) -> Any:
+    """Play a history of `hogeq.trees.audit` in OpenSpiel's game."""
+    state = game.new_initial_state()
+    for move in history:
+        word = move.action.split()[0]
+        state.apply_action({"A": 0, "B": 1}[word] if word.isalpha() else int(word))
+    return state
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_without_memory_scores_are_all_there_is_to_see(edition: str) -> None:
+    """Two histories that end at the same scores look alike, and with memory they do not."""
+    rules = replace(EDITIONS[edition], goal=4, max_dice=2)
+    for loss in audit(rules).forgets.values():
+        witness = loss.witness
+        if witness is None:
+            continue
+        for memory in (False, True):
+            game = game_of(rules, memory=memory)
+            one, two = play(game, witness.first), play(game, witness.second)
+            assert one.current_player() == two.current_player() == 0
+            assert str(one) != str(two)
+            alike = one.information_state_string() == two.information_state_string()
+            assert alike is not memory
+            alike = one.information_state_tensor() == two.information_state_tensor()
+            assert alike is not memory
+            if not memory:
+                assert one.observation_string() == two.observation_string()
+                assert one.observation_tensor() == two.observation_tensor()
+
+
+def test_tensors_by_hand() -> None:
+    rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 1})
+    state = first(game_of(rules).new_initial_state(), 1, 1, 2)  # player 1 scored 2
+    own, other = [1, 0, 0, 0, 0], [0, 0, 1, 0, 0]
+    assert state.information_state_tensor(0) == [1, 0, *own, *other]
+    assert state.information_state_tensor(1) == [0, 1, *other, *own]
+    assert state.observation_tensor(0) == state.information_state_tensor(0)
+    won = first(state, 0)  # 10 - 2 points, past the goal
+    assert won.information_state_tensor(0) == [1, 0, 0, 0, 0, 0, 1, *other]
+
+    state = first(game_of(rules, memory=True).new_initial_state(), 1, 1, 2)
+    turn = [0, 1, 0, 1, 2, 1]  # player 1, one die, 2 points, done
+    tensor = [1, 0, *own, *other, 0, 1, *turn, *[0] * 36]
+    assert state.information_state_tensor(0) == tensor
+    # Player 0 to move; turn, extra turn, own and opponent's last points.
+    assert state.observation_tensor(0) == [1, 0, *own, *other, 1, 0, 0, 0, 0, 0, 0, 2]
+    assert "memory (0, 0, 0, 2)" in state.observation_string(0)
+    first(state, 1)
+    assert state.information_state_tensor(1)[-36:-30] == [1, 0, 0, 1, 0, 0]  # the die rolls
+
+
+def test_states_are_restored_in_the_middle_of_a_game() -> None:
+    game = game_of(rules_from({"edition": "fa18", "goal": 20, "max_dice": 2}))
+    state = first(game.new_initial_state(), 0, 2, 5, 1)
+    text = pyspiel.serialize_game_and_state(game, state)
+    again_game, again = pyspiel.deserialize_game_and_state(text)
+    assert str(again_game) == str(game)
+    assert (str(again), again.history()) == (str(state), state.history())
+    assert again.chance_outcomes() == state.chance_outcomes()
+    clone = state.clone()
+    clone.apply_action(3)
+    assert len(state.history()) == 4  # the original stays where it was
+    assert str(pickle.loads(pickle.dumps(state))) == str(state)  # noqa: S301 - our own
+
+
+def test_observers_may_see_nothing_public() -> None:
+    game = game_of(rules_from({"edition": "su20", "goal": 4, "max_dice": 1}))
+    kind = pyspiel.IIGObservationType(perfect_recall=False, public_info=False)
+    observer = game.make_py_observer(kind)
+    state = first(game.new_initial_state(), 0)
+    observer.set_from(state, 1)
+    assert observer.tensor.tolist() == [0.0, 1.0]
+    assert observer.string_from(state, 1) == "player 1"
+    with pytest.raises(ValueError, match="allowed are none"):
+        game.make_py_observer(kind, {"depth": 1})
+
+
+def test_rules_have_no_field_that_the_game_forgets() -> None:
+    """A new field of Rules is written without further ado; its type must be one that is read."""
+    types = {type(getattr(EDITIONS["su21"], field.name)) for field in fields(Rules)}
+    assert types <= {str, int, bool, type(None)}
