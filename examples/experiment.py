@@ -14,6 +14,6 @@ purify: {method: argmax}
 
 Path("small.yaml").write_text(CONFIG, encoding="utf-8")
 summary = hogeq.run_experiment(hogeq.load_config("small.yaml"), overwrite=True, quiet=True)
-print(f"average policy: attack {summary.average.attack:.6f}, bound {summary.average.bound:.6f}")
-print(f"matrix:         attack {summary.matrix.attack:.6f}, bound {summary.matrix.bound:.6f}")
+print(f"average policy: attack {summary.average.lower:.6f}, bound {summary.average.upper:.6f}")
+print(f"matrix:         attack {summary.matrix.lower:.6f}, bound {summary.matrix.upper:.6f}")
 print("files:", ", ".join(sorted(path.name for path in summary.directory.glob("[!.]*"))))

@@ -117,6 +117,14 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     StrategyError
         If the name is unknown, or a parameter missing, one too many, not whole or out of range,
         or an option unknown, given twice, no number or out of range.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> hogeq.builtin("always_roll:3", game)[0, :4].tolist()
+    [3, 3, 3, 3]
     """
     name, colon, rest = spec.partition(":")
     if name not in _BUILTINS:

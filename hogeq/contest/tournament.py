@@ -25,7 +25,13 @@ MOST_PAIRS = 8
 
 
 class Standing(NamedTuple):
-    """One entry's result."""
+    """One entry's result.
+
+    Examples
+    --------
+    >>> [(one.entry, one.rank, one.wins) for one in rank([[0.5, 0.4], [0.6, 0.5]])]
+    [(1, 1, 1), (0, 2, 0)]
+    """
 
     entry: int
     """Its place in the list that was given."""

@@ -24,6 +24,15 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     -------
     float64 (G, G, H)
         By own score, opponent's score and memory (`Game.memories`).
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> hogeq.values(game, three).shape  # own score, opponent's score, memory
+    (20, 20, 64)
     """
     policy = policy_of(game, a)
     work = _played(game, policy, b)
@@ -99,6 +108,16 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     -------
     float64 (G, G, H)
         A fair coin says who starts.  The sum is the expected number of turns of that player.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> reach = hogeq.reach(game, three)
+    >>> float(reach[0, 0].sum())  # the coin says who begins
+    0.5
     """
     policies = pair(game, a, a if b is None else b)
     work = game.workspace(2)
@@ -123,6 +142,16 @@ def belief(
     -------
     float64 (H,) or None
         Sums to 1; None if play never gets there.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> belief = hogeq.belief(game, three, three, 9, 9)
+    >>> game.memories[belief.argmax()], round(float(belief.max()), 3)
+    (Memory(turn=0, extra=0, own=1, opponent=1), 0.711)
     """
     masses = reach(game, a, b)[score, opponent]
     total = masses.sum()

@@ -38,6 +38,14 @@ class Tablebase:
     rolls : int8 (G, G, H)
         Best roll by own score, opponent's score and memory (`Game.memories`); the fewest dice of
         those that tie within `TIE`.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
+    >>> tablebase = hogeq.solve(game)
+    >>> hogeq.win_rate(game, tablebase.matrix, hogeq.builtin("always_roll:3", game)).win_rate > 0.5
+    True
     """
 
     game: Game
@@ -137,6 +145,14 @@ def solve(game: Game) -> Tablebase:
     Returns
     -------
     Tablebase
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
+    >>> tablebase = hogeq.solve(game)
+    >>> tablebase.first_roll, round(tablebase.value, 6)
+    (3, 0.597846)
     """
     work = game.workspace(1)
     rolls = np.zeros((game.goal, game.goal, game.memory_size), np.int8)

@@ -80,5 +80,15 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
 
 
 def mover_value(game: Game, strategy: ArrayLike) -> float:
-    """Win probability at the start of whoever moves first, both playing `strategy`."""
+    """Win probability at the start of whoever moves first, both playing `strategy`.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> round(hogeq.mover_value(game, three), 6)
+    0.568755
+    """
     return game.workspace(1).backward(policy_of(game, strategy)[None])[0]

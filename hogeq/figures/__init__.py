@@ -1,4 +1,11 @@
-"""Figures: plain arrays in, pictures out."""
+"""Figures: plain arrays in, pictures out.
+
+Examples
+--------
+>>> import hogeq
+>>> game = hogeq.compile_game(hogeq.rules_from("su20"))
+>>> hogeq.figures.matrix(hogeq.builtin("huan2020", game), "matrix.png", "huan2020")
+"""
 
 from hogeq.figures.chances import beliefs, distributions
 from hogeq.figures.curves import exploitability, intervals, tradeoff

@@ -36,6 +36,14 @@ class Game:
         Every value of the hidden memory of the player to move.
     plan : Plan or None
         With which passes are compiled for this game, if it is large.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> game.shape, game.memory_size
+    ((20, 20, 5), 64)
     """
 
     rules: Rules
@@ -108,6 +116,13 @@ def compile_game(rules: Rules) -> Game:
     ------
     ValueError
         If the arrays would not fit in memory, or if the game may never end.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from("su20"))
+    >>> game.goal, game.num_actions, game.memory_size
+    (100, 11, 196)
     """
     need = required_bytes(rules)
     if need > MEMORY_LIMIT:

@@ -44,7 +44,18 @@ MemoryValues = Callable[[int, int, int, Floats], Floats]
 
 
 class WinRate(NamedTuple):
-    """Exact win rate of one strategy against another."""
+    """Exact win rate of one strategy against another.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> two, three = (hogeq.builtin(f"always_roll:{dice}", game) for dice in (2, 3))
+    >>> rate = hogeq.win_rate(game, two, three)
+    >>> abs((rate.first + rate.second) / 2 - rate.win_rate) < 1e-12
+    True
+    """
 
     win_rate: float
     """Averaged over a fair coin that says who moves first."""

@@ -15,7 +15,18 @@ VALUE_OF_THE_GAME = 0.5
 
 
 class Interval(NamedTuple):
-    """Two numbers between which the true one lies."""
+    """Two numbers between which the true one lies.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> interval = hogeq.exploitability(game, three, hogeq.SearchBudget(starts=2))
+    >>> interval.lower <= interval.upper, interval.budget.starts
+    (True, 2)
+    """
 
     lower: float
     """By the strongest counter-matrix found, the attack."""
@@ -42,6 +53,15 @@ def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
     ------
     ValueError
         If the strategy is malformed.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> round(hogeq.full_memory_bound(game, three), 4)
+    0.7015
     """
     policy = policy_of(game, strategy)
     return game.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
@@ -69,6 +89,16 @@ def best_response_interval(
     ------
     ValueError
         If the strategy is malformed.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> interval = hogeq.best_response_interval(game, three)
+    >>> round(interval.lower, 4), round(interval.upper, 4)
+    (0.6974, 0.7015)
     """
     found = attack(game, strategy, budget)
     return Interval(found.win_rate, full_memory_bound(game, strategy), found.budget)

@@ -25,7 +25,19 @@ class CellGain(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """Where a counter-strategy leaves what it counters, and what each cell is worth."""
+    """Where a counter-strategy leaves what it counters, and what each cell is worth.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> found = hogeq.gains(game, hogeq.attack(game, three).matrix, three)
+    >>> own, opponent = divmod(int(found.gains.argmax()), game.goal)
+    >>> int(found.usual[own, opponent])  # what is rolled there by `three`
+    3
+    """
 
     usual: Matrix
     """(G, G), most probable roll of the strategy countered, the lower on ties."""
@@ -56,6 +68,17 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
     ------
     ValueError
         If a strategy is malformed.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> counter = hogeq.attack(game, three).matrix
+    >>> found = hogeq.gains(game, counter, three)
+    >>> found.gains.shape
+    (20, 20)
     """
     policies = pair(game, counter, strategy)
     found = counterfactual_values(game.workspace(2), policies)

@@ -41,6 +41,11 @@ class SearchBudget:
         Of the random starts and kicks.
     jobs : int
         Threads, where no workers are chosen (`hogeq.support.workers`).  The result does not depend on it.
+
+    Examples
+    --------
+    >>> SearchBudget(starts=16, kicks=100).anneal_steps
+    60
     """
 
     starts: int = 4
@@ -58,7 +63,18 @@ class SearchBudget:
 
 
 class ResponseFound(NamedTuple):
-    """The strongest counter-matrix found."""
+    """The strongest counter-matrix found.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> found = hogeq.attack(game, three, hogeq.SearchBudget(starts=2))
+    >>> found.matrix.shape, len(found.found)
+    ((20, 20), 2)
+    """
 
     matrix: Matrix
     """(G, G)"""
@@ -98,6 +114,18 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
     ------
     ValueError
         If the strategy is malformed.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> found = hogeq.attack(game, three)
+    >>> round(found.win_rate, 4)
+    0.6974
+    >>> abs(hogeq.win_rate(game, found.matrix, three).win_rate - found.win_rate) < 1e-12
+    True
     """
     effort = effort or SearchBudget()
     target = policy_of(game, strategy)

@@ -67,6 +67,12 @@ class Rules:
     ------
     ValueError
         If a field has the wrong type or a value out of range, or if switches contradict.
+
+    Examples
+    --------
+    >>> rules = Rules(name="short", goal=20, swap="double")
+    >>> rules.goal, rules.swap, rules.time_trot
+    (20, 'double', False)
     """
 
     name: str = "custom"
@@ -240,6 +246,11 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     -------
     list of (part, meaning)
         In the order in which the parts act in a turn; parts not in play are left out.
+
+    Examples
+    --------
+    >>> dict(describe(rules_from("fa22")))["Square Swine"]
+    'a new score that is a perfect square becomes the next one'
     """
     lines = [
         ("Goal", f"{rules.goal} points"),

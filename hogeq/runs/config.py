@@ -176,6 +176,17 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     ------
     ConfigError
         The file cannot be read, is not plain YAML, or does not describe a run.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import hogeq
+    >>> _ = Path("small.yaml").write_text(
+    ...     "{name: small, rules: fa22, solver: {name: dcfr, iterations: 3}}", "utf-8"
+    ... )
+    >>> config = hogeq.load_config("small.yaml", ["rules={edition: fa22, goal: 10, max_dice: 2}"])
+    >>> config.rules.goal, config.solver.iterations
+    (10, 3)
     """
     source = shortened(str(path))
     overrides = list(overrides)

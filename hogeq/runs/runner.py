@@ -117,6 +117,19 @@ def run_experiment(
         kept.
     Interrupted
         A signal came; a checkpoint holds what was done.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import hogeq
+    >>> _ = Path("small.yaml").write_text(
+    ...     "{name: small, rules: {edition: fa22, goal: 10, max_dice: 2},"
+    ...     " solver: {name: dcfr, iterations: 3}}",
+    ...     "utf-8",
+    ... )
+    >>> summary = hogeq.run_experiment(hogeq.load_config("small.yaml"), quiet=True)
+    >>> summary.directory.as_posix(), (summary.directory / "matrix.csv").exists()
+    ('results/small', True)
     """
     if resume is not None and overwrite:
         raise ResultsError("resume and overwrite exclude each other: continue a run, or replace it")

@@ -32,6 +32,19 @@ class RunSummary:
         Seconds spent in the solver.
     elapsed : float
         Seconds spent on the run, all its parts together.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import hogeq
+    >>> _ = Path("tiny.yaml").write_text(
+    ...     "{name: tiny, rules: {edition: fa22, goal: 10, max_dice: 2},"
+    ...     " solver: {name: dcfr, iterations: 3}}",
+    ...     "utf-8",
+    ... )
+    >>> summary = hogeq.run_experiment(hogeq.load_config("tiny.yaml"), quiet=True)
+    >>> summary.average.lower <= summary.average.upper
+    True
     """
 
     directory: Path

@@ -92,6 +92,15 @@ def read_strategy(
     StrategyError
         If the file cannot be read, is too large, is of an unknown or refused format, or does not
         hold a valid strategy: a bad cell is named, the first in reading order.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> hogeq.write_strategy("four.npz", hogeq.builtin("always_roll:4", game), 20, 4)
+    >>> hogeq.read_strategy("four.npz", 20, 4).shape
+    (20, 20)
     """
     path = Path(path)
     name = label(path)

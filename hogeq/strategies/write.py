@@ -52,6 +52,15 @@ def write_strategy(
         If the array is not valid, the suffix unknown or not for a policy, or `player_name` blank.
     OSError
         If the file cannot be written; what was there before is still there.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> hogeq.write_strategy("three.csv", hogeq.builtin("always_roll:3", game), 20, 4)
+    >>> int(hogeq.read_strategy("three.csv", 20, 4).max())
+    3
     """
     path = Path(path)
     suffix = known_suffix(path)
@@ -106,6 +115,14 @@ def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
     ------
     StrategyError
         If `matrix` is not valid, or `player_name` blank or not to be written in UTF-8.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from("su20"))
+    >>> text = hogeq.export_python(hogeq.builtin("always_roll:6", game), player_name="Six")
+    >>> "def final_strategy(score, opponent_score):" in text
+    True
     """
     if not isinstance(player_name, str) or not player_name.strip():
         raise StrategyError(

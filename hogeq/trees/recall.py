@@ -71,6 +71,13 @@ class Audit:
     findings : dict of str to Finding
         By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
         ``well-formed``, ``skew well-formed``.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> found = hogeq.audit(hogeq.rules_from({"edition": "fa22", "goal": 4, "max_dice": 1}))
+    >>> found.findings["no absent-mindedness"].holds
+    True
     """
 
     player: int
