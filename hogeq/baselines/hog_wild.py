@@ -1,4 +1,4 @@
-"""The expected-points player of seed 001 ("Hog Wild!", 2013)."""
+"""The expected-points player of "Hog Wild!" [2]."""
 
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from hogeq.model.game import Game
 
 FORCED_DICE_BONUS = 4.25
-"""Points that seed 001 holds it to be worth that the opponent must roll four-sided dice."""
+"""Points that [2] holds it to be worth that the opponent must roll four-sided dice."""
 
 
 def hog_wild_heuristic(game: "Game") -> Matrix:
-    """Matrix that rolls for the most points, three adjustments made, in the order of seed 001.
+    """Matrix that rolls for the most points, three adjustments made, in the order of [2].
 
     Every roll starts with its expected points. A swap that helps, if one number of points brings
     it about, raises the roll that is likeliest to score that number to the points gained times
@@ -39,7 +39,7 @@ def hog_wild_heuristic(game: "Game") -> Matrix:
 
     Notes
     -----
-    The seed prints the adjustments and not what surrounds them. Chosen here:
+    The source prints the adjustments and not what surrounds them. Chosen here:
 
     - Expected points are exact, and of the dice that the position calls for, four-sided ones
       included. The chances of the adjustments are of the same dice.
@@ -47,7 +47,7 @@ def hog_wild_heuristic(game: "Game") -> Matrix:
     - ``percentages.get(n)`` is the best chance there is of scoring n: of 1 with the most dice,
       of 2 to the sides with one die.
     - The swap's gain is the difference of the scores after the turn, half the opponent's, as in
-      the seed's code; the points of the turn itself are not added.
+      the source's code; the points of the turn itself are not added.
     - ``causes_swine_swap`` looks at the scores that the doubled points would leave.
     """
     turns = TurnTable(game.rules)

@@ -1,6 +1,6 @@
 """The second place of summer 2020: dynamic programming over a counted delta distribution.
 
-Seed 000 is its author's report, with the code.  What it leaves open, and which choices come
+Huan (2020) [1] is its author's report, with the code. What it leaves open, and which choices come
 closest to the published results, is told in ``docs/huan2020.md``.
 """
 
@@ -51,7 +51,7 @@ def first_guess(game: "Game") -> Guess:
 
 
 def weights(guess: Guess, own: delta.Counts | None, default: float) -> Floats:
-    """Weight of every memory state, as seed 000 looks it up.
+    """Weight of every memory state, as Huan (2020) [1] looks it up.
 
     Its count in perfect play; where that is 0, its count in a strategy's play against itself;
     where that is 0 too, the default; and nothing where no play leads.
@@ -84,7 +84,7 @@ def huan2020(
     rounds: int = 1,
     draft_weight: float = 1.0,
 ) -> Matrix:
-    """Matrix of the method of seed 000, in full.
+    """Matrix of the method of Huan (2020) [1], in full.
 
     A draft guesses the memory by the counts of perfect play alone. Then, `rounds` times, the
     matrix plays itself, those counts fill the gaps, and a new matrix is made.
@@ -149,7 +149,7 @@ class Guessed(NamedTuple):
 def guess_by_counting(
     game: "Game", strategy: ArrayLike, against: ArrayLike | None = None, weight: float = 0.25
 ) -> Guessed:
-    """Guess the memory as seed 000 does, when `strategy` is what has played itself.
+    """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself.
 
     Parameters
     ----------
@@ -178,7 +178,9 @@ def guess_by_counting(
 def delta_distribution(
     game: "Game", *, epsilon: float = 0.01, rounds: int = 20, tremble: float = 0.01
 ) -> Matrix:
-    """Matrix of the method of seed 000 with reach probabilities for counts, as its author wished.
+    """Matrix of the method of Huan (2020) [1], counts replaced by reach probabilities.
+
+    The report names this as future work.
 
     Round after round the matrix plays itself, and a new matrix is made from the distribution of
     the memory in all rounds so far, each counting alike.

@@ -40,7 +40,7 @@ def optimal(game: "Game") -> Matrix:
 def ignore_memory(game: "Game") -> Matrix:
     """Matrix of the tablebase of the same game without Feral Hogs, Time Trot and other extra dice.
 
-    The dynamic programming of seed 000 that looks at the scores alone.
+    The dynamic programming of Huan (2020) [1] that looks at the scores alone.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def longest_game(rules: Rules) -> int | None:
 
     Notes
     -----
-    Seed 003 (Hogfish) derives 181 turns for its game, twice 91 less 1.
+    Tong (2023) [4] derives 181 turns for its game, twice 91 less 1.
     """
     if rules.pig_out == 0 and not rules.piggy_back:
         return None

@@ -126,16 +126,16 @@ class Rules:
 EDITIONS: dict[str, Rules] = {
     rules.name: rules
     for rules in (
-        # Summer 2020, the game of seed 000.
+        # Summer 2020: Huan (2020) [1]; numbers as in docs/sources.md.
         Rules(
             name="su20",
             zero_dice="ten_minus_ones_plus_tens",
             feral_hogs="points",
             swap="ones_gap_is_tens",
         ),
-        # Hog Wild!, the game of seed 001.
+        # Hog Wild! [2].
         Rules(name="hw13", zero_dice="one_plus_max_digit", hog_wild=True, swap="double"),
-        # Summer 2021 contest, as written in seed 002. Results of the course's spring 2021 contest,
+        # Summer 2021 contest, as announced [3]. Results of the course's spring 2021 contest,
         # which announced the same extra turns, fit only time_trot=False and extra_turn_sides=6.
         Rules(
             name="su21",
@@ -145,9 +145,9 @@ EDITIONS: dict[str, Rules] = {
             time_trot_period=8,
             extra_turn_sides=8,
         ),
-        # Fall 2022, the game of seed 003 (Hogfish).
+        # Fall 2022, the game of Hogfish: Tong (2023) [4].
         Rules(name="fa22", zero_dice="twice_digit_gap_plus_one", square_swine=True),
-        # Fall 2015, the game of seed 004.
+        # Fall 2015 [5].
         Rules(
             name="fa15",
             zero_dice="one_plus_max_digit",
@@ -157,7 +157,7 @@ EDITIONS: dict[str, Rules] = {
             hog_wild=True,
             swap="reversed_digits",
         ),
-        # The course's spring 2020, fall 2019, fall 2018 and spring 2021 contests.
+        # The course's spring 2020, fall 2019, fall 2018 and spring 2021 contests [6].
         Rules(
             name="sp20",
             zero_dice="alternating_cube_digits",

@@ -2,6 +2,7 @@
 
 Scores may exceed the goal (a turn is judged before the goal is), so every part takes any score
 of 0 or more. Digits are decimal. The first line of a part's docstring is what a person is shown.
+Numbers in brackets are those of docs/sources.md.
 """
 
 from collections.abc import Callable
@@ -61,7 +62,7 @@ def next_prime(number: int) -> int:
 def prime_boost(points: int) -> int:
     """Raise prime points to the next prime, leave others alone (Hogtimus Prime).
 
-    Source: seed 004 (fall 2015): a sum of 19 scores 23, and 1 is not prime.
+    Source: [5] (fall 2015): a sum of 19 scores 23, and 1 is not prime.
     """
     return next_prime(points) if is_prime(points) else points
 
@@ -79,7 +80,7 @@ def next_square(number: int) -> int:
 def square_swine(score: int) -> int:
     """Raise a perfect square to the next one, leave other scores alone (Square Swine).
 
-    Source: seed 003 (fall 2022): 100 becomes 121.
+    Source: Tong (2023) [4]: 100 becomes 121.
     """
     return next_square(score) if is_square(score) else score
 
@@ -90,7 +91,7 @@ def square_swine(score: int) -> int:
 def ten_minus_ones_plus_tens(opponent: int) -> int:
     """10 - ones digit + tens, of the opponent's score.
 
-    Free Bacon. All the tens count, 11 of them at 110. Source: seed 000 (summer 2020).
+    Free Bacon. All the tens count, 11 of them at 110. Source: Huan (2020) [1].
     """
     return 10 - opponent % 10 + opponent // 10
 
@@ -98,7 +99,7 @@ def ten_minus_ones_plus_tens(opponent: int) -> int:
 def one_plus_max_digit(opponent: int) -> int:
     """1 + the largest digit of the opponent's score.
 
-    Free Bacon. Source: seed 001 (Hog Wild!) and seed 004 (fall 2015).
+    Free Bacon. Source: Hog Wild! [2] and fall 2015 [5].
     """
     return 1 + max(digits(opponent))
 
@@ -106,7 +107,7 @@ def one_plus_max_digit(opponent: int) -> int:
 def digit_gap_plus_four(opponent: int) -> int:
     """|tens - ones| + 4, of the opponent's last two digits.
 
-    Piggy Points. Source: seed 002 (summer 2021).
+    Piggy Points. Source: the summer 2021 contest [3].
     """
     return digit_gap(opponent) + 4
 
@@ -114,7 +115,7 @@ def digit_gap_plus_four(opponent: int) -> int:
 def twice_digit_gap_plus_one(opponent: int) -> int:
     """2 x |tens - ones| + 1, of the opponent's last two digits.
 
-    Pig Tail. Source: the course's fall 2022 edition, the game of seed 003.
+    Pig Tail. Source: the course's fall 2022 edition [6], the game of Tong (2023) [4].
     """
     return 2 * digit_gap(opponent) + 1
 
@@ -122,7 +123,7 @@ def twice_digit_gap_plus_one(opponent: int) -> int:
 def alternating_cube_digits(opponent: int) -> int:
     """1 + |alternating sum of the digits of the opponent's score cubed|, first digit positive.
 
-    Source: the course's spring 2020 edition.
+    Source: the course's spring 2020 edition [6].
     """
     cube = digits(opponent**3)
     return 1 + abs(sum(cube[::2]) - sum(cube[1::2]))
@@ -131,7 +132,7 @@ def alternating_cube_digits(opponent: int) -> int:
 def ten_minus_min_digit(opponent: int) -> int:
     """10 - the smaller of the opponent's tens and ones digits.
 
-    Free Bacon. Source: the course's fall 2019 edition.
+    Free Bacon. Source: the course's fall 2019 edition [6].
     """
     return 10 - min(last_two_digits(opponent))
 
@@ -139,7 +140,7 @@ def ten_minus_min_digit(opponent: int) -> int:
 def twice_tens_minus_ones(opponent: int) -> int:
     """2 x tens - ones digit of the opponent's score, at least 1.
 
-    Free Bacon. Source: the course's fall 2018 edition.
+    Free Bacon. Source: the course's fall 2018 edition [6].
     """
     tens, ones = last_two_digits(opponent)
     return max(1, 2 * tens - ones)
@@ -148,7 +149,7 @@ def twice_tens_minus_ones(opponent: int) -> int:
 def min_square_digit_plus_three(opponent: int) -> int:
     """3 + the smallest digit of the opponent's score squared.
 
-    Piggy Points. Source: the course's spring 2021 edition.
+    Piggy Points. Source: the course's spring 2021 edition [6].
     """
     return min(digits(opponent * opponent)) + 3
 
@@ -165,7 +166,7 @@ def never(score: int, opponent: int) -> bool:
 def ones_gap_is_tens(score: int, opponent: int) -> bool:
     """Ones digits differ by exactly the opponent's tens digit.
 
-    Swine Swap. Source: seed 000 (summer 2020).
+    Swine Swap. Source: Huan (2020) [1].
     """
     tens, ones = last_two_digits(opponent)
     return abs(score % 10 - ones) == tens
@@ -174,7 +175,7 @@ def ones_gap_is_tens(score: int, opponent: int) -> bool:
 def double(score: int, opponent: int) -> bool:
     """One score is exactly double the other.
 
-    Swine Swap. Source: seed 001 (Hog Wild!).
+    Swine Swap. Source: Hog Wild! [2].
     """
     return score == 2 * opponent or opponent == 2 * score
 
@@ -182,7 +183,7 @@ def double(score: int, opponent: int) -> bool:
 def reversed_digits(score: int, opponent: int) -> bool:
     """Last two digits of one score are those of the other reversed.
 
-    Swine Swap. Scores are zero-padded, so 80 and 8 swap. Source: seed 004 (fall 2015).
+    Swine Swap. Scores are zero-padded, so 80 and 8 swap. Source: fall 2015 [5].
     """
     return last_two_digits(score) == last_two_digits(opponent)[::-1]
 
@@ -190,7 +191,7 @@ def reversed_digits(score: int, opponent: int) -> bool:
 def power_of_three_digits(score: int, opponent: int) -> bool:
     """3 to the power of both scores' sum begins and ends with the same digit.
 
-    Swine Swap. Source: the course's spring 2020 edition.
+    Swine Swap. Source: the course's spring 2020 edition [6].
     """
     return _ends_as_it_begins(score + opponent)
 
@@ -208,7 +209,7 @@ def _ends_as_it_begins(exponent: int) -> bool:
 def digit_products(score: int, opponent: int) -> bool:
     """Leftmost x rightmost digit is the same for both scores.
 
-    Swine Swap. A one-digit score d gives d x d. Source: the course's fall 2019 edition.
+    Swine Swap. A one-digit score d gives d x d. Source: the course's fall 2019 edition [6].
     """
     return _digit_product(score) == _digit_product(opponent)
 
@@ -221,7 +222,7 @@ def _digit_product(number: int) -> int:
 def equal_digit_gaps(score: int, opponent: int) -> bool:
     """|tens - ones| is the same for both scores.
 
-    Swine Swap. Source: the course's fall 2018 edition.
+    Swine Swap. Source: the course's fall 2018 edition [6].
     """
     return digit_gap(score) == digit_gap(opponent)
 
@@ -229,7 +230,8 @@ def equal_digit_gaps(score: int, opponent: int) -> bool:
 def digit_range(score: int, opponent: int) -> bool:
     """Smallest digit of the mover is below the opponent's, and largest above.
 
-    More Boar. Digits as written: a one-digit score has one digit. Source: seed 002 (summer 2021).
+    More Boar. Digits as written: a one-digit score has one digit.
+    Source: the summer 2021 contest [3].
     """
     own, other = digits(score), digits(opponent)
     return min(own) < min(other) and max(own) > max(other)
@@ -238,7 +240,8 @@ def digit_range(score: int, opponent: int) -> bool:
 def both_digits_smaller(score: int, opponent: int) -> bool:
     """First two digits of the mover are each below the opponent's, in order.
 
-    More Boar. One-digit scores are read with a leading 0. Source: the course's spring 2021 edition.
+    More Boar. One-digit scores are read with a leading 0.
+    Source: the course's spring 2021 edition [6].
     """
     own, other = first_two_digits(score), first_two_digits(opponent)
     return own[0] < other[0] and own[1] < other[1]
@@ -279,5 +282,5 @@ MORE_BOAR: dict[str, Callable[[int, int], bool]] = {
 FERAL_HOGS: tuple[str, ...] = ("none", "points", "dice")
 """What of the mover's own previous turn must be 2 away from the dice rolled to earn 3 points.
 
-"points" as in seed 000 (summer 2020) and spring 2020, "dice" as in fall 2019.
+"points" as in summer 2020 [1] and spring 2020 [6], "dice" as in fall 2019 [6].
 """

@@ -1,4 +1,4 @@
-"""Dynamic programming over the scores with a guess of what they hide: as the seeds do it."""
+"""Dynamic programming over the scores with a guess of what they hide: as contestants did it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,9 +50,9 @@ class DynamicProgramming:
     memory : {"ignore", "full", "counted", "exact", "response"}
         What is done about the memory.  "ignore": the tablebase of the rules without it.  "full":
         the tablebase of a player who remembers, its rolls as frequent as self-play meets the
-        memories that call for them.  "counted": the delta distribution of seed 000, counts of the
+        memories that call for them.  "counted": the delta distribution of Huan (2020) [1], counts of the
         ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step.  "exact": the
-        same from reach probabilities in self-play, averaged over iterations where the seed's
+        same from reach probabilities in self-play, averaged over iterations where Huan's
         dynamic program can play the rules, from the last iteration elsewhere.  "response": the
         best response found to the strategy before, errors of both included.
     epsilon : float

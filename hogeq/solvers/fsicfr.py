@@ -31,7 +31,7 @@ class FSICFRState(NamedTuple):
 class FSICFR:
     """CFR in which every strategy stays fixed while the graph is swept forward and back.
 
-    What the author of seed 000 began.  A forward pass adds up, over all paths to a position, the
+    What Huan (2020) [1] began. A forward pass adds up, over all paths to a position, the
     probability of the own rolls (for the average) and that of the opponent's and the dice (for
     the regrets); a backward pass carries values home.  The paper samples chance and divides
     regrets by the visits of a position; here the dice are summed exactly, every position is

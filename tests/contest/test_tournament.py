@@ -13,7 +13,8 @@ from hogeq.rules import rules_from
 from hogeq.support.workers import workers
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
-# The official results, where they lie beside the repository: too large to keep in it.
+# The official results, docs/sources.md [7], where they lie beside the repository: too large to
+# keep in it.
 OFFICIAL = Path(__file__).parents[3] / "shared" / "data" / "su20_winrates.json"
 
 
@@ -83,7 +84,7 @@ def test_what_is_no_table_of_win_rates_is_refused(rates: list[list[float]], says
 
 @pytest.mark.skipif(not OFFICIAL.exists(), reason="the official results are not at hand")
 def test_the_official_ranking() -> None:
-    # RULES.md and the contest's published ranking.
+    # The contest's published ranking [7].
     standings = rank(json.loads(OFFICIAL.read_text())["winrate"])
     assert [standing.entry for standing in standings[:10]] == list(range(10))
     assert [standing.wins for standing in standings[:10]] == [

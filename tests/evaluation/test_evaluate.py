@@ -464,12 +464,12 @@ def test_win_rates_of_the_official_server(pair: dict[str, float]) -> None:
 @pytest.mark.parametrize(
     ("spec", "value", "roll", "digits"),
     [
-        # Found by independent programs for the documents of the rules; as many digits as given.
+        # Reference figures [8] of docs/sources.md; as many digits as given.
         ({"edition": "su20", "feral_hogs": "none"}, 0.5010298598, None, 1e-10),
         ("su20", 0.5005159690, 2, 1e-10),
         ("hw13", 0.5002728824, 4, 1e-10),
         ("fa15", 0.4899205974, 4, 1e-10),
-        ("fa22", 0.51736, 3, 1e-5),  # "about 52 %": seed 003
+        ("fa22", 0.51736, 3, 1e-5),  # "about 52 %": Tong (2023) [4]
         ("su21", 0.5504431438, 3, 1e-10),
         (
             {"edition": "su21", "time_trot": False, "extra_turn_sides": 6},
@@ -491,7 +491,7 @@ def test_mover_s_value_and_first_roll_with_full_memory(
     ("name", "rate"),
     [
         # The tablebase's matrix against always 5, ties within 1e-12 going to the fewest dice;
-        # the author of seed 001 reached 0.605 in hw13.
+        # the author of Hog Wild! [2] reached 0.605 in hw13.
         ("hw13", 0.7208103567),
         ("fa15", 0.8130753649),
     ],

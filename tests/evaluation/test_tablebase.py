@@ -103,7 +103,7 @@ def test_every_position_agrees_with_a_plain_recursion(edition: str) -> None:
 # --- figures --------------------------------------------------------------------------------------
 
 
-# RULES.md, figures to reproduce; fa22 to the digits that the seed (Hogfish) gives.
+# Reference figures [8]; fa22 to the digits that Tong (2023) [4] gives.
 @pytest.mark.parametrize(
     ("rules", "value", "digits", "first_roll"),
     [
@@ -127,7 +127,7 @@ def test_values_and_first_rolls(
 
 @pytest.mark.parametrize(("edition", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
 def test_the_matrix_against_always_5(edition: str, rate: float) -> None:
-    game = compile_game(EDITIONS[edition])  # RULES.md, figures to reproduce
+    game = compile_game(EDITIONS[edition])  # reference figures [8]
     assert solve(game).against(always_roll(game, 5)).win_rate == pytest.approx(rate, abs=5e-11)
 
 
@@ -219,7 +219,7 @@ def test_the_longest_game_agrees_with_a_plain_recursion(edition: str) -> None:
 
 
 def test_the_longest_game_of_hogfish() -> None:
-    # Seed 003, 2.2: T = G - floor(sqrt(G - 1)) turns of a player, 2T - 1 in all.
+    # Tong (2023) [4], 2.2: T = G - floor(sqrt(G - 1)) turns of a player, 2T - 1 in all.
     assert longest_game(EDITIONS["fa22"]) == 181
     for goal in (5, 16, 17, 26, 50):
         rules = replace(EDITIONS["fa22"], goal=goal)
@@ -274,7 +274,7 @@ def test_ignore_memory_plays_as_if_there_were_none(edition: str) -> None:
 
 
 def test_ignore_memory_loses_to_full_memory_as_measured_before() -> None:
-    # GAME.md, figures known so far: 0.6790.
+    # Reference figure [8]: 0.6790.
     game = compile_game(EDITIONS["su20"])
     assert full_memory_bound(game, ignore_memory(game)) == pytest.approx(0.6790, abs=5e-5)
 

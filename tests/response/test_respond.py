@@ -413,7 +413,7 @@ def ignore_memory(game: Game) -> NDArray[np.int8]:
 
 
 def test_attack_on_the_strategy_that_ignores_memory() -> None:
-    """Figures of a prototype: at least 0.6366 against this matrix, and 0.6790 with full memory."""
+    """Reference figures [8]: at least 0.6366 against this matrix, and 0.6790 with full memory."""
     game = compile_game(EDITIONS["su20"])
     matrix = ignore_memory(game)
     found = attack(game, matrix, SearchBudget(starts=1))

@@ -1,6 +1,6 @@
 """Every example and every statement about single turns that the documents make.
 
-"seed NNN" is the document in which the edition was found; other editions are the course's.
+Numbers in brackets are those of docs/sources.md; what has none is of the course's pages [6].
 """
 
 from dataclasses import replace
@@ -41,11 +41,11 @@ def played(rules: str, score: int, opponent: int, faces: list[int]) -> Turn:
     ("edition", "opponent", "points"),
     [
         *[("su20", 0, 10), ("su20", 9, 1), ("su20", 90, 19), ("su20", 57, 8), ("su20", 110, 21)],
-        *[("hw13", 42, 5), ("hw13", 48, 9), ("hw13", 0, 1)],  # seed 001, examples
-        # seed 002, Piggy Points examples 1 to 4
+        *[("hw13", 42, 5), ("hw13", 48, 9), ("hw13", 0, 1)],  # [2], examples
+        # [3], Piggy Points examples 1 to 4
         *[("su21", 14, 7), ("su21", 50, 9), ("su21", 9, 13), ("su21", 156, 5)],
         *[("fa22", 0, 1), ("fa22", 9, 19), ("fa22", 37, 9), ("fa22", 109, 19)],
-        # seed 004, Free Bacon examples 1 to 3: 5, 9 and 8 points; Hogtimus Prime lifts the 5 to 7
+        # [5], Free Bacon examples 1 to 3: 5, 9 and 8 points; Hogtimus Prime lifts the 5 to 7
         *[("fa15", 42, 7), ("fa15", 48, 9), ("fa15", 7, 8)],
         # 0; 7^3 = 343: 3-4+3 = 2; 12^3 = 1728: 1-7+2-8 = -12; 109^3 = 1295029: 1-2+9-5+0-2+9 = 10
         *[("sp20", 0, 1), ("sp20", 7, 3), ("sp20", 12, 13), ("sp20", 109, 11)],
@@ -67,13 +67,13 @@ def test_free_bacon_of_seed_004_before_primes() -> None:
 @pytest.mark.parametrize(
     ("edition", "faces", "points"),
     [
-        ("su21", [1, 1, 4, 1, 1, 6, 1], 1),  # seed 002, Sow Sad example 1
-        ("su21", [3, 3, 3, 3], 12),  # seed 002, Sow Sad example 2
+        ("su21", [1, 1, 4, 1, 1, 6, 1], 1),  # [3], Sow Sad example 1
+        ("su21", [3, 3, 3, 3], 12),  # [3], Sow Sad example 2
         ("su20", [6, 1], 1),
         ("hw13", [1], 1),
         ("fa22", [2, 1, 6], 1),
-        ("fa15", [1, 5, 1], 0),  # seed 004, Piggy Back example
-        ("fa15", [6, 6, 7], 23),  # seed 004, Hogtimus Prime: 19 scores 23
+        ("fa15", [1, 5, 1], 0),  # [5], Piggy Back example
+        ("fa15", [6, 6, 7], 23),  # [5], Hogtimus Prime: 19 scores 23
         ("fa15", [2], 3),
         ("fa15", [4], 4),
     ],
@@ -164,7 +164,7 @@ def test_powers_of_three_beyond_what_python_writes_out() -> None:
 @pytest.mark.parametrize(
     ("rule", "score", "opponent", "extra"),
     [
-        # seed 002, More Boar examples 1 to 4
+        # [3], More Boar examples 1 to 4
         *[("digit_range", 25, 43, True), ("digit_range", 32, 33, False)],
         *[("digit_range", 7, 10, False), ("digit_range", 26, 43, True)],
         *[
@@ -192,12 +192,12 @@ def test_square_swine_of_fall_2022(score: int, lands: int) -> None:
 @pytest.mark.parametrize(
     ("edition", "score", "opponent", "faces", "ends", "winner"),
     [
-        ("hw13", 5, 20, [5], (20, 10), None),  # seed 001, Swine Swap example 1
-        ("hw13", 90, 50, [4, 2, 4], (50, 100), 1),  # seed 001, Swine Swap example 2
-        ("fa15", 13, 91, [2, 4], (91, 19), None),  # seed 004, Swine Swap example 1
-        ("fa15", 66, 8, [2, 4, 4, 4], (8, 80), None),  # seed 004, Swine Swap example 2
-        ("fa15", 90, 90, [2, 2, 2, 2, 2, 3, 4], (90, 109), 1),  # seed 004, Swine Swap example 3
-        ("fa15", 20, 30, [1, 5, 1], (20, 33), None),  # seed 004, Piggy Back example
+        ("hw13", 5, 20, [5], (20, 10), None),  # [2], Swine Swap example 1
+        ("hw13", 90, 50, [4, 2, 4], (50, 100), 1),  # [2], Swine Swap example 2
+        ("fa15", 13, 91, [2, 4], (91, 19), None),  # [5], Swine Swap example 1
+        ("fa15", 66, 8, [2, 4, 4, 4], (8, 80), None),  # [5], Swine Swap example 2
+        ("fa15", 90, 90, [2, 2, 2, 2, 2, 3, 4], (90, 109), 1),  # [5], Swine Swap example 3
+        ("fa15", 20, 30, [1, 5, 1], (20, 33), None),  # [5], Piggy Back example
         ("fa15", 20, 99, [1], (20, 100), 1),  # Piggy Back may win for the opponent ...
         ("fa15", 10, 95, [1] * 6, (101, 10), 0),  # ... unless a swap, 10 for 101, takes it back
         ("su20", 94, 0, [6], (0, 100), 1),  # a swap can hand over the win

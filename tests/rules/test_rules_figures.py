@@ -1,4 +1,7 @@
-"""Whole games played out with the rules alone, slowly and plainly, against known figures."""
+"""Whole games played out with the rules alone, slowly and plainly, against known figures.
+
+Numbers in brackets are those of docs/sources.md.
+"""
 
 from functools import cache
 from typing import Any
@@ -122,7 +125,7 @@ def win_rate(rules: Rules, dice: tuple[int, int]) -> float:
         ({"edition": "su20", "feral_hogs": "none"}, 0.5010298598, None, 1e-10),
         ("hw13", 0.5002728824, 4, 1e-10),
         ("fa15", 0.4899205974, 4, 1e-10),
-        ("fa22", 0.51736, 3, 1e-5),  # and about 52 %, three dice first: seed 003
+        ("fa22", 0.51736, 3, 1e-5),  # and about 52 %, three dice first: Tong (2023) [4]
         (
             {"edition": "su21", "time_trot": False, "extra_turn_sides": 6},
             *(0.5230744513, None, 1e-10),
@@ -134,7 +137,7 @@ def win_rate(rules: Rules, dice: tuple[int, int]) -> float:
 def test_value_of_the_game(
     spec: str | dict[str, Any], value: float, roll: int | None, digits: float
 ) -> None:
-    """Known values, found independently of this code."""
+    """Known values, found independently of this code [8]."""
     found, first = solve(rules_from(spec))
     assert found == pytest.approx(value, abs=digits)
     assert roll in (None, first)
@@ -144,12 +147,12 @@ def test_value_of_the_game(
     ("dice", "expected"), [((0, 6), 0.560052926770), ((0, 10), 0.571630254755)]
 )
 def test_win_rates_of_the_official_server(dice: tuple[int, int], expected: float) -> None:
-    """Summer 2020's contest server, which played with Feral Hogs and Swine Swap."""
+    """Summer 2020's contest server [7], which played with Feral Hogs and Swine Swap."""
     assert win_rate(rules_from("su20"), dice) == pytest.approx(expected, abs=1e-12)
 
 
-def test_longest_game_of_seed_003() -> None:
-    """Fall 2022: a game lasts at most 181 turns."""
+def test_longest_game_of_hogfish() -> None:
+    """Fall 2022: a game lasts at most 181 turns, Tong (2023) [4]."""
     rules = rules_from("fa22")
     board = Board(rules)
     longest: dict[tuple[int, int], int] = {}
