@@ -1,4 +1,4 @@
-"""The command line: ``hogeq COMMAND ...``; one module for each group of commands.
+"""The command line: ``hogeq COMMAND ...``; one file for each command, in `commands`.
 
 Commands read their arguments, call the library and print; libraries are imported where they are
 used, so that small commands start fast.
@@ -6,36 +6,14 @@ used, so that small commands start fast.
 
 from collections.abc import Sequence
 
-from hogeq.cli import (
-    attacks,
-    experiments,
-    lists,
-    matches,
-    play,
-    positions,
-    report,
-    research,
-    runs,
-    sweep,
-)
+from hogeq.cli.commands import COMMANDS
 from hogeq.cli.shell import app
 from hogeq.cli.startup import rest_the_garbage_collector
 
 __all__ = ["app", "main"]
 
-for _group in (
-    experiments,
-    sweep,
-    runs,
-    attacks,
-    matches,
-    positions,
-    play,
-    report,
-    research,
-    lists,
-):
-    _group.register(app)
+for _command in COMMANDS:
+    _command.register(app)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

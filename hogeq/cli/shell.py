@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
+    from hogeq.response.search import SearchBudget
     from hogeq.support.workers import Workers
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -130,6 +131,13 @@ OnOption = Annotated[
 ]
 
 
+ScoreOption = Annotated[int, typer.Option("--score", help="Points of the player to move.")]
+OpponentOption = Annotated[int, typer.Option("--opponent", help="Points of the other player.")]
+MemoryOption = Annotated[
+    bool, typer.Option("--memory", help="Players remember everything that happened.")
+]
+
+
 @contextmanager
 def computing(on: str | None, jobs: int | None) -> Iterator["Workers"]:
     """Choose who computes in a block, as :func:`hogeq.support.workers.workers` does."""
@@ -182,6 +190,25 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), left: in
 
 def _shown(cell: object) -> str:
     return f"{cell:.12f}" if isinstance(cell, float) else str(cell)
+
+
+def budget_fields(effort: "SearchBudget") -> dict[str, Any]:
+    """Give a search budget as it stands in JSON."""
+    return {
+        "starts": effort.starts,
+        "anneal_steps": effort.anneal_steps,
+        "damping": effort.damping,
+        "kicks": effort.kicks,
+        "seed": effort.seed,
+    }
+
+
+def budget_text(effort: "SearchBudget") -> str:
+    """Say a search budget in one line."""
+    return (
+        f"effort: {effort.starts} starts, {effort.anneal_steps} anneal steps, "
+        f"damping {effort.damping}, {effort.kicks} kicks, seed {effort.seed}"
+    )
 
 
 def encodable(text: str, encoding: str | None) -> str:

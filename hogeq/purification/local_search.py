@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from hogeq.model.game import Game
 from hogeq.purification.programs import Moves, best_moves
@@ -14,6 +13,7 @@ from hogeq.purification.sampling import argmax
 from hogeq.response.population import Population
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
+from hogeq.support.progress import progress_bar
 
 
 class SearchState(NamedTuple):
@@ -83,7 +83,7 @@ class LocalSearch:
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best that the rounds found."""
         state = self.init(game, policy)
-        with tqdm(total=self.rounds, desc="searching", leave=False, disable=None) as bar:
+        with progress_bar("searching", self.rounds, "it") as bar:
             for _ in range(self.rounds):
                 state = self.step(game, state)
                 bar.set_postfix_str(f"attack {float(state.rate):.5f}, pool {len(state.pool)}")

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
@@ -13,6 +12,7 @@ from hogeq.purification.programs import best_moves
 from hogeq.response.population import Population, Slopes
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
+from hogeq.support.progress import progress_bar
 
 SURE = 0.999  # a row of this much on one roll is pure
 
@@ -85,7 +85,7 @@ class Round:
         pool.attack(rows, 2, self.anneal_steps, [self.seed, 0])
         mixed = _settle(rows, np.ones(rows.shape[:2], bool))
         size, stage = int(mixed.sum()), 0
-        with tqdm(total=size, desc="rounding", unit="cell", leave=False, disable=None) as bar:
+        with progress_bar("rounding", size, "cell") as bar:
             while mixed.any():
                 stage += 1
                 rate = self._fix(game, pool, rows, mixed, stage)

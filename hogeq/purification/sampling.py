@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.search import SearchBudget, attack
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check, check_number
+from hogeq.support.progress import progress_bar
 
 
 def argmax(game: Game, policy: ArrayLike) -> Matrix:
@@ -108,11 +108,13 @@ class Sample:
         upto = thresholded(game, policy, self.threshold).cumsum(axis=2)
         random = np.random.default_rng(self.seed)
         drawn, rates = [], []
-        for _ in tqdm(range(self.samples), "sampling", unit="matrix", leave=False, disable=None):
-            # Scaled, since a sum of 1 - 1e-16 could be missed.
-            at = random.random(upto.shape[:2])[..., None] * upto[..., -1:]
-            drawn.append((upto <= at).sum(axis=2).astype(np.int8))
-            rates.append(attack(game, drawn[-1], self._effort()).win_rate)
+        with progress_bar("sampling", self.samples, "matrix") as bar:
+            for _ in range(self.samples):
+                # Scaled, since a sum of 1 - 1e-16 could be missed.
+                at = random.random(upto.shape[:2])[..., None] * upto[..., -1:]
+                drawn.append((upto <= at).sum(axis=2).astype(np.int8))
+                rates.append(attack(game, drawn[-1], self._effort()).win_rate)
+                bar.update()
         return np.stack(drawn), np.array(rates)
 
     def _effort(self) -> SearchBudget:

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from hogeq.model.game import Game
 from hogeq.response.process import GAP, Process, decision_process, remember, value_of
 from hogeq.response.search import attack
 from hogeq.support.aliases import Ints, Matrix
+from hogeq.support.progress import progress_bar
 
 
 class Response(NamedTuple):
@@ -96,7 +96,7 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
     best = root.settled if start is None else start
     best_rate = value_of(process, best)
     heap = [(-root.bound, next(ticket), root)]
-    with tqdm(desc="branching", unit="node", leave=False, disable=None) as bar:
+    with progress_bar("branching", unit="node") as bar:
         while heap and -heap[0][0] > best_rate + GAP and nodes + process.num_actions <= most:
             node = heapq.heappop(heap)[2]
             for roll in range(process.num_actions):

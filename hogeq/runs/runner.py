@@ -6,14 +6,12 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 """
 
 import contextlib
-import sys
 import time
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from hogeq import figures
 from hogeq.evaluation.stationarity import kkt_gap
@@ -41,10 +39,15 @@ from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.progress import progress_bar
 from hogeq.support.yaml import ConfigError
 
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""
+
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class RunError(RuntimeError):
@@ -188,7 +191,15 @@ class _Runner:
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
         try:
-            with _progress(self.iterations, self.iteration, quiet) as bar:
+            with progress_bar(
+                "solving",
+                self.iterations,
+                "it",
+                done=self.iteration,
+                hidden=quiet,
+                resizes=True,
+                stays=True,
+            ) as bar:
                 if self.metrics:
                     _show_interval(bar, self.metrics[-1])
                 self._solve(bar)
@@ -412,18 +423,6 @@ class _Runner:
             "figures": figures,
         }
         self.directory.write_manifest(self.manifest)
-
-
-def _progress(total: int, done: int, quiet: bool) -> "tqdm[Any]":
-    return tqdm(
-        total=total,
-        initial=done,
-        desc="solving",
-        unit="it",
-        file=sys.stderr,
-        disable=quiet or not sys.stderr.isatty(),
-        dynamic_ncols=True,
-    )
 
 
 def _show_interval(bar: "tqdm[Any]", row: Metrics) -> None:

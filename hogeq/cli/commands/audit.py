@@ -1,17 +1,22 @@
-"""For research: what a game forgets, and the game for other programs."""
+"""What a game forgets: audit."""
 
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_rules
-from hogeq.cli.shell import BadInputError, JsonOption, RulesOption, emit, refusing, table
+from hogeq.cli.inputs import load_rules
+from hogeq.cli.shell import (
+    JsonOption,
+    MemoryOption,
+    RulesOption,
+    emit,
+    refusing,
+    table,
+)
 from hogeq.rules import Rules
 
 if TYPE_CHECKING:
-    from hogeq.trees.recall import Audit, Finding, Loss, Witness
+    from hogeq.trees.recall import Audit, Finding, Witness
 
 LETTERS = {
     "own action": "a",
@@ -22,15 +27,10 @@ LETTERS = {
 }
 MAP_GOAL = 12  # goals up to which a map of the information sets fits a terminal
 
-MemoryOption = Annotated[
-    bool, typer.Option("--memory", help="Players remember everything that happened.")
-]
-
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
+    """Add the command."""
     app.command("audit")(audit_)
-    app.command("export-game")(export_game)
 
 
 def audit_(
@@ -129,16 +129,9 @@ def _audit_text(full: Rules, walked: Rules, found: "Audit", memory: bool) -> str
             left=2,
         )
     )
-    shown: list[Loss | Finding] = [*found.forgets.values(), *found.findings.values()]
-    witnesses: dict[tuple[Any, ...], list[str]] = {}
-    for what, loss in zip([*found.forgets, *found.findings], shown, strict=True):
-        if loss.witness is not None:
-            name = f"forgotten {what}" if what in found.forgets else f"not {what}"
-            witnesses.setdefault(tuple(loss.witness), []).append(name.replace("not no ", ""))
-    from hogeq.trees.recall import Witness
-
-    for key, names in witnesses.items():
-        parts.append(_witness_text(full, walked, Witness(*key), names))
+    parts += [
+        _witness_text(full, walked, witness, names) for witness, names in found.witnesses().items()
+    ]
     return "\n\n".join(parts)
 
 
@@ -146,8 +139,7 @@ def _map(walked: Rules, found: "Audit") -> str:
     def cell(own: int, opponent: int) -> str:
         if (own, opponent) not in found.infosets:
             return "."
-        lost = [LETTERS[w] for w, loss in found.forgets.items() if (own, opponent) in loss.infosets]
-        return "".join(lost) or "-"
+        return "".join(LETTERS[what] for what in found.forgotten_at((own, opponent))) or "-"
 
     goal = range(walked.goal)
     rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
@@ -163,7 +155,7 @@ def _verdict(finding: "Finding") -> str:
     return f"{word}, {finding.note}" if finding.note else word
 
 
-def _witness_text(full: Rules, walked: Rules, witness: "Witness", names: list[str]) -> str:
+def _witness_text(full: Rules, walked: Rules, witness: "Witness", names: tuple[str, ...]) -> str:
     data = _witness_data(full, walked, witness)
     assert data is not None  # noqa: S101 - there is a witness
     own, opponent = data["at"][:2]
@@ -175,52 +167,3 @@ def _witness_text(full: Rules, walked: Rules, witness: "Witness", names: list[st
         same = "both lead there" if data["in_full_game"] else "they do not both lead there"
         lines.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {same} too")
     return "\n".join(lines)
-
-
-def export_game(
-    rules: RulesOption = "su20",
-    goal: Annotated[
-        int | None, typer.Option(min=1, metavar="G", help="Another goal than that of the rules.")
-    ] = None,
-    max_dice: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Another most number of dice.")
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="A name ending in .efg.")] = Path(
-        "hog.efg"
-    ),
-    memory: MemoryOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Write the game tree in Gambit's extensive form.
-
-    Sizes go to standard error before anything is written; trees of more than two million nodes
-    are refused.
-    """
-    check_output(out, (".efg",))
-    chosen = load_rules(rules)
-    from hogeq.trees import gambit
-
-    with refusing():
-        chosen = replace(chosen, goal=goal or chosen.goal, max_dice=max_dice or chosen.max_dice)
-        sizes = gambit.sizes(chosen, memory=memory)
-    typer.echo(
-        f"{chosen.name} to {chosen.goal} with 0 to {chosen.max_dice} dice: {sizes}", err=True
-    )
-    if not sizes.exact:
-        raise BadInputError(
-            f"the tree has {sizes}, allowed are at most {gambit.MOST:,}: lower --goal or --max-dice"
-        )
-    with refusing():
-        gambit.write_efg(out, chosen, memory=memory)
-    data = {
-        "rules": chosen.name,
-        "goal": chosen.goal,
-        "max_dice": chosen.max_dice,
-        "out": str(out),
-        "nodes": sizes.nodes,
-        "choices": sizes.choices,
-        "chances": sizes.chances,
-        "ends": sizes.ends,
-        "infosets": list(sizes.infosets),
-    }
-    emit(data, f"{sizes.nodes:,} nodes written to {out}", as_json)

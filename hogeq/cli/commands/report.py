@@ -1,6 +1,5 @@
 """A page to explore runs: report."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:
@@ -60,8 +60,6 @@ def report(
     check_output(out, (".html", ".htm"))
     from dataclasses import replace
 
-    from tqdm import tqdm
-
     from hogeq.model.game import compile_game
     from hogeq.report import page
     from hogeq.report.finished import load
@@ -77,14 +75,7 @@ def report(
     strategies = page.entries(game, found, rivals, matrices=matrices, effort=effort)
     with (
         computing(None, jobs),
-        tqdm(
-            total=len(strategies),
-            desc="strategies",
-            unit="",
-            file=sys.stderr,
-            disable=not sys.stderr.isatty(),
-            leave=False,
-        ) as bar,
+        progress_bar("strategies", len(strategies)) as bar,
     ):
         try:
             made = page.make(game, found, strategies, bar.update)

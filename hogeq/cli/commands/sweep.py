@@ -1,17 +1,15 @@
 """Many runs side by side: sweep."""
 
 import signal
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hogeq.cli.shell import BadInputError, JsonOption, computing, emit, refusing, say, table
+from hogeq.support.progress import progress_bar
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from hogeq.runs.sweep import SweepSummary
 
 _SHOWN = ("attack", "bound", "matrix_attack", "seconds")
@@ -60,7 +58,10 @@ def sweep(
     with refusing():
         plan = load_sweep(config, overrides or ())
     try:
-        with computing(on, jobs) as workers, _bar(len(plan.points)) as bar:
+        with (
+            computing(on, jobs) as workers,
+            progress_bar("points", len(plan.points), resizes=True) as bar,
+        ):
             if not workers.width:
                 say(f"no workers at {on} yet; waiting for them", 0)
 
@@ -83,20 +84,6 @@ def sweep(
     emit(summary.to_json(), _told(summary), as_json)
     if summary.failures:
         raise typer.Exit(1)
-
-
-def _bar(total: int) -> "tqdm[Any]":
-    from tqdm import tqdm
-
-    return tqdm(
-        total=total,
-        desc="points",
-        unit="",
-        file=sys.stderr,
-        disable=not sys.stderr.isatty(),
-        dynamic_ncols=True,
-        leave=False,
-    )
 
 
 def _told(summary: "SweepSummary") -> str:

@@ -1,0 +1,46 @@
+"""The commands, one file each: a function that parses, calls the library once and renders."""
+
+from types import ModuleType
+
+from hogeq.cli.commands import (
+    analyze,
+    attack,
+    audit,
+    beliefs,
+    compare,
+    dice,
+    export,
+    export_game,
+    play,
+    report,
+    rules,
+    run,
+    runs,
+    show,
+    strategies,
+    sweep,
+    tablebase,
+    tournament,
+)
+
+COMMANDS: tuple[ModuleType, ...] = (
+    run,
+    export,
+    show,
+    sweep,
+    runs,
+    attack,
+    compare,
+    tournament,
+    tablebase,
+    analyze,
+    beliefs,
+    play,
+    report,
+    audit,
+    export_game,
+    rules,
+    strategies,
+    dice,
+)
+"""In the order in which ``hogeq --help`` lists them."""

@@ -1,0 +1,115 @@
+"""Every roll at a position: analyze."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import load_game, load_strategy, position
+from hogeq.cli.memory import Seen
+from hogeq.cli.shell import (
+    BadInputError,
+    JsonOption,
+    OpponentOption,
+    RulesOption,
+    ScoreOption,
+    TrustOption,
+    emit,
+    refusing,
+    table,
+)
+from hogeq.rules import Rules
+from hogeq.rules.memory import memory_fields, memory_line
+
+if TYPE_CHECKING:
+    from hogeq.evaluation.analysis import Analysis
+    from hogeq.model.game import Game
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("analyze")(analyze_)
+
+
+def analyze_(
+    score: ScoreOption,
+    opponent: OpponentOption,
+    rules: RulesOption = "su20",
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="Both play S from the next turn on. [optimal play]"),
+    ] = None,
+    own_last: Annotated[
+        int | None,
+        typer.Option(help="Memory: own last turn's points (or dice, as the rules have it)."),
+    ] = None,
+    opponent_last: Annotated[
+        int | None,
+        typer.Option(
+            help="Memory: the opponent's last turn's points (or dice, as the rules have it)."
+        ),
+    ] = None,
+    turn: Annotated[int | None, typer.Option(help="Memory: number of this turn, from 0.")] = None,
+    extra: Annotated[
+        bool | None, typer.Option("--extra/--no-extra", help="Memory: is this an extra turn?")
+    ] = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Every roll at a position, its win probability, best first.
+
+    Where the rules have a memory, say what it is; otherwise it is averaged over what S makes of it
+    or, without S, taken to be as before the first turn.
+    """
+    game = load_game(rules)
+    position(game, score, opponent)
+    memory = Seen(own_last, opponent_last, turn, extra).memory(game.rules)
+    played = None if strategy is None else load_strategy(strategy, game, trust)
+    from hogeq.evaluation.analysis import UnreachedError, analyze
+
+    with refusing():
+        try:
+            found = analyze(game, score, opponent, played, memory)
+        except UnreachedError as error:
+            raise BadInputError(f"strategy {strategy}: {error}") from error
+    told: dict[str, Any] = {"source": found.source}
+    if found.memory is not None:
+        told |= memory_fields(game.rules, found.memory)
+    data = {
+        "rules": game.rules.name,
+        "score": score,
+        "opponent": opponent,
+        "play": "optimal" if strategy is None else strategy,
+        "memory": told if game.has_memory else None,
+        "value": found.rolls[0].win_probability,
+        "best_roll": found.rolls[0].dice,
+        "rolls": [
+            {key: value for key, value in roll._asdict().items() if value is not None}
+            for roll in found.rolls
+        ],
+    }
+    emit(data, _text(game, data, found), as_json)
+
+
+def _text(game: "Game", data: dict[str, Any], found: "Analysis") -> str:
+    rules, play = game.rules, data["play"]
+    then = "optimal play" if play == "optimal" else f"both play {play}"
+    lines = [f"{rules.name}, {data['score']} points against {data['opponent']}, then {then}"]
+    if game.has_memory:
+        lines.append(_memory_text(rules, play, found))
+        if play == "optimal":
+            lines.append("optimal play remembers everything")
+    header = ("dice", "win probability", "behind the best")
+    rows: list[tuple[object, ...]] = [roll[:3] for roll in found.rolls]
+    if found.rolls[0].played is not None:
+        header = (*header, "S plays it")
+        rows = [(*roll[:3], f"{roll.played:.6f}") for roll in found.rolls]
+    return "\n".join([*lines, "", table(rows, header, left=0)])
+
+
+def _memory_text(rules: Rules, play: str, found: "Analysis") -> str:
+    if found.memory is None:
+        return f"memory not given, averaged over how {play} gets here"
+    line = memory_line(rules, found.memory)
+    if found.source == "given":
+        return f"memory given, {line}"
+    return f"memory not given, taken as before the first turn, {line}"

@@ -1,0 +1,213 @@
+"""What wins most from one strategy, or from a field of them: attack."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.commands.attack_field import answer
+from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    JobsOption,
+    JsonOption,
+    OnOption,
+    RulesOption,
+    TrustOption,
+    budget_fields,
+    budget_text,
+    computing,
+    emit,
+    refusing,
+    table,
+)
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+    from hogeq.response.search import SearchBudget
+
+KICKS = 20  # by default, against one strategy; a field costs as much as its rivals together
+
+
+class Goal(StrEnum):
+    """What a field is played for."""
+
+    mean = "mean"
+    beaten = "beaten"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(attack)
+
+
+def attack(
+    strategies: Annotated[
+        list[str],
+        typer.Argument(metavar="S", help="A strategy, built-in or file; with --field, several."),
+    ],
+    rules: RulesOption = "su20",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what was found: M.csv, say.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="PNG", help="Draw where it leaves the rolls of S, and what it gains."),
+    ] = None,
+    field: Annotated[
+        bool, typer.Option("--field", help="All strategies given are rivals to do best against.")
+    ] = False,
+    objective: Annotated[
+        Goal | None,
+        typer.Option(
+            help="With --field: the mean win rate, or how many are beaten (above 0.500001). [mean]"
+        ),
+    ] = None,
+    cap: Annotated[
+        float | None,
+        typer.Option(
+            help="With --field: the strongest attack found on the answer may win no more than this."
+        ),
+    ] = None,
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="With --cap or --tradeoff: policies, not matrices.")
+    ] = False,
+    tradeoff: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PNG", help="With --field: win rate against attack, drawn and as .csv beside."
+        ),
+    ] = None,
+    steps: Annotated[
+        int, typer.Option(min=1, help="Of regret matching, for --cap and --tradeoff.")
+    ] = 100,
+    starts: Annotated[int, typer.Option(help="Independent starts of the search.")] = 4,
+    anneal_steps: Annotated[
+        int, typer.Option(help="Steps of the softmax responder from each start.")
+    ] = 60,
+    damping: Annotated[float, typer.Option(help="Share of the way that each step goes.")] = 0.5,
+    kicks: Annotated[
+        int | None,
+        typer.Option(help="Rounds of iterated local search from each start. [20; --field: 0]"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
+    jobs: JobsOption = None,
+    on: OnOption = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Strongest counter-matrix found, and the full-memory bound.
+
+    With --field A B ...: the matrix that wins most from several rivals, if you like with a cap on
+    what an attack may win from it (a restricted Nash response).
+    """
+    if field:
+        _check_field(plot, cap, mixed, tradeoff)
+    else:
+        _check_one(
+            strategies,
+            {"--objective": objective, "--cap": cap, "--tradeoff": tradeoff, "--mixed": mixed},
+        )
+    check_output(out, (".npy", ".npz") if mixed else MATRIX_SUFFIXES)
+    check_output(plot, (".png",))
+    check_output(tradeoff, (".png",))
+    check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
+    game = load_game(rules)
+    rivals = [load_strategy(name, game, trust) for name in strategies]
+    from hogeq.response.search import SearchBudget
+
+    with refusing():
+        rounds = kicks if kicks is not None else 0 if field else KICKS
+        effort = SearchBudget(starts, anneal_steps, damping, rounds, seed)
+    with computing(on, jobs):
+        if field:
+            wanted = (objective or Goal.mean).value
+            data, text, found = answer(
+                game, strategies, rivals, wanted, cap, mixed, effort, steps, tradeoff
+            )
+        else:
+            data, text, found = _one(game, strategies[0], rivals[0], effort, plot)
+    data["out"] = None if out is None else str(out)
+    if out is not None:
+        from hogeq.strategies.write import write_strategy
+
+        with refusing():
+            write_strategy(out, found, game.goal, game.rules.max_dice)
+        text += f"\n{'policy' if found.ndim == 3 else 'counter-matrix'} written to {out}"
+    emit(data, text, as_json)
+
+
+def _check_one(strategies: list[str], only_with_field: dict[str, Any]) -> None:
+    if len(strategies) > 1:
+        raise BadInputError(
+            f"attack: {len(strategies)} strategies given, allowed is 1, or several with --field"
+        )
+    for name, value in only_with_field.items():
+        if value not in {None, False}:
+            raise BadInputError(f"{name}: allowed only with --field")
+
+
+def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Path | None) -> None:
+    if plot is not None:
+        raise BadInputError("--plot: allowed for one strategy; with --field, --tradeoff draws")
+    if mixed and cap is None and tradeoff is None:
+        raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
+    if cap is not None and not 0.5 <= cap <= 1.0:
+        raise BadInputError(f"--cap: {cap}, allowed are win rates from 0.5 to 1")
+
+
+def _one(
+    game: "Game", name: str, target: Any, effort: "SearchBudget", plot: Path | None
+) -> tuple[dict[str, Any], str, Any]:
+    """Counter one strategy: the JSON object, the text and the counter-matrix."""
+    from hogeq.response.bounds import full_memory_bound
+    from hogeq.response.gains import gains, largest_gains
+    from hogeq.response.search import attack
+
+    found = attack(game, target, effort)
+    bound = full_memory_bound(game, target)
+    worth = gains(game, found.matrix, target)
+    gap = found.matrix.astype(int) - worth.usual
+    if plot is not None:
+        from hogeq import figures
+
+        title = f"counter to {name}, {game.rules.name}"
+        with refusing():
+            figures.counter(gap, worth.gains, worth.reach, plot, title)
+    met = worth.reach > 0.0
+    cells = largest_gains(worth, found.matrix)
+    data = {
+        "rules": game.rules.name,
+        "strategy": name,
+        "attack": found.win_rate,
+        "bound": bound,
+        "starts": found.budget.starts,
+        "sweeps": found.sweeps,
+        **budget_fields(effort),
+        "found": list(found.found),
+        "reached": int(met.sum()),
+        "deviates": int((met & (gap != 0)).sum()),
+        "gains": [cell._asdict() for cell in cells],
+        "plot": None if plot is None else str(plot),
+    }
+    rows = [
+        ("attack", f"{found.win_rate:.12f}", "best counter-matrix found"),
+        ("bound", f"{bound:.12f}", "best responder that remembers everything"),
+    ]
+    lines = [
+        f"against {name}, {game.rules.name}",
+        "",
+        table(rows, left=3),
+        "",
+        f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]",
+        f"{budget_text(effort)}: {found.sweeps} sweeps",
+        f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
+    ]
+    if cells:
+        order = " to first order" if game.tables.has_cycles else ""
+        header = ("score", "opponent", "S rolls", "counter rolls", f"win rate gained{order}")
+        lines += ["", table(cells, header, left=0)]
+    if plot is not None:
+        lines.append(f"drawn to {plot}")
+    return data, "\n".join(lines), found.matrix

@@ -1,0 +1,68 @@
+"""Two strategies against each other: compare."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hogeq.cli.inputs import load_game, load_strategy
+from hogeq.cli.shell import (
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    refusing,
+    table,
+)
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+    from hogeq.model.workspace import WinRate
+
+FULL_MEMORY = "full_memory"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(compare)
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A strategy: built-in or file.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other.")],
+    rules: RulesOption = "su20",
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Exact win rate of A against B.
+
+    full_memory is the player who remembers everything and plays best against one who does too.
+    """
+    game = load_game(rules)
+    remembering = game.has_memory and FULL_MEMORY in {a, b}
+    if remembering:
+        found = _of_full_memory(a, b, game, trust)
+    else:
+        one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
+        from hogeq.evaluation.win_rates import win_rate
+
+        found = win_rate(game, one, two)
+    data = {"rules": game.rules.name, "a": a, "b": b, **found._asdict()}
+    rows = [
+        ("win rate", found.win_rate),
+        ("moving first", found.first),
+        ("moving second", found.second),
+    ]
+    text = f"{a} against {b}, {game.rules.name}\n\n{table(rows)}"
+    if remembering:
+        text += "\n\nfull_memory remembers what a strategy may not see"
+    emit(data, text, as_json)
+
+
+def _of_full_memory(a: str, b: str, game: "Game", trust: bool) -> "WinRate":
+    """Win rate of A against B, one of whom remembers everything, or both."""
+    others = [load_strategy(name, game, trust) for name in (a, b) if name != FULL_MEMORY]
+    from hogeq.evaluation.tablebase import full_memory_win_rate
+
+    with refusing():
+        found = full_memory_win_rate(game, *others)
+    return found if a == FULL_MEMORY else found.reversed()

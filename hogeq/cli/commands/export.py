@@ -1,0 +1,76 @@
+"""Strategy files: export."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    refusing,
+)
+
+EXPORT_SUFFIXES = (".py", ".csv", ".txt", ".json", ".npy", ".npz")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(export)
+
+
+def export(
+    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
+    rules: RulesOption = "su20",
+    player_name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What the contest calls you; for .py.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Its suffix says the format.")] = Path(
+        "final_strategy.py"
+    ),
+    purify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD",
+            help="Make a policy a matrix first: argmax, threshold, sample, round, local_search.",
+        ),
+    ] = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a strategy file: the one to submit, or another format.
+
+    A .py file is what a contest entrant submits, self-contained; the others are .csv and .txt
+    tables, .json, and numpy's .npy and .npz, which alone can hold a policy.
+    """
+    check_output(out, EXPORT_SUFFIXES)
+    if out.suffix.lower() == ".py" and not (player_name or "").strip():
+        given = "missing" if player_name is None else "blank"
+        raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
+    game = load_game(rules)
+    table_ = load_strategy(strategy, game, trust)
+    from hogeq.purification import purify as made_pure
+    from hogeq.strategies.write import write_strategy
+
+    with refusing():
+        if purify is not None:
+            table_ = made_pure(game, table_, purify)
+        elif table_.ndim == 3 and out.suffix.lower() not in {".npy", ".npz"}:
+            raise BadInputError(
+                f"strategy {strategy}: is a policy, which {out.suffix} cannot hold; "
+                "--purify argmax makes it a matrix"
+            )
+        write_strategy(out, table_, game.goal, game.rules.max_dice, player_name)
+    kind = "policy" if table_.ndim == 3 else "matrix"
+    data = {
+        "rules": game.rules.name,
+        "strategy": strategy,
+        "kind": kind,
+        "player_name": player_name,
+        "out": str(out),
+    }
+    emit(data, f"{kind} of {strategy} written to {out}", as_json)

@@ -1,0 +1,84 @@
+"""The rules there are: rules."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import load_rules
+from hogeq.cli.shell import (
+    JsonOption,
+    emit,
+    table,
+)
+from hogeq.rules import EDITIONS, Rules, describe
+from hogeq.rules.memory import all_memories
+from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("rules")(rules_)
+
+
+def rules_(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[RULES]", help="An edition or a YAML file, to say all of it."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the editions, their parts and switches."""
+    chosen = list(EDITIONS.values()) if name is None else [load_rules(name)]
+    data = {
+        "editions": {rules.name: _facts(rules) for rules in chosen},
+        "parts": {
+            "zero_dice": list(ZERO_DICE),
+            "feral_hogs": list(FERAL_HOGS),
+            "swap": list(SWAPS),
+            "more_boar": list(MORE_BOAR),
+        },
+    }
+    if name is None:
+        text = "\n\n".join([*(_described(rules) for rules in chosen), _switches()])
+    else:
+        text = _described(chosen[0])
+    emit(data, text, as_json)
+
+
+def _facts(rules: Rules) -> dict[str, Any]:
+    facts = asdict(rules)
+    del facts["name"]
+    return {
+        **facts,
+        "memory_size": len(all_memories(rules)),
+        "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
+    }
+
+
+def _described(rules: Rules) -> str:
+    size = len(all_memories(rules))
+    memory = f"hidden memory of {size} values" if size > 1 else "no hidden memory"
+    lines = table(describe(rules), left=2).splitlines()
+    return "\n".join([f"{rules.name} ({memory})", *(f"  {line}" for line in lines)])
+
+
+def _switches() -> str:
+    """Say what a YAML file of rule parts may hold."""
+    choices = {
+        "zero_dice": ZERO_DICE,
+        "feral_hogs": FERAL_HOGS,
+        "swap": SWAPS,
+        "more_boar": MORE_BOAR,
+    }
+    rows = []
+    for key, value in asdict(Rules()).items():
+        if key in choices:
+            rows.append((key, ", ".join(choices[key])))
+        elif isinstance(value, bool):
+            rows.append((key, "true, false"))
+        elif key != "name":
+            rows.append((key, "0, 1" if key == "pig_out" else "a whole number"))
+    lines = table([("edition", ", ".join(EDITIONS)), *rows], left=2).splitlines()
+    heading = "switches of a YAML file, each with its values; an edition, and what differs from it"
+    return "\n".join([heading, *(f"  {line}" for line in lines)])

@@ -1,0 +1,78 @@
+"""Optimal play: tablebase."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    refusing,
+    table,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(tablebase)
+
+
+def tablebase(
+    rules: RulesOption = "su20",
+    against: Annotated[
+        str | None, typer.Option(metavar="S", help="Win rate of its rolls against a strategy.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write its matrix (rules without memory).")
+    ] = None,
+    longest: Annotated[bool, typer.Option("--longest", help="Also the longest game.")] = False,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Solve with full information: players remember everything."""
+    check_output(out, MATRIX_SUFFIXES)
+    game = load_game(rules)
+    target = None if against is None else load_strategy(against, game, trust)
+    from hogeq.evaluation.tablebase import longest_game, solve
+
+    if out is not None and game.has_memory:
+        raise BadInputError(
+            f"--out: rules {game.rules.name} have hidden memory, and the best roll depends on it: "
+            "allowed without memory"
+        )
+    with refusing():
+        solved = solve(game)
+    found = None if target is None else solved.against(target)
+    data: dict[str, Any] = {
+        "rules": game.rules.name,
+        "memory_size": game.memory_size,
+        "value": solved.value,
+        "first_roll": solved.first_roll,
+        "against": None if found is None else found.win_rate,
+    }
+    rows: list[tuple[str, object, str]] = [
+        ("value", f"{solved.value:.12f}", "win probability of whoever moves first"),
+        ("first roll", solved.first_roll, "dice"),
+    ]
+    if found is not None:
+        data |= {"against_first": found.first, "against_second": found.second}
+        sees = " (remembering; the other does not)" if game.has_memory else ""
+        rows.append(("against", f"{found.win_rate:.12f}", f"win rate against {against}{sees}"))
+    if longest:
+        turns = longest_game(game.rules)
+        data["longest_game"] = turns
+        rows.append(("longest game", turns or "no limit", "turns of both players" if turns else ""))
+    if out is not None:
+        from hogeq.strategies.write import write_strategy
+
+        with refusing():
+            write_strategy(out, solved.matrix)
+        data["out"] = str(out)
+        rows.append(("written to", out, ""))
+    memory = f"{game.memory_size} memories" if game.has_memory else "no hidden memory"
+    emit(data, f"{game.rules.name}, {memory}\n\n{table(rows, left=3)}", as_json)
