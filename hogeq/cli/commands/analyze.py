@@ -98,7 +98,7 @@ def _text(game: "Game", data: dict[str, Any], found: "Analysis") -> str:
         lines.append(_memory_text(rules, play, found))
         if play == "optimal":
             lines.append("optimal play remembers everything")
-    header = ("dice", "win probability", "behind the best")
+    header: tuple[str, ...] = ("dice", "win probability", "behind the best")
     rows: list[tuple[object, ...]] = [roll[:3] for roll in found.rolls]
     if found.rolls[0].played is not None:
         header = (*header, "S plays it")

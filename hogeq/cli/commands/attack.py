@@ -24,6 +24,7 @@ from hogeq.cli.shell import (
 )
 
 if TYPE_CHECKING:
+    from hogeq.contest.objectives import Objective
     from hogeq.model.game import Game
     from hogeq.response.search import SearchBudget
 
@@ -122,7 +123,7 @@ def attack(
         effort = SearchBudget(starts, anneal_steps, damping, rounds, seed)
     with computing(on, jobs):
         if field:
-            wanted = (objective or Goal.mean).value
+            wanted: Objective = (objective or Goal.mean).value
             data, text, found = answer(
                 game, strategies, rivals, wanted, cap, mixed, effort, steps, tradeoff
             )
