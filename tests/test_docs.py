@@ -260,7 +260,18 @@ def test_pages_name_what_there_is(page: Path) -> None:
 def test_the_reference_lists_modules_that_exist_once() -> None:
     listed = re.findall(r"^   (hogeq[.\w]*)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
     assert len(listed) == len(set(listed)) > 30
-    assert set(listed) <= {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
+    there = {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
+    assert set(listed) == there - {"hogeq.__main__", "hogeq.run"}
+
+
+def test_the_reference_lists_every_public_name_where_it_is() -> None:
+    page = (DOCS / "api.md").read_text("utf-8")
+    listed = dict(re.findall(r":py:obj:`hogeq\.(\w+) <([\w.]+)>`", page))
+    assert listed.keys() == set(hogeq.__all__)
+    for name, path in listed.items():
+        if name != "figures":
+            module, _, attribute = path.rpartition(".")
+            assert getattr(import_module(module), attribute) is getattr(hogeq, name)
 
 
 def drawing() -> Any:
