@@ -1,7 +1,7 @@
-"""A run directory: what is in it, written so that no moment of it is half-written.
+"""A run directory, each file of which is written whole or not at all.
 
-Every file is written beside its place and moved there whole; a checkpoint holds everything that a
-run needs to go on, its lines of `metrics.csv` included; one process writes a directory at a time.
+A file is written beside its place and then moved there. A checkpoint holds everything that a run
+needs to go on, the lines of `metrics.csv` included. One process writes a directory at a time.
 """
 
 import contextlib
@@ -83,7 +83,7 @@ class RunDirectory:
                 # The checkpoint first: a directory without one starts anew.
                 for file in (CHECKPOINT, *FILES):
                     (path / file).unlink(missing_ok=True)
-            self.sweep()
+            self.remove_leftovers()
         except BaseException:
             self.close()
             raise
@@ -114,11 +114,11 @@ class RunDirectory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Release the directory."""
         self._lock.close()
 
-    def sweep(self) -> None:
-        """Remove what a killed process was in the middle of writing."""
+    def remove_leftovers(self) -> None:
+        """Remove the files that a killed process had not finished writing."""
         with reported(self.path, "tidied"):
             for file in self.path.glob(f"{files.TEMPORARY}*"):
                 file.unlink(missing_ok=True)
@@ -135,7 +135,7 @@ class RunDirectory:
             temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Write `manifest.json`; NaN and infinities, which JSON has not, become null."""
+        """Write `manifest.json`; NaN and infinities, which JSON lacks, become null."""
         self.write(MANIFEST, manifest_text(manifest))
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:

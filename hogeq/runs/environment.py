@@ -56,7 +56,7 @@ def _git(package: Path) -> dict[str, Any] | None:
         ).stdout.strip()
 
     try:
-        # Installed somewhere below another project's checkout, its commit would say nothing.
+        # In a folder inside another project's checkout, that project's commit would say nothing.
         ask("ls-files", "--error-unmatch", Path(__file__).name)
         return {
             "commit": ask("rev-parse", "HEAD"),

@@ -15,7 +15,7 @@ from hogeq.runs.metrics import read_metrics
 from hogeq.support.yaml import ConfigError, read_yaml
 
 CUT_OFF: Final = "cut off"
-"""Status of a run whose process is gone without a word."""
+"""Status of a run whose process ended without noting it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _directories(root: Path) -> Iterator[Path]:
 
 
 def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Make up for the manifest of a run under way, which is that of its beginning."""
+    """Take from `metrics.csv` what the manifest of a run under way does not say yet."""
     if not (path / METRICS).exists():
         return {}
     rows = read_metrics(path / METRICS)

@@ -186,7 +186,7 @@ class _Runner:
     def whole(self, quiet: bool) -> RunSummary:
         """Do what is left of the run."""
         directory = self.directory
-        directory.sweep()
+        directory.remove_leftovers()
         directory.write(CONFIG, self.config.to_yaml())
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint

@@ -27,7 +27,7 @@ from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0
-"""Seconds to wait for a run directory that a process, given up or dying, may still hold."""
+"""Seconds to wait for a run directory that a dying process may still hold."""
 
 GRACE: Final = 30.0
 """Seconds that runs are given to write a checkpoint when the sweep is stopped."""
@@ -82,7 +82,7 @@ class PointTask:
     folder : str
         The sweep's folder, where the sweep was started.
     token : str
-        What a file in that folder says. A worker that reads it there sees the same folder.
+        Content of a file in that folder: a worker that reads it there sees the same folder.
     overwrite : bool
         Replace a run that is there.
     """
@@ -110,12 +110,12 @@ class PointResult:
 
 
 def compute_point(task: PointTask) -> PointResult:
-    """Run one point: in its place if that can be seen from here, or in a folder of its own.
+    """Run one point: in the sweep's folder if that is seen from here, or in a temporary one.
 
     Returns
     -------
     PointResult
-        Whatever happens, so that no error has to travel.
+        Errors are told in it, whatever they are, so that none has to be sent as an exception.
     """
     folder, config = Path(task.folder), task.config
     try:

@@ -240,7 +240,7 @@ def test_replacing_keeps_the_old_file_when_its_block_fails(tmp_path: Path) -> No
 def test_what_a_killed_writer_left_is_swept(folder: Path) -> None:
     (folder / ".tmp-0a1b2c3d-policy.npz").write_text("torn")
     with RunDirectory.resume(folder) as directory:
-        directory.sweep()
+        directory.remove_leftovers()
     assert not list(folder.glob(".tmp*"))
     assert (folder / "policy.npz").exists()
 
