@@ -18,7 +18,7 @@ from timing import Timing, in_turn, least, report
 from hogeq.contest.tournament import play
 from hogeq.evaluation.win_rates import mover_value, pair, win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.population import Population
+from hogeq.response.population import CounterPool
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
@@ -102,8 +102,8 @@ def threads() -> Iterator[Timing]:
     field = matrices(game, 24)
 
     def climbed() -> Any:
-        pool = Population(game, field.astype(np.int8))
-        return pool.climb(target, len(field)), pool.matrices
+        pool = CounterPool(game, field.astype(np.int8))
+        return pool.climb(target, len(field)), pool.members
 
     def iterated(name: str, **options: int) -> Callable[[], Any]:
         solver = SOLVERS[name](**options)

@@ -34,20 +34,18 @@ from hogeq.contest.objectives import (
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
-from hogeq.model.shared import shared_workspace
-from hogeq.model.workspace import TIE, Role, WinRate
-from hogeq.response.moves import TEMPERATURES
+from hogeq.model.workspace import TIE
+from hogeq.response.moves import perturb_matrix, random_policy, to_matrix
+from hogeq.response.population import Population
 from hogeq.response.search import SearchBudget
 from hogeq.strategies.arrays import as_policy
-from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.workers import compute
 
 Progress = Callable[[], object]
 
 STEP_LIMIT = 1000  # ascents have ended in fewer than 100
 
-KICKED = 0.03  # share of cells
+PERTURBED_SHARE = 0.03  # of the cells
 
 TARGETS = 8  # rivals not yet beaten that are tried one by one
 
@@ -65,59 +63,21 @@ class Answer(NamedTuple):
     """How many are matches won, above 0.500001."""
 
 
-class _Measured(NamedTuple):
-    values: Floats
-    """(G, G, K), weighted sum of counterfactual values."""
-    infoset_reach: Floats
-    """(G, G), the same of reach."""
-    rates: Floats
-    """(n,)"""
-
-
-class FieldPasses:
-    """The rivals, and passes over the game against each."""
+class Field(Population):
+    """The rivals, as policies."""
 
     def __init__(self, game: Game, rivals: Sequence[ArrayLike]) -> None:
         if not len(rivals):
             raise ValueError("field: 0 strategies, allowed are 1 or more")
-        self.game = game
-        self.rivals = [policy_of(game, rival) for rival in rivals]
+        super().__init__(game, [policy_of(game, rival) for rival in rivals])
 
-    def rates(self, policy: Floats) -> Floats:
-        """Exact win rate against every rival, (n,)."""
+    def answer(self, strategy: Matrix | Floats) -> Answer:
+        """Judge a valid strategy, a matrix or a policy."""
+        return _answer(strategy, self.rates_of(as_policy(strategy, self.game.num_actions)))
 
-        def rate(rival: Floats) -> float:
-            work = shared_workspace(self.game, 2)
-            return work.win_rate(np.stack([policy, rival])).win_rate
 
-        return np.array(compute(rate, self.rivals, local=True))
-
-    def measure(self, policy: Floats, weights: Floats) -> _Measured:
-        """Sum what one pass each finds, by weights (n,)."""
-
-        def one(rival: Floats) -> tuple[Floats, Floats, float]:
-            work = shared_workspace(self.game, 2)
-            policies = np.stack([policy, rival])
-            work.forward(policies)
-            first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
-            return (
-                work.counterfactual_values.copy(),
-                work.infoset_reach.copy(),
-                WinRate.from_starts(first, other).win_rate,
-            )
-
-        values, infoset_reach = np.zeros(policy.shape), np.zeros(policy.shape[:-1])
-        rates = []
-        for weight, found in zip(weights, compute(one, self.rivals, local=True), strict=True):
-            values += weight * found[0]
-            infoset_reach += weight * found[1]
-            rates.append(found[2])
-        return _Measured(values, infoset_reach, np.array(rates))
-
-    def answer(self, strategy: NDArray[np.int8] | Floats) -> Answer:
-        """Judge a strategy."""
-        rates = self.rates(policy_of(self.game, strategy))
-        return Answer(strategy, rates, float(rates.mean()), count_beaten(rates))
+def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
+    return Answer(strategy, rates, float(rates.mean()), count_beaten(rates))
 
 
 def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
@@ -129,7 +89,7 @@ def answer_field(
     rivals: Sequence[ArrayLike],
     objective: Objective = "mean",
     effort: SearchBudget | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda: None,
 ) -> Answer:
     """Search for the matrix that does best against a field.
 
@@ -156,58 +116,38 @@ def answer_field(
     """
     effort = effort or SearchBudget()
     check_objective(objective)
-    field = FieldPasses(game, rivals)
+    field = Field(game, rivals)
     found = [_search(field, objective, effort, start, progress) for start in range(effort.starts)]
     return max(found, key=lambda answer: rank_of(answer, objective))
 
 
 def _search(
-    field: FieldPasses,
+    field: Field,
     objective: Objective,
     effort: SearchBudget,
     start: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Answer:
     game = field.game
     random = np.random.default_rng([effort.seed, start])
     policy = np.full(game.shape, 1.0 / game.num_actions)
-    weights = np.full(len(field.rivals), 1.0 / len(field.rivals))
+    weights = field.weights
     if start > 0:
-        policy = random.dirichlet(np.ones(game.num_actions), game.shape[:2])
+        policy = random_policy(game, random)
     if start > 0 and objective == "beaten":
         # Who can be beaten together is not known: each start leans to some of the rivals.
         weights = random.dirichlet(np.ones(len(weights)))
-    _anneal(field, policy, weights, effort, progress)
-    best = _climb(field, policy.argmax(axis=2).astype(np.int8), objective, progress)
+    field.anneal(policy, effort.anneal_steps, effort.damping, weights=weights, progress=progress)
+    best = _climb(field, to_matrix(policy), objective, progress)
     for _ in range(effort.kicks):
         matrix = np.array(best.strategy, np.int8)
-        cells = random.random(matrix.shape) < KICKED
-        matrix[cells] = random.integers(game.num_actions, size=int(cells.sum()))
+        perturb_matrix(matrix, PERTURBED_SHARE, game.num_actions, random)
         again = _climb(field, matrix, objective, progress)
         best = max(best, again, key=lambda answer: rank_of(answer, objective))
     return best
 
 
-def _anneal(
-    field: FieldPasses,
-    policy: Floats,
-    weights: Floats,
-    effort: SearchBudget,
-    progress: Progress | None,
-) -> None:
-    """Cool a softmax responder to the field, all cells at once; the policy is rewritten."""
-    for temperature in np.geomspace(*TEMPERATURES, effort.anneal_steps):
-        found = field.measure(policy, weights)
-        target = softmax(given_arrival(found.values, found.infoset_reach) / temperature)
-        met = found.infoset_reach > 0.0
-        policy[met] += effort.damping * (target[met] - policy[met])
-        if progress is not None:
-            progress()
-
-
-def _climb(
-    field: FieldPasses, matrix: Matrix, objective: Objective, progress: Progress | None
-) -> Answer:
+def _climb(field: Field, matrix: Matrix, objective: Objective, progress: Progress) -> Answer:
     """Ascend, for "beaten" on ever sharper scores; the best matrix on the way.
 
     `matrix` is rewritten.
@@ -236,17 +176,14 @@ def _climb(
     return best
 
 
-def _ascend(
-    field: FieldPasses, matrix: Matrix, score: Score, progress: Progress | None
-) -> Iterator[Answer]:
+def _ascend(field: Field, matrix: Matrix, score: Score, progress: Progress) -> Iterator[Answer]:
     """Raise a score until no step does; the matrix is rewritten, and given after every step."""
     rolls = field.game.num_actions
-    rates = field.rates(as_policy(matrix, rolls))
+    rates = field.rates_of(as_policy(matrix, rolls))
     size = matrix.size
     for _ in range(STEP_LIMIT):
         found = field.measure(as_policy(matrix, rolls), score.weights(rates))
-        if progress is not None:
-            progress()
+        progress()
         present = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
         gains = (found.values.max(axis=2) - present[..., 0]).ravel()
         better = np.argsort(-gains, kind="stable")
@@ -257,11 +194,11 @@ def _ascend(
             changed = matrix.copy()
             cells = better[:size]
             changed.ravel()[cells] = choice[cells]
-            after = field.rates(as_policy(changed, rolls))
+            after = field.rates_of(as_policy(changed, rolls))
             if score.score(after) > score.score(rates):
                 break
             size //= 2
         if size == 0:
             return
         matrix[...], rates = changed, after
-        yield Answer(changed, rates, float(rates.mean()), count_beaten(rates))
+        yield _answer(changed, rates)

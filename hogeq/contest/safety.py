@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.contest.field import Answer, FieldPasses, Progress, answer_field, rank_of
+from hogeq.contest.field import Answer, Field, Progress, answer_field, rank_of
 from hogeq.contest.objectives import (
     WIN_EDGES,
     MeanWins,
@@ -19,6 +19,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound
+from hogeq.response.moves import to_matrix
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
@@ -69,7 +70,7 @@ def restricted_response(
     *,
     start: ArrayLike | None = None,
     steps: int = 100,
-    progress: Progress | None = None,
+    progress: Progress = lambda: None,
 ) -> Floats:
     """Policy for a field of which a share is free to exploit it: a restricted Nash response.
 
@@ -106,22 +107,22 @@ def restricted_response(
     check_number("share", share, least=0, most=1)
     check_number("steps", steps, whole=True, least=1)
     first = None if start is None else policy_of(game, start)
-    return _restricted(FieldPasses(game, rivals), share, objective, first, steps, progress)
+    return _restricted(Field(game, rivals), share, objective, first, steps, progress)
 
 
 def _restricted(
-    field: FieldPasses,
+    field: Field,
     share: float,
     objective: Objective,
     first: Floats | None,
     steps: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Floats:
     game = field.game
     work = game.workspace(2)
     regrets, free_regrets, total = (np.zeros(game.shape) for _ in range(3))
     score: Score = MeanWins() if objective == "mean" else SmoothWins(WIN_EDGES[0])
-    weights = np.full(len(field.rivals), 1.0 / len(field.rivals))
+    weights = field.weights
     if first is not None:
         regrets += HEAD_START * field.measure(first, weights).infoset_reach[..., None] * first
     for step in range(1, steps + 1):
@@ -142,8 +143,7 @@ def _restricted(
         if share > 0.0:
             pair = np.stack([free, match_regrets(regrets, EXPLORED)])
             _learn(free_regrets, free, counterfactual_values(work, pair).values)
-        if progress is not None:
-            progress()
+        progress()
     return normalised(total)
 
 
@@ -161,7 +161,7 @@ def tradeoff(
     mixed: bool = False,
     effort: SearchBudget | None = None,
     steps: int = 100,
-    progress: Progress | None = None,
+    progress: Progress = lambda: None,
 ) -> list[Point]:
     """How much of the win rate against a field is the price of safety.
 
@@ -205,7 +205,7 @@ def answer_below(
     mixed: bool = False,
     effort: SearchBudget | None = None,
     steps: int = 100,
-    progress: Progress | None = None,
+    progress: Progress = lambda: None,
 ) -> tuple[Point, list[Point]]:
     """Search for what does best against a field and is attacked with no more than a cap.
 
@@ -269,7 +269,7 @@ def study_field(
     mixed: bool = False,
     effort: SearchBudget | None = None,
     steps: int = 100,
-    progress: Progress | None = None,
+    progress: Progress = lambda: None,
 ) -> FieldStudy:
     """Search for what does best against a field, if asked for with a cap and a trade-off curve.
 
@@ -342,7 +342,7 @@ class _Judge:
         mixed: bool,
         effort: SearchBudget,
         steps: int,
-        progress: Progress | None,
+        progress: Progress,
     ) -> None:
         self.game, self.rivals, self.objective, self.mixed = game, rivals, objective, mixed
         self.effort, self.steps, self.progress = effort, steps, progress
@@ -366,5 +366,5 @@ class _Judge:
             steps=self.steps,
             progress=self.progress,
         )
-        field = FieldPasses(self.game, self.rivals)
-        return field.answer(policy if self.mixed else policy.argmax(axis=2).astype(np.int8))
+        field = Field(self.game, self.rivals)
+        return field.answer(policy if self.mixed else to_matrix(policy))

@@ -10,7 +10,7 @@ from hogeq.model.game import Game
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
-from hogeq.response.population import Population
+from hogeq.response.population import CounterPool
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
 from hogeq.support.progress import progress_bar
@@ -105,23 +105,23 @@ class LocalSearch:
             matrix = Round(seed=self.seed).matrix(game, strategy)
         else:
             matrix = argmax(game, strategy)
-        pool = Population(game, counters)
+        pool = CounterPool(game, counters)
         policy = np.eye(game.num_actions)[matrix]
-        pool.attack(policy, self.starts, self.anneal_steps, [self.seed, 0])
-        rate = pool.rates(policy).max()
+        pool.search(policy, self.starts, self.anneal_steps, [self.seed, 0])
+        rate = pool.rates_against(policy).max()
         return SearchState(
-            matrix, np.array(rate), pool.matrices, np.array(float(self.radius)), np.array(0)
+            matrix, np.array(rate), pool.members, np.array(float(self.radius)), np.array(0)
         )
 
     def step(self, game: Game, state: SearchState) -> SearchState:
         """One round."""
         iteration = int(state.iteration) + 1
         one_hot = np.eye(game.num_actions)
-        pool = Population(game, state.pool)
+        pool = CounterPool(game, state.pool)
         matrix = self._descended(game, pool, state.matrix, max(1, int(state.radius)))
         rate = pool.climb(one_hot[matrix], self.warm)
         if rate < float(state.rate):
-            found = pool.attack(
+            found = pool.search(
                 one_hot[matrix], self.starts, self.anneal_steps, [self.seed, iteration]
             )
             rate = max(rate, found)
@@ -129,31 +129,31 @@ class LocalSearch:
         best = matrix if better else state.matrix
         if not better:  # what beat the candidate may, taken further, beat the matrix that is kept
             pool.climb(one_hot[best], self.warm)
-            pool.attack(one_hot[best], 1, self.anneal_steps, [self.seed, iteration, 1])
-        rates = pool.rates(one_hot[best])
+            pool.search(one_hot[best], 1, self.anneal_steps, [self.seed, iteration, 1])
+        rates = pool.rates_against(one_hot[best])
         pool.shrink(one_hot[best], self.most)
         radius = float(state.radius) * (1.5 if better else 0.95)
         return SearchState(
             best,
             np.array(rates.max()),
-            pool.matrices,
+            pool.members,
             np.array(np.clip(radius, 1.0, matrix.size)),
             np.array(iteration),
         )
 
-    def _descended(self, game: Game, pool: Population, matrix: Matrix, radius: int) -> Matrix:
+    def _descended(self, game: Game, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
         """Change at most `radius` cells so that the best counter of the pool wins less."""
         one_hot = np.eye(game.num_actions)
-        slopes = pool.slopes(one_hot[matrix], self.active)
+        slopes = pool.part(one_hot[matrix], self.active).slopes(one_hot[matrix])
         worst, left, count = slopes.rates.max(), radius, radius
         while count >= 1:
             moves = best_moves(slopes, one_hot[matrix] == 0.0, count)
             candidate = made(matrix, moves)
-            rate = pool.rates(one_hot[candidate]).max()
+            rate = pool.rates_against(one_hot[candidate]).max()
             if rate < worst - 1e-9:
                 left -= int((candidate != matrix).sum())
                 matrix, worst = candidate, rate
-                slopes = pool.slopes(one_hot[matrix], self.active)
+                slopes = pool.part(one_hot[matrix], self.active).slopes(one_hot[matrix])
                 count = min(count, left)
             else:
                 count //= 4

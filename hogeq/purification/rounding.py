@@ -9,7 +9,7 @@ from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.purification.programs import best_moves
-from hogeq.response.population import Population, Slopes
+from hogeq.response.population import CounterPool, Slopes
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
 from hogeq.support.progress import progress_bar
@@ -81,8 +81,8 @@ class Round:
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G) at the end of all stages."""
         rows = policy_of(game, policy)
-        pool = Population(game)
-        pool.attack(rows, 2, self.anneal_steps, [self.seed, 0])
+        pool = CounterPool(game)
+        pool.search(rows, 2, self.anneal_steps, [self.seed, 0])
         mixed = _settle(rows, np.ones(rows.shape[:2], bool))
         size, stage = int(mixed.sum()), 0
         with progress_bar("rounding", size, "cell") as bar:
@@ -93,12 +93,12 @@ class Round:
                     self._adapt(rows, mixed, pool.slopes(rows))
                 _settle(rows, mixed)
                 pool.shrink(rows, self.most)
-                bar.set_postfix_str(f"attack {rate:.5f}, pool {len(pool.matrices)}")
+                bar.set_postfix_str(f"attack {rate:.5f}, pool {len(pool.members)}")
                 bar.update(size - int(mixed.sum()) - bar.n)
         return rows.argmax(axis=2).astype(np.int8)
 
     def _fix(
-        self, game: Game, pool: Population, rows: Floats, mixed: NDArray[np.bool_], stage: int
+        self, game: Game, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
     ) -> float:
         """Make a share of the mixed cells pure; both arrays are rewritten.
 
@@ -128,9 +128,9 @@ class Round:
                 if left[cell]:
                     trial[cell] = np.eye(rows.shape[2])[moves.rolls[move]]
                     left[cell] = False
-            before = max(slopes.rates.max(), pool.rates(trial).max())
+            before = max(slopes.rates.max(), pool.rates_against(trial).max())
             climbed = pool.climb(trial, self.warm)
-            found = pool.attack(trial, 1, self.anneal_steps, [self.seed, stage, attempt])
+            found = pool.search(trial, 1, self.anneal_steps, [self.seed, stage, attempt])
             rate = max(climbed, found)
             if rate < least:
                 least, kept = rate, (trial, left)

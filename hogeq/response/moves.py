@@ -5,7 +5,7 @@ import numpy as np
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 
@@ -89,10 +89,52 @@ def anneal(
         work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
 
 
+def respond(
+    game: Game,
+    policies: Floats,
+    steps: int,
+    damping: float,
+    cooling: tuple[float, float] = TEMPERATURES,
+    sweeps: int | None = None,
+) -> tuple[float, int]:
+    """Anneal player 0, make its policy pure, and let it ascend against player 1.
+
+    Parameters
+    ----------
+    game : Game
+    policies : float64 (2, G, G, K)
+        Row 0 is rewritten; it becomes a matrix, one-hot.
+    steps, damping, cooling
+        As in :func:`anneal`.
+    sweeps : int, optional
+        Most sweeps of an ascent in single precision; by default it goes to the end, in double.
+
+    Returns
+    -------
+    tuple of float, int
+        Win rate, and sweeps of the ascent over the table.
+    """
+    anneal(game, policies, steps, damping, cooling)
+    to_pure(policies[0])
+    if sweeps is None:
+        return climb(game, policies)
+    return ascend(quick_workspace(game, 2), policies, sweeps)
+
+
+def random_policy(game: Game, random: np.random.Generator, concentration: float = 1.0) -> Floats:
+    """Policy (G, G, K) whose rows are drawn from a Dirichlet distribution, uniform by default."""
+    return random.dirichlet(np.full(game.num_actions, concentration), game.shape[:-1])
+
+
+def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> float:
+    """Draw a number whose logarithm is uniform between those of two limits."""
+    return float(np.exp(random.uniform(*np.log(limits))))
+
+
 def ith_start(
-    target: Floats, start: int, random: np.random.Generator
+    game: Game, target: Floats, start: int, random: np.random.Generator
 ) -> tuple[Floats, tuple[float, float]]:
-    """Where a responder starts, by the number of the start, and between which temperatures.
+    """Give the initial policy and the temperature range of the i-th start.
 
     Far from equilibrium the best counters are found from hot and uniform, close to it from the
     strategy attacked itself, hardly warmed: neither finds what the other does.
@@ -106,13 +148,13 @@ def ith_start(
         return np.full_like(target, 1.0 / target.shape[-1]), TEMPERATURES
     if start == 1:
         return target.copy(), (WARM_TEMPERATURE, TEMPERATURES[1])
-    noise = random.dirichlet(np.ones(target.shape[-1]), target.shape[:-1])
+    noise = random_policy(game, random)
     if start % 2 == 0:
-        hot = float(np.exp(random.uniform(*np.log([0.1 * TEMPERATURES[0], TEMPERATURES[0]]))))
+        hot = log_uniform(random, (0.1 * TEMPERATURES[0], TEMPERATURES[0]))
         return noise, (hot, TEMPERATURES[1])
     share = random.uniform(0.5, 1.0)
     blend = share * target + (1.0 - share) * noise
-    hot = float(np.exp(random.uniform(*np.log([0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE]))))
+    hot = log_uniform(random, (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE))
     return blend, (hot, TEMPERATURES[1])
 
 
@@ -123,10 +165,30 @@ def to_pure(policy: Floats) -> None:
     np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
 
 
+def to_matrix(policy: Floats) -> Matrix:
+    """Matrix (G, G) of the most probable rolls, the lower on ties."""
+    return policy.argmax(axis=-1).astype(np.int8)
+
+
 def perturb(policy: Floats, random: np.random.Generator) -> None:
-    """Put random rolls into a share of all cells, log-uniform between those of `PERTURBED_SHARES`."""
+    """Put random rolls into some cells of a policy, which is rewritten.
+
+    Their share is log-uniform between those of `PERTURBED_SHARES`.
+    """
     cells = policy.shape[:-1]
-    share = np.exp(random.uniform(*np.log(PERTURBED_SHARES)))
+    share = log_uniform(random, PERTURBED_SHARES)
     chosen = random.random(cells) < share
     rolls = random.integers(policy.shape[-1], size=cells)[chosen]
     policy[chosen] = np.eye(policy.shape[-1])[rolls]
+
+
+def perturb_matrix(
+    matrix: Matrix, share: float, num_actions: int, random: np.random.Generator
+) -> None:
+    """Put random rolls into a given share of a matrix's cells; the matrix is rewritten.
+
+    Rolls are drawn for the cells chosen only, so the random numbers are not those of
+    :func:`perturb`.
+    """
+    cells = random.random(matrix.shape) < share
+    matrix[cells] = random.integers(num_actions, size=int(cells.sum()))

@@ -1,120 +1,280 @@
-"""A growing pool of counter-matrices, and the changes of a strategy that they like least.
+"""Many strategies that one policy meets: opponents of a responder, or responders to a policy.
 
 A win rate is linear in each row of a policy, so one pass forward and one back give the exact effect
-of every change of a single cell on what a counter wins.  Effects of several cells do not add up
-exactly: what is chosen by their sums must be evaluated before it is believed.
+of every change of a single cell on the win rate against one opponent, and weighted sums of them the
+effect on the win rate against a mixture. Effects of several cells do not add up exactly: what is
+chosen by their sums must be evaluated before it is believed.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
-from hogeq.model.workspace import Role
-from hogeq.response.moves import anneal, climb, to_pure
+from hogeq.model.workspace import Role, WinRate
+from hogeq.response.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
+from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
 
-DAMPING = 0.5
+DAMPING = 0.5  # of the search for new counters
+
+BATCH = 32  # passes whose tables are held in memory together
+
+
+class Pass(NamedTuple):
+    """What one pass of a policy against one member finds."""
+
+    starts: tuple[float, float]
+    """Win probability of whoever moves first: the policy, or the member."""
+    values: Floats
+    """(G, G, K), counterfactual values of the policy's rolls."""
+    infoset_reach: Floats
+    """(G, G), probability that the policy comes to move at a cell."""
+
+
+class Measured(NamedTuple):
+    """What passes of a policy against all members find."""
+
+    values: Floats
+    """(G, G, K), weighted sum of counterfactual values."""
+    infoset_reach: Floats
+    """(G, G), the same of reach."""
+    rates: Floats
+    """(n,), win rate of the policy against every member."""
 
 
 class Slopes(NamedTuple):
-    """First-order effects on n counters of making single cells pure."""
+    """First-order effects on n members of making single cells of a policy pure."""
 
     rates: Floats
-    """(n,), win rate of every counter now."""
+    """(n,), win rate of every member now."""
     changes: Floats
     """(n, G, G, K), what would be added to it if this cell rolled so many dice for sure."""
     reach: Floats
-    """(n, G, G), probability that the strategy comes to move at a cell."""
+    """(n, G, G), probability that the policy comes to move at a cell."""
 
 
 class Population:
-    """Counter-matrices, and passes of a strategy against all of them.
+    """Strategies, and passes of a policy against all of them.
+
+    Passes are computed by threads of this process (:func:`hogeq.support.workers.compute`).
+
+    Parameters
+    ----------
+    game : Game
+    members : sequence of arrays
+        Valid matrices (G, G) or policies (G, G, K).
+    weights : float64 (n,), optional
+        Of the members in their mixture; by default all alike.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        members: Sequence[NDArray[Any]] | NDArray[Any],
+        weights: Floats | None = None,
+    ) -> None:
+        self.game = game
+        self.members = members
+        self.weights = np.full(len(members), 1.0 / max(1, len(members)))
+        if weights is not None:
+            self.weights = weights
+
+    def rates_of(self, policy: Floats) -> Floats:
+        """Exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
+        return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
+
+    def rates_against(self, policy: Floats) -> Floats:
+        """Exact win rate of every member against a policy (G, G, K), float64 (n,)."""
+        rate = partial(_rate_of_member, self.game, policy)
+        return np.array(compute(rate, self.members, local=True))
+
+    def passes(self, policy: Floats) -> Iterator[Pass]:
+        """Pass with a policy (G, G, K) against each member, in their order."""
+        for start in range(0, len(self.members), BATCH):
+            batch = self.members[start : start + BATCH]
+            yield from compute(partial(_pass, self.game, policy), batch, local=True)
+
+    def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
+        """Counterfactual values and reach of a policy (G, G, K) against the mixture.
+
+        Parameters
+        ----------
+        policy : float64 (G, G, K)
+        weights : float64 (n,), optional
+            Instead of those of the population.
+        """
+        rates = []
+
+        def told() -> Iterator[Counterfactual]:
+            for one in self.passes(policy):
+                rates.append(WinRate.from_starts(*one.starts).win_rate)
+                yield Counterfactual(one.values, one.infoset_reach)
+
+        total = mixed(policy, self.weights if weights is None else weights, told())
+        return Measured(total.values, total.infoset_reach, np.array(rates))
+
+    def slopes(self, policy: Floats) -> Slopes:
+        """Effects of all changes of single cells of a policy (G, G, K)."""
+        rates, changes, reach = [], [], []
+        for (first, other), values, infoset_reach in self.passes(policy):
+            kept = (values * policy).sum(axis=2, keepdims=True)
+            rates.append((1.0 - first + other) / 2.0)
+            changes.append(kept - values)
+            reach.append(infoset_reach)
+        return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
+
+    def anneal(
+        self,
+        policy: Floats,
+        steps: int,
+        damping: float,
+        *,
+        weights: Floats | None = None,
+        everywhere: bool = False,
+        progress: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Cool a softmax responder to the mixture, all cells at once.
+
+        Against a single opponent :func:`hogeq.response.moves.anneal` is better: it moves the cells
+        one after the other, each seeing what those behind it have become.
+
+        Parameters
+        ----------
+        policy : float64 (G, G, K)
+            Rewritten.
+        steps : int
+            While the temperature falls between those of `TEMPERATURES`.
+        damping : float
+            Share of the way to the softmax that a step goes.
+        weights : float64 (n,), optional
+            Instead of those of the population.
+        everywhere : bool
+            Let rows that play does not reach become uniform; otherwise they stay as they are.
+        progress : callable, optional
+            Called after every step.
+        """
+        for temperature in np.geomspace(*TEMPERATURES, steps):
+            found = self.measure(policy, weights)
+            wanted = softmax(given_arrival(found.values, found.infoset_reach) / temperature)
+            moving = everywhere | (found.infoset_reach > 0.0)
+            policy[moving] += damping * (wanted[moving] - policy[moving])
+            progress()
+
+
+class CounterPool(Population):
+    """A growing pool of counter-matrices to a strategy that changes.
 
     Attributes
     ----------
-    matrices : int8 (n, G, G)
+    members : int8 (n, G, G)
     """
 
+    members: Matrix
+
     def __init__(self, game: Game, matrices: Matrix | None = None) -> None:
-        self.game = game
         empty = np.zeros((0, *game.shape[:2]), np.int8)
-        self.matrices: Matrix = empty if matrices is None else np.array(matrices, np.int8)
+        super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
 
-    def rates(self, policy: Floats) -> Floats:
-        """Exact win rate of every counter against a policy (G, G, K), float64 (n,)."""
+    def strongest(self, policy: Floats, most: int) -> NDArray[np.int64]:
+        """Places of the `most` counters that win most against a policy, the oldest on ties."""
+        return np.argsort(-self.rates_against(policy), kind="stable")[:most]
 
-        def rate(matrix: Matrix) -> float:
-            work = shared_workspace(self.game, 2)
-            return work.win_rate(np.stack([self._one_hot(matrix), policy])).win_rate
+    def part(self, policy: Floats, most: int) -> "CounterPool":
+        """Pool of the `most` counters that win most against a policy, in the same order."""
+        if len(self.members) <= most:
+            return self
+        return CounterPool(self.game, self.members[np.sort(self.strongest(policy, most))])
 
-        return np.array(compute(rate, self.matrices, local=True))
-
-    def slopes(self, policy: Floats, most: int | None = None) -> Slopes:
-        """Effects of all changes of single cells of a policy (G, G, K).
-
-        On the `most` counters that win most, the oldest on ties; by default on all of them.
-        """
-        chosen = self.matrices
-        if most is not None and most < len(chosen):
-            order = np.argsort(-self.rates(policy), kind="stable")
-            chosen = chosen[np.sort(order[:most])]
-
-        def slope(matrix: Matrix) -> tuple[float, Floats, Floats]:
-            work = shared_workspace(self.game, 2)
-            policies = np.stack([policy, self._one_hot(matrix)])
-            work.forward(policies)
-            first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
-            kept = (work.counterfactual_values * policy).sum(axis=2, keepdims=True)
-            return (
-                (1.0 - first + other) / 2.0,
-                kept - work.counterfactual_values,
-                work.infoset_reach.copy(),
-            )
-
-        rates, changes, reach = zip(*compute(slope, chosen, local=True), strict=True)
-        return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
+    def shrink(self, policy: Floats, most: int) -> None:
+        """Keep only the `most` counters that win most against a policy."""
+        self.members = self.part(policy, most).members
 
     def climb(self, policy: Floats, warm: int) -> float:
         """Let the `warm` counters that win most climb further; keep them, return the best rate."""
-        order = np.argsort(-self.rates(policy), kind="stable")[:warm]
+        starts = self.members[self.strongest(policy, warm)]
+        return self._keep(compute(partial(_climbed, self.game, policy), starts, local=True))
 
-        def further(start: int) -> tuple[float, Matrix]:
-            return self._climbed(self._one_hot(self.matrices[start]), policy)
-
-        return self._keep(compute(further, order, local=True))
-
-    def attack(self, policy: Floats, starts: int, anneal_steps: int, seed: list[int]) -> float:
-        """Search for new counters as :func:`hogeq.response.search.attack` does; the best rate."""
-
-        def search(start: int) -> tuple[float, Matrix]:
-            random = np.random.default_rng([*seed, start])
-            first = random.dirichlet(np.ones(self.game.num_actions), policy.shape[:2])
-            policies = np.stack([first, policy])
-            anneal(self.game, policies, anneal_steps, DAMPING)
-            to_pure(policies[0])
-            return self._climbed(policies[0], policy)
-
+    def search(self, policy: Floats, starts: int, anneal_steps: int, seed: Sequence[int]) -> float:
+        """Search for new counters from random policies; keep them, return the best rate."""
+        search = partial(_found, self.game, policy, anneal_steps, seed)
         return self._keep(compute(search, range(starts), local=True))
-
-    def shrink(self, policy: Floats, most: int) -> None:
-        """Keep only the `most` counters that win most against a policy, the oldest on ties."""
-        if len(self.matrices) > most:
-            kept = np.argsort(-self.rates(policy), kind="stable")[:most]
-            self.matrices = self.matrices[np.sort(kept)]
-
-    def _climbed(self, start: Floats, policy: Floats) -> tuple[float, Matrix]:
-        policies = np.stack([start, policy])
-        rate, _ = climb(self.game, policies)
-        return rate, policies[0].argmax(axis=2).astype(np.int8)
 
     def _keep(self, found: list[tuple[float, Matrix]]) -> float:
         for _, matrix in found:
-            if not (self.matrices == matrix).all(axis=(1, 2)).any():
-                self.matrices = np.concatenate([self.matrices, matrix[None]])
+            if not (self.members == matrix).all(axis=(1, 2)).any():
+                self.members = np.concatenate([self.members, matrix[None]])
         return max(rate for rate, _ in found)
 
-    def _one_hot(self, matrix: Matrix) -> Floats:
-        return np.eye(self.game.num_actions)[matrix]
+
+def mixed(
+    like: Floats, weights: Iterable[float], found: Iterable[Counterfactual]
+) -> Counterfactual:
+    """Counterfactual values and reach against a mixture of opponents.
+
+    Parameters
+    ----------
+    like : float64 (G, G, K)
+        An array of the shape of the values.
+    weights : iterable of float
+        Of the opponents.
+    found : iterable of Counterfactual
+        Against each of them.
+
+    Returns
+    -------
+    Counterfactual
+        Fresh arrays.
+    """
+    values, infoset_reach = np.zeros_like(like), np.zeros(like.shape[:-1])
+    for weight, one in zip(weights, found, strict=True):
+        values += weight * one.values
+        infoset_reach += weight * one.infoset_reach
+    return Counterfactual(values, infoset_reach)
+
+
+# --- one member -----------------------------------------------------------------------------------
+
+
+def _policy(game: Game, member: NDArray[Any]) -> Floats:
+    is_policy = member.ndim == len(game.shape)
+    return member if is_policy else np.eye(game.num_actions)[member]
+
+
+def _rate(game: Game, policy: Floats, member: NDArray[Any]) -> float:
+    policies = np.stack([policy, _policy(game, member)])
+    return shared_workspace(game, 2).win_rate(policies).win_rate
+
+
+def _rate_of_member(game: Game, policy: Floats, member: NDArray[Any]) -> float:
+    policies = np.stack([_policy(game, member), policy])
+    return shared_workspace(game, 2).win_rate(policies).win_rate
+
+
+def _pass(game: Game, policy: Floats, member: NDArray[Any]) -> Pass:
+    work = shared_workspace(game, 2)
+    policies = np.stack([policy, _policy(game, member)])
+    work.forward(policies)
+    first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
+    return Pass((first, other), work.counterfactual_values.copy(), work.infoset_reach.copy())
+
+
+def _climbed(game: Game, policy: Floats, counter: Matrix) -> tuple[float, Matrix]:
+    policies = np.stack([_policy(game, counter), policy])
+    rate, _ = climb(game, policies)
+    return rate, to_matrix(policies[0])
+
+
+def _found(
+    game: Game, policy: Floats, anneal_steps: int, seed: Sequence[int], start: int
+) -> tuple[float, Matrix]:
+    random = np.random.default_rng([*seed, start])
+    policies = np.stack([random_policy(game, random), policy])
+    rate, _ = respond(game, policies, anneal_steps, DAMPING)
+    return rate, to_matrix(policies[0])

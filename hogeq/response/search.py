@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
-from hogeq.response.moves import anneal, climb, ith_start, perturb, to_pure
+from hogeq.response.moves import climb, ith_start, perturb, respond, to_matrix
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
 from hogeq.support.workers import compute
@@ -137,7 +137,7 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
         rate, sweeps = climb(game, mirror)
         total += sweeps
         if rate > win_rate:
-            matrix, win_rate = mirror[0].argmax(axis=-1).astype(np.int8), rate
+            matrix, win_rate = to_matrix(mirror[0]), rate
     return ResponseFound(matrix, win_rate, effort, total, tuple(rate for _, rate, _ in found))
 
 
@@ -145,11 +145,9 @@ def _search(
     game: Game, target: Floats, effort: SearchBudget, start: int
 ) -> tuple[Matrix, float, int]:
     random = np.random.default_rng([effort.seed, start])
-    begun, cooling = ith_start(target, start, random)
+    begun, cooling = ith_start(game, target, start, random)
     policies = np.stack([begun, target])
-    anneal(game, policies, effort.anneal_steps, effort.damping, cooling)
-    to_pure(policies[0])
-    rate, sweeps = climb(game, policies)
+    rate, sweeps = respond(game, policies, effort.anneal_steps, effort.damping, cooling)
     best = policies[0].copy()
     for _ in range(effort.kicks):
         policies[0] = best
@@ -158,4 +156,4 @@ def _search(
         sweeps += more
         if again > rate:
             rate, best = again, policies[0].copy()
-    return best.argmax(axis=-1).astype(np.int8), rate, sweeps + effort.anneal_steps
+    return to_matrix(best), rate, sweeps + effort.anneal_steps

@@ -1,6 +1,6 @@
 """A proximal bundle method on the largest win rate of a growing pool of counter-matrices."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,18 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.response.moves import anneal, ascend, climb, to_pure
+from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
+from hogeq.response.population import Population
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.support.aliases import Floats, Singles
+from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.limits import check
 from hogeq.support.workers import compute
-
-Matrices = NDArray[np.int8]
 
 UNSEEN = 1e-9  # least weight of a row's divergence: play hardly reaches such rows
 SHARPEST = 1e-12  # floor while sharpening
@@ -28,6 +25,7 @@ SOFTENED = 1e-3  # share of the uniform policy in a start from a file
 COLD = 2e-4  # last temperature of the responses, in win probability
 OWN_HEAT = (2e-3, 1e-2)  # range of their first temperature, started near the policy ...
 FAR_HEAT = (5e-3, 1e-1)  # ... or at random
+NEARLY_UNIFORM = 1e3  # concentration of a Dirichlet distribution
 DAMPING = 0.6
 DEEP = 5  # times the steps
 SHAPING = 0.02  # weight above which a counter's model is checked where the step leads
@@ -47,7 +45,7 @@ class BundleState(NamedTuple):
 
     policy: Floats
     """(G, G, K)"""
-    pool: Matrices
+    pool: Matrix
     """(n, G, G)"""
     gradients: Singles
     """(n, G * G, K), counterfactual values where each counter was last linearised."""
@@ -197,12 +195,12 @@ class ProximalBundle:
 
         # Models are taken anew where they shaped the step and failed to tell what it led to.
         shaping = np.flatnonzero(weights > SHAPING)
-        exact = np.array(self._each(_win_rate, game, trial, state.pool[shaping]))
+        exact = Population(game, state.pool[shaping]).rates_against(trial)
         error = np.abs(exact - modelled[shaping])
         hoped = max(float(state.worst) - promised + saved, 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
         responses = self._respond(game, state, trial, weights, iteration)
-        cuts = self._each(_linearised, game, trial, [*state.pool[failed], *responses])
+        cuts = _linearised(game, trial, [*state.pool[failed], *responses])
         reached = max(promised, exact.max(initial=0.0), *(cut.win_rate for cut in cuts), 0.0)
 
         state = state._replace(
@@ -248,10 +246,6 @@ class ProximalBundle:
             state = self_play.step(game, state)
         return 0.7 * self_play.average(game, state) + 0.3 * uniform
 
-    def _each(self, task: Any, game: Game, policy: Floats, given: Any) -> list[Any]:
-        """Results of a task for each of some things given, by threads that share nothing."""
-        return compute(partial(task, game, policy), given, local=True)
-
     def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
         """Policy to which one proximal step leads, weights of the counters in it, and of rows."""
         rows = state.policy.reshape(-1, state.policy.shape[-1])
@@ -286,7 +280,7 @@ class ProximalBundle:
 
     def _respond(
         self, game: Game, state: BundleState, policy: Floats, weights: Floats, iteration: int
-    ) -> list[NDArray[np.int8]]:
+    ) -> list[Matrix]:
         """Counter-matrices to a policy that the pool does not hold yet."""
         random = np.random.default_rng([self.seed, iteration])
         deep = iteration % self.deep_every == 0
@@ -295,10 +289,8 @@ class ProximalBundle:
         for number in range(self.responses):
             near = (iteration + number) % 2 == 0
             share = random.uniform(0.5, 1.0) if near else 0.0
-            noise = random.dirichlet(
-                np.full(policy.shape[-1], 1e3 if deep else 1.0), policy.shape[:-1]
-            )
-            heat = float(np.exp(random.uniform(*np.log(OWN_HEAT if near else FAR_HEAT))))
+            noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
+            heat = log_uniform(random, OWN_HEAT if near else FAR_HEAT)
             starts.append(Start(share * policy + (1.0 - share) * noise, steps, heat))
         one_hot = np.eye(policy.shape[-1])
         heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
@@ -325,7 +317,7 @@ def entropies(policy: Floats) -> Floats:
 def _grown(
     state: BundleState,
     failed: NDArray[np.int64],
-    responses: list[NDArray[np.int8]],
+    responses: list[Matrix],
     cuts: list[Cut],
     iteration: int,
 ) -> BundleState:
@@ -352,33 +344,20 @@ def _selected(state: BundleState, chosen: NDArray[np.int64]) -> BundleState:
     )
 
 
-def _response(game: Game, policy: Floats, sweeps: int | None, start: Start) -> NDArray[np.int8]:
+def _response(game: Game, policy: Floats, sweeps: int | None, start: Start) -> Matrix:
     """Counter-matrix (G, G) to a policy, by annealing and ascent."""
     policies = np.stack([start.policy, policy])
-    if start.steps:
-        anneal(game, policies, start.steps, DAMPING, (start.heat, COLD))
-    to_pure(policies[0])
-    if sweeps is None:
-        climb(game, policies)
-    else:
-        ascend(quick_workspace(game, 2), policies, sweeps)
-    return policies[0].argmax(axis=-1).astype(np.int8)
+    respond(game, policies, start.steps, DAMPING, (start.heat, COLD), sweeps)
+    return to_matrix(policies[0])
 
 
-def _win_rate(game: Game, policy: Floats, counter: NDArray[np.int8]) -> float:
-    """Exact win rate of a counter against a policy."""
-    policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
-    return shared_workspace(game, 2).win_rate(policies).win_rate
-
-
-def _linearised(game: Game, policy: Floats, counter: NDArray[np.int8]) -> Cut:
-    """Linear model of a policy's win rate against a counter."""
-    rolls = policy.shape[-1]
-    policies = np.stack([policy, np.eye(rolls)[counter]])
-    work = shared_workspace(game, 2)
-    found = counterfactual_values(work, policies)
-    gradient = found.values.reshape(-1, rolls).astype(np.float32)
-    reach = found.infoset_reach.reshape(-1).astype(np.float32)
-    win_rate = work.win_rate(policies).win_rate
-    modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
-    return Cut(1.0 - win_rate, gradient, win_rate - modelled, reach)
+def _linearised(game: Game, policy: Floats, counters: Sequence[Matrix]) -> list[Cut]:
+    """Linear models of a policy's win rate against counters."""
+    pool = Population(game, counters)
+    cuts = []
+    for rate, found in zip(pool.rates_of(policy).tolist(), pool.passes(policy), strict=True):
+        gradient = found.values.reshape(-1, game.num_actions).astype(np.float32)
+        reach = found.infoset_reach.reshape(-1).astype(np.float32)
+        modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
+        cuts.append(Cut(1.0 - rate, gradient, rate - modelled, reach))
+    return cuts

@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
+from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace
-from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_pure
+from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
+from hogeq.response.population import mixed
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
@@ -45,17 +46,15 @@ class CFRBRState(NamedTuple):
     """()"""
 
 
-class Response(NamedTuple):
-    """What one responder answers."""
+class Responder(NamedTuple):
+    """One responder after it has answered a policy."""
 
     counter: Matrix
     """(G, G)"""
     win_rate: float
     """Of the counter."""
-    values: Floats
-    """(G, G, K), counterfactual values of the policy against it, weighted as regrets are."""
-    infoset_reach: Floats
-    """(G, G), reach of the policy's cells."""
+    found: Counterfactual
+    """Counterfactual values of the policy against it, weighted as regrets are."""
 
 
 @dataclass(frozen=True)
@@ -157,19 +156,17 @@ class CFRBR:
         policy = match_regrets(state.regrets)
         order = np.argsort(-state.win_rates, kind="stable")
         kept = state.counters[order[: self.responders - self.newcomers]]
-        found: list[Callable[[], Response]] = [
+        tasks: list[Callable[[], Responder]] = [
             *(
                 partial(self._newcomer, game, policy, iteration, place, state.counters[parent])
                 for place, parent in enumerate(order[: self.newcomers])
             ),
             *(partial(self._improved, game, policy, counter) for counter in kept),
         ]
-        responses = compute(call, found, local=True)
+        responses = compute(call, tasks, local=True)
         win_rates = np.array([response.win_rate for response in responses])
-        values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
-        for weight, response in zip(_weights(win_rates), responses, strict=True):
-            values += weight * response.values
-            infoset_reach += weight * response.infoset_reach
+        found = (response.found for response in responses)
+        values, infoset_reach = mixed(policy, _weights(win_rates), found)
         if self.sharpen:
             price = self.sharpen * iteration
             visited = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
@@ -206,11 +203,11 @@ class CFRBR:
 
     def _newcomer(
         self, game: Game, policy: Floats, iteration: int, place: int, parent: Matrix
-    ) -> Response:
+    ) -> Responder:
         """Response of a new responder, found by cooling or from another by a kick."""
         random = np.random.default_rng([self.seed, iteration, place])
         if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
-            begun, cooling = ith_start(policy, iteration - 1, random)
+            begun, cooling = ith_start(game, policy, iteration - 1, random)
             policies = np.stack([begun, policy])
             anneal(game, policies, self.responder_steps, self.damping, cooling)
             to_pure(policies[0])
@@ -219,18 +216,17 @@ class CFRBR:
         perturb(policies[0], random)
         return self._respond(game, policies, self.responder_steps)
 
-    def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Response:
+    def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Responder:
         """Response of a responder from its last counter-matrix."""
         policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
         return self._respond(game, policies, self.responder_sweeps)
 
-    def _respond(self, game: Game, policies: Floats, sweeps: int) -> Response:
+    def _respond(self, game: Game, policies: Floats, sweeps: int) -> Responder:
         """Ascend with player 0, and value the rolls of player 1 against the counter found."""
         win_rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
-        counter = policies[0].argmax(axis=-1).astype(np.int8)
         work = quick_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return Response(counter, win_rate, *found)
+        return Responder(to_matrix(policies[0]), win_rate, found)
 
 
 def _weights(win_rates: Floats) -> Floats:

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
-from hogeq.model.workspace import Workspace
-from hogeq.response.moves import TEMPERATURES, to_pure
-from hogeq.strategies.rows import given_arrival, normalised, softmax
+from hogeq.response.moves import random_policy, to_matrix, to_pure
+from hogeq.response.population import Population
+from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check
 from hogeq.support.workers import compute
 
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding
+LEAST_GAIN = 1e-12  # win rate; what an ascent gains below this is rounding
 
 
 class OracleState(NamedTuple):
@@ -85,14 +85,10 @@ class DoubleOracle:
 
     def step(self, game: Game, state: OracleState) -> OracleState:
         """Add a response to the mixture, and solve the meta-game anew."""
-        work = shared_workspace(game, 2)
-        one_hot = np.eye(game.shape[-1])
         found = compute(partial(self._respond, game, state), range(self.responders))
         response = max(found, key=lambda answer: answer[1])[0]
-        new = response.argmax(axis=-1).astype(np.int8)
-        wins = np.array(
-            [work.win_rate(np.stack([response, one_hot[old]])).win_rate for old in state.pool]
-        )
+        new = to_matrix(response)
+        wins = Population(game, state.pool).rates_of(response)
         rate = float(wins @ state.weights)
         iteration = np.array(int(state.iteration) + 1, np.int64)
         if (state.pool == new).all(axis=tuple(range(1, new.ndim + 1))).any():
@@ -126,50 +122,32 @@ class DoubleOracle:
         }
 
     def _respond(self, game: Game, state: OracleState, start: int) -> tuple[Floats, float]:
-        work = shared_workspace(game, 2)
-        one_hot = np.eye(game.shape[-1])
-        support = [
-            (weight, one_hot[matrix])
-            for weight, matrix in zip(state.weights, state.pool, strict=True)
-            if weight > 0.0
-        ]
-        policy = 0.5 * one_hot[state.pool[-1]] + 0.5 / game.shape[-1]
+        """Response to the mixture from one start, one-hot, and its win rate."""
+        one_hot = np.eye(game.num_actions)
+        mixed = state.weights > 0.0
+        mixture = Population(game, state.pool[mixed], state.weights[mixed])
+        policy = 0.5 * one_hot[state.pool[-1]] + 0.5 / game.num_actions
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
-            policy = random.dirichlet(np.ones(game.num_actions), policy.shape[:-1])
-        best, best_rate = policy, -1.0
-        for temperature in np.geomspace(*TEMPERATURES, self.responder_steps):
-            values, infoset_reach = _against(work, policy, support)
-            wanted = softmax(given_arrival(values, infoset_reach) / temperature)
-            policy += self.damping * (wanted - policy)
+            policy = random_policy(game, random)
+        mixture.anneal(policy, self.responder_steps, self.damping, everywhere=True)
         to_pure(policy)
+        best, best_rate = policy, -1.0
         while True:
-            rate = sum(w * work.win_rate(np.stack([policy, m])).win_rate for w, m in support)
-            if rate <= best_rate + 1e-12:
+            rate = float(sum(mixture.weights * mixture.rates_of(policy)))
+            if rate <= best_rate + LEAST_GAIN:
                 return best, best_rate
             best, best_rate = policy, rate
-            values, infoset_reach = _against(work, policy, support)
+            values = mixture.measure(policy).values
             now = (values * policy).sum(axis=-1)
             gain = values.max(axis=-1) - now
             # Cells changed together disturb each other: only the half with most to gain moves.
-            movable = gain > 1e-12
+            movable = gain > LEAST_GAIN
             if not movable.any():
                 return best, best_rate
             moving = movable & (gain >= np.median(gain[movable]))
             policy = policy.copy()
             policy[moving] = one_hot[values[moving].argmax(axis=-1)]
-
-
-def _against(
-    work: Workspace, policy: Floats, support: list[tuple[float, Floats]]
-) -> tuple[Floats, Floats]:
-    """Counterfactual values and reach of a policy against a mixture."""
-    values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
-    for weight, matrix in support:
-        found = counterfactual_values(work, np.stack([policy, matrix]))
-        values += weight * found.values
-        infoset_reach += weight * found.infoset_reach
-    return values, infoset_reach
 
 
 def equilibrium(payoffs: Floats) -> Floats:

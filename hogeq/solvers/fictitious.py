@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.response.moves import anneal, ascend, climb, to_pure
+from hogeq.model.shared import shared_workspace
+from hogeq.response.moves import anneal, respond, to_matrix
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check
@@ -91,13 +91,11 @@ class FictitiousPlay:
         iteration = int(state.iteration) + 1
         work = shared_workspace(game, 2)
         policies = np.stack([np.full_like(state.average, 1.0 / game.shape[-1]), state.average])
-        anneal(game, policies, self.responder_steps, self.damping, (self.hot, self.cold))
-        if self.responder != "stochastic":
-            to_pure(policies[0])
-            if self.responder == "annealed":
-                ascend(quick_workspace(game, 2), policies, 1)
-            else:
-                climb(game, policies)
+        how = self.responder_steps, self.damping, (self.hot, self.cold)
+        if self.responder == "stochastic":
+            anneal(game, policies, *how)
+        else:
+            respond(game, policies, *how, sweeps=1 if self.responder == "annealed" else None)
         rate = work.win_rate(policies).win_rate
         weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
         response = policies[0].copy()
@@ -112,7 +110,7 @@ class FictitiousPlay:
         average[reached] = normalised(mixed[reached])
         matrices = state.matrices
         if self.keep_matrices:
-            matrices = np.concatenate([matrices, response.argmax(axis=-1)[None].astype(np.int8)])
+            matrices = np.concatenate([matrices, to_matrix(response)[None]])
         return FictitiousState(average, matrices, np.array(rate), np.array(iteration, np.int64))
 
     def average(self, game: Game, state: FictitiousState) -> Floats:  # noqa: ARG002

@@ -15,7 +15,7 @@ from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.programs import best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import Sample
-from hogeq.response.population import Population, Slopes
+from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.support.workers import workers
@@ -129,9 +129,9 @@ def test_draws_follow_the_policy_and_the_best_is_kept(game: Game) -> None:
 
 def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Any) -> None:
     counters = np.random.default_rng(8).integers(0, 4, (3, 6, 6))
-    pool = Population(game, counters.astype(np.int8))
+    pool = CounterPool(game, counters.astype(np.int8))
     slopes = pool.slopes(policy)
-    assert slopes.rates == pytest.approx(pool.rates(policy), abs=1e-14)
+    assert slopes.rates == pytest.approx(pool.rates_against(policy), abs=1e-14)
     for index, counter in enumerate(counters):
         now = win_rate(game, counter, policy).win_rate
         assert slopes.rates[index] == pytest.approx(now, abs=1e-14)
@@ -173,7 +173,7 @@ def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> Non
     for _ in range(search.rounds):
         state = search.step(larger, state)
         policy = np.eye(larger.num_actions)[state.matrix]
-        assert float(state.rate) == Population(larger, state.pool).rates(policy).max()
+        assert float(state.rate) == CounterPool(larger, state.pool).rates_against(policy).max()
     strong = SearchBudget(starts=4, seed=9)
     before, after = (attack(larger, each, strong).win_rate for each in (start, state.matrix))
     assert after < before - 0.01
