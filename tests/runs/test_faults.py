@@ -1,6 +1,6 @@
 """Faults, tried: each ends in a clear line, nothing is lost, no file is half-written.
 
-The table in docs/faults.md lists them all; those not here are in test_run, test_results and
+The table in docs/faults.md lists them all; those not here are in test_run, test_directory and
 test_sweep.
 """
 
