@@ -12,7 +12,10 @@ from hogeq.rules.outcomes import TurnTable
 
 
 class LandingArrays:
-    """Where afterstates land, from every pair of scores a turn can leave behind."""
+    """Where afterstates land: arrays over all pairs of scores that a turn can leave.
+
+    Rows are the mover's score, columns the opponent's.
+    """
 
     def __init__(self, layout: Layout, turns: TurnTable, points: OutcomeArrays, ring: int) -> None:
         self.layout, self.points, self.ring = layout, points, ring

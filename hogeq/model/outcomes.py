@@ -140,7 +140,7 @@ class OutcomeArrays:
 
         Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
         correct this are found by comparison with the true outcomes, so wherever an edition has
-        other ideas there are too many of them, and its rolls are summed directly.  One term more
+        other ideas there are too many of them, and its rolls are summed directly. One term more
         still pays, since other rolls correct the same afterstates.
         """
         layout = self.layout

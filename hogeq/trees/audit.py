@@ -1,6 +1,6 @@
 """What the information sets of a game forget, and what follows for theory.
 
-A player who acts on the scores alone forgets what was on the table a moment ago.  This module says
+A player who acts on the scores alone forgets what was on the table a moment ago. This module says
 what exactly, by walking every history of a small game, and shows each loss by a smallest witness:
 two histories that end in one information set.
 
@@ -10,14 +10,14 @@ what i did there, Y(h) the same of the opponent.
 - *Perfect recall* (Kuhn 1953): in every information set all histories have one X.
 - *A-loss recall* (Kaneko and Kline 1995; in the form of Cermak, Bosansky, Horak, Lisy and
   Pechoucek 2018): two histories of one information set have one X, or there is an information set
-  that both have met and at which they acted differently.  All that is lost can then be traced to
+  that both have met and at which they acted differently. All that is lost can then be traced to
   forgetting one's own acts, and best responses take polynomial time.
 - *Absent-mindedness* (Piccione and Rubinstein 1997): an information set is met twice on one path.
 - *Well-formed* (Lanctot, Gibson, Burch, Zinkevich and Bowling 2012, definition 2) with respect to a
   refinement that has perfect recall: between any two parts I, J of an information set there is a
   bijection of the plays through I to those through J that preserves utilities up to a factor,
   chance's probability up to another, Y of the whole play, and X from there on; factors depend on I
-  and J alone.  *Skew well-formed*: utilities need only be near.  CFR keeps a bound on its regret
+  and J alone. *Skew well-formed*: utilities need only be near. CFR keeps a bound on its regret
   in such games.
 
 References

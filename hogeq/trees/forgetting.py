@@ -27,7 +27,11 @@ def two_pasts(infoset: Hashable, parts: Pasts) -> Witness | None:
 
 
 def untraced(infoset: Hashable, parts: Pasts) -> Witness | None:
-    """Two histories with different pasts that never acted differently at the same place."""
+    """Find two histories with different own pasts that no different act explains.
+
+    The player met no information set on both and acted differently there: what was forgotten cannot
+    be traced to an own act.
+    """
     best: Witness | None = None
     known = sorted(((part[0], past) for past, part in parts.items()), key=lambda pair: len(pair[0]))
     for place, (two, after) in enumerate(known):
@@ -122,18 +126,18 @@ def _unmatched_past(walk: Walk, infoset: Hashable, parts: Pasts) -> Witness | No
 
 
 class _Part:
-    """Plays through some histories of one information set."""
+    """Whole plays through a part of an information set."""
 
     def __init__(self, history: History) -> None:
         self.history = history  # a shortest one
         self.plays: Counter[tuple[Experience, Experience, Fraction, int]] = Counter()
 
     def futures(self) -> Hashable:
-        """Give what the opponent meets in whole plays, and the player from here on."""
+        """List what the opponent meets in whole plays, and the player from here on."""
         return frozenset((theirs, mine) for theirs, mine, _, _ in self.plays)
 
     def form(self) -> Hashable:
-        """Give what a bijection preserves: plays have one if and only if forms are equal.
+        """List what a bijection of plays preserves: there is one if and only if forms are equal.
 
         Chance's probabilities may differ by one factor, which then is that of their sums. So may
         utilities; being 1 and -1 here, they leave no factor but 1.
@@ -145,7 +149,7 @@ class _Part:
         )
 
     def form_without_utilities(self) -> Hashable:
-        """Give the same if utilities may differ: they do by no more than some bound."""
+        """List what a bijection preserves that may change utilities, which are bounded."""
         total = sum(chance * times for (*_, chance, _), times in self.plays.items())
         found: Counter[Hashable] = Counter()
         for (theirs, mine, chance, _), times in self.plays.items():

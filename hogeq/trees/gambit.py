@@ -1,7 +1,7 @@
 """Hog as a file that Gambit reads: the extensive-form format ``.efg``, version 2.
 
 The format is that of R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for
-computation in game theory".  Nodes come in the order of a walk through the tree; probabilities are
+computation in game theory". Nodes come in the order of a walk through the tree; probabilities are
 written as fractions, so nothing is rounded.
 """
 

@@ -9,12 +9,12 @@ from hogeq.trees.tree import Chance, Choice, Tree
 
 
 class HistoryStep(NamedTuple):
-    """One step of a history."""
+    """One move of a player or of chance in a history."""
 
     player: int | None
-    """None for chance."""
+    """Who moved; None for chance."""
     infoset: Hashable
-    """Where the player moved; None for chance."""
+    """Information set of the player; None for chance."""
     action: str
 
 
@@ -25,7 +25,7 @@ Experience = tuple[tuple[Hashable, str], ...]
 
 
 class Witness(NamedTuple):
-    """Two histories that show something."""
+    """Two histories of one information set that show a loss or refute a property."""
 
     infoset: Hashable
     """Where both end."""
@@ -164,7 +164,11 @@ def parting(
     path: Callable[[Hashable, History], list[Hashable]],
     first: int,
 ) -> Witness | None:
-    """Two shortest histories whose paths first differ at one of every other place."""
+    """Find two shortest histories whose paths first differ at one of every other place.
+
+    `path` lists what happened, one kind of step at even places and another at odd ones; `first`, 0
+    or 1, says at which of them to look.
+    """
     shortest: dict[Hashable, dict[Hashable, History]] = defaultdict(dict)
     for history in histories:  # shortest first
         steps = path(infoset, history)
@@ -175,7 +179,7 @@ def parting(
 
 
 def differing(histories: Sequence[History], same: Key, other: Key) -> Witness | None:
-    """Two shortest histories that agree in one respect and not in another."""
+    """Find two shortest histories that agree in one respect and not in another."""
     first: dict[Hashable, tuple[Hashable, History]] = {}
     found = []
     for history in histories:  # shortest first

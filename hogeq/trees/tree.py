@@ -1,7 +1,7 @@
 """Game trees, one node at a time: what other programs and the audit of recall walk over.
 
-A tree is a root and a function from states to nodes.  Different histories may lead to equal
-states, so a tree can be counted without being walked.  Hog's own tree is :class:`HogTree`; any
+A tree is a root and a function from states to nodes. Different histories may lead to equal
+states, so a tree can be counted without being walked. Hog's own tree is :class:`HogTree`; any
 other object of the same two members will do.
 """
 
@@ -76,14 +76,14 @@ class TreePosition(NamedTuple):
 class HogTree:
     """The tree of a game of Hog.
 
-    First a fair coin says who begins.  A turn is a choice of dice and, unless none are rolled, a
+    First a fair coin says who begins. A turn is a choice of dice and, unless none are rolled, a
     random move whose branches are the points they can score.
 
     Parameters
     ----------
     rules : Rules
     memory : bool
-        Whether players remember everything that happened.  Otherwise an information set is the
+        Whether players remember everything that happened. Otherwise an information set is the
         pair (own score, opponent's score), as a strategy of the contest sees it.
 
     Examples

@@ -16,12 +16,10 @@ from hogeq.cli import app
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.outcomes import TurnTable
 from hogeq.trees.audit import audit
 from hogeq.trees.gambit import lines, sizes, write_efg
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
-from tests import naive
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
 
@@ -73,32 +71,6 @@ def test_sizes_by_hand() -> None:
     assert str(found) == (
         "27 nodes (6 choices, 7 of chance, 14 ends), 3 + 3 information sets, at most 7 moves deep"
     )
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_turns_end_as_in_the_twin(edition: str) -> None:
-    rules = replace(EDITIONS[edition], goal=12, max_dice=3)
-    play, turns = naive.Play(rules), TurnTable(rules)
-    for state in play.states()[:: 7 if len(play.states()) > 500 else 1]:
-        for dice in play.rolls():
-            ours = turns.outcomes(*state, dice)
-            assert sum(way.probability for way in ours) == 1
-            assert [way.points for way in ours] == sorted(way.points for way in ours)
-            found = {
-                (
-                    way.points,
-                    way.probability,
-                    way.winner,
-                    way.again,
-                    (way.score, way.opponent) if way.again else (way.opponent, way.score),
-                    way.memory,
-                )
-                for way in ours
-            }
-            assert found == {
-                (b.points, b.chance, b.winner, b.again, b.state[:2], b.state.memory)
-                for b in play.branches(state, dice)
-            }
 
 
 # --- the file -------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import pyspiel
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.outcomes import total_rises
 from hogeq.rules.parts import HOG_WILD_SIDES
-from hogeq.rules.turn import points_distribution
 from hogeq.trees.tree import START, HogTree, TreePosition
 
 NAME = "python_hog"
@@ -147,7 +146,7 @@ def information_state(player: int, own: int, opponent: int) -> str:
 
 
 class HogGame(pyspiel.Game):  # type: ignore[misc]
-    """Hog; see the module.
+    """Hog as a game of OpenSpiel; the package says what its parameters mean.
 
     Attributes
     ----------
@@ -162,10 +161,11 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         self.memory = bool({**_DEFAULTS, **params}["memory"])
         self.tree = HogTree(rules)
         sides = max(rules.sides, rules.extra_turn_sides or 0, HOG_WILD_SIDES * rules.hog_wild)
+        most_dice = self.tree.turns.branches(rules.max_dice, sides)
         info = pyspiel.GameInfo(
             num_distinct_actions=rules.max_dice + 1,
             # Outcomes are named by points, or by who begins.
-            max_chance_outcomes=1 + max(1, *points_distribution(rules, rules.max_dice, sides)),
+            max_chance_outcomes=1 + max(1, *(way.points for way in most_dice)),
             num_players=2,
             min_utility=-1.0,
             max_utility=1.0,
@@ -219,7 +219,7 @@ class _Play:
 
 
 class HogState(pyspiel.State):  # type: ignore[misc]
-    """A game of Hog at some moment."""
+    """State of a game of Hog."""
 
     def __init__(self, game: HogGame) -> None:
         super().__init__(game)
@@ -294,7 +294,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return f"{action} points"
 
     def __str__(self) -> str:
-        """Say what happened, and the scores of players 0 and 1."""
+        """Write what happened, and the scores of players 0 and 1."""
         play = self.play
         if play.begins is None:
             return "before the coin"
@@ -364,7 +364,7 @@ class HogObserver:
                 parts["dice"][position.dice] = 1.0
 
     def string_from(self, state: HogState, player: int) -> str:
-        """Say what a player sees of a state."""
+        """Write what a player sees of a state."""
         parts, play = self.dict, state.play
         if "own" not in parts:
             return f"player {player}"

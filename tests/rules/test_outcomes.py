@@ -1,0 +1,84 @@
+"""The table of the ways in which a turn can end, against the twin and by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from hogeq.rules import EDITIONS
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import Branch, Effect, TurnTable
+from tests import naive
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_turns_end_as_in_the_twin(edition: str) -> None:
+    rules = replace(EDITIONS[edition], goal=12, max_dice=3)
+    play, turns = naive.Play(rules), TurnTable(rules)
+    for state in play.states()[:: 7 if len(play.states()) > 500 else 1]:
+        for dice in play.rolls():
+            ours = turns.outcomes(*state, dice)
+            assert sum(way.probability for way in ours) == 1
+            assert [way.points for way in ours] == sorted(way.points for way in ours)
+            found = {
+                (
+                    way.points,
+                    way.probability,
+                    way.winner,
+                    way.again,
+                    (way.score, way.opponent) if way.again else (way.opponent, way.score),
+                    way.memory,
+                )
+                for way in ours
+            }
+            assert found == {
+                (b.points, b.chance, b.winner, b.again, b.state[:2], b.state.memory)
+                for b in play.branches(state, dice)
+            }
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_branches_are_distributions(edition: str) -> None:
+    turns = TurnTable(EDITIONS[edition])
+    for sides in (4, 6, 8):
+        for dice in range(1, 11):
+            branches = turns.branches(dice, sides)
+            assert sum(branch.probability for branch in branches) == 1
+            points = [branch.points for branch in branches]
+            assert points == sorted(set(points))
+
+
+def test_branches_by_hand() -> None:
+    # fa15: a rolled 1 scores nothing and gives a point a die; 2, 3 and 5 become the next prime.
+    turns = TurnTable(EDITIONS["fa15"])
+    assert turns.branches(1, 6) == (
+        Branch(0, 1, 0, Fraction(1, 6)),
+        Branch(3, 0, 0, Fraction(1, 6)),
+        Branch(4, 0, 0, Fraction(1, 6)),
+        Branch(5, 0, 0, Fraction(1, 6)),
+        Branch(6, 0, 0, Fraction(1, 6)),
+        Branch(7, 0, 0, Fraction(1, 6)),
+    )
+    assert turns.free(40) == Branch(7, 0, 0, Fraction(1))  # 1 + 4 is prime
+
+
+def test_effects_by_hand() -> None:
+    feral, trot = TurnTable(EDITIONS["su20"]), TurnTable(EDITIONS["su21"])
+    assert feral.effect(Memory(own=5), 3) == Effect(3, False)
+    assert feral.effect(Memory(own=5), 4) == Effect(0, False)
+    assert trot.effect(Memory(turn=4), 4) == Effect(0, True)
+    assert trot.effect(Memory(turn=4, extra=1), 4) == Effect(0, False)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
+    turns = TurnTable(replace(EDITIONS[edition], goal=12, max_dice=3))
+    points, gifts = turns.most()
+    found = [
+        branch
+        for sides in {turns.dice_sides(own, 0, Memory(extra=e)) for own in range(8) for e in (0, 1)}
+        for dice in range(1, 4)
+        for branch in turns.branches(dice, sides)
+    ] + [turns.free(opponent) for opponent in range(12)]
+    assert max(branch.points for branch in found) == points
+    assert max(branch.gift for branch in found) == gifts
