@@ -1,7 +1,7 @@
 """A game between a person and an engine, turn by turn; nothing here reads or prints.
 
 Every roll has an exact win probability: that of winning from here on if both players then play as
-the engine does.  What a person's roll falls short of the best is its cost, exact as well.
+the engine does. What a person's roll falls short of the best is its cost, exact as well.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from hogeq.evaluation.tablebase import TIE, best_first, solve
 from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.rules import Rules
+from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory
-from hogeq.rules.parts import SWAPS, ZERO_DICE, square_swine
 from hogeq.rules.turn import Turn, dice_sides, play_turn
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check_number
@@ -71,7 +71,7 @@ class Engine:
         )
 
 
-class Position(NamedTuple):
+class Situation(NamedTuple):
     """Where a game stands."""
 
     scores: tuple[int, int]
@@ -92,7 +92,7 @@ class Position(NamedTuple):
 
 
 class Odds(NamedTuple):
-    """One roll at a position."""
+    """One roll in a situation."""
 
     dice: int
     win_probability: float
@@ -100,10 +100,10 @@ class Odds(NamedTuple):
     """Win probability short of the best roll's; 0 for a tie."""
 
 
-class Move(NamedTuple):
+class PlayedTurn(NamedTuple):
     """One turn that was played."""
 
-    before: Position
+    before: Situation
     dice: int
     faces: tuple[int, ...]
     turn: Turn
@@ -111,12 +111,16 @@ class Move(NamedTuple):
     """Of the dice that were rolled."""
     best: Odds
     """Of the best roll, the fewest dice of those that tie."""
-    after: Position
+    after: Situation
 
     @property
     def cost(self) -> float:
         """Win probability that the choice of dice gave away."""
         return self.odds.behind
+
+    def effects(self, rules: Rules) -> list[str]:
+        """Say what the turn did, as :func:`hogeq.rules.effects.turn_effects` does."""
+        return turn_effects(rules, *self.before.view, self.faces, self.turn)
 
 
 class Meter(NamedTuple):
@@ -128,7 +132,7 @@ class Meter(NamedTuple):
     """Those that cost anything."""
     total: float
     """Sum of the costs, in win probability."""
-    worst: Move | None
+    worst: PlayedTurn | None
     """The costliest of the mistakes, the first of equals."""
 
 
@@ -136,7 +140,7 @@ class Session:
     """One game between a person and an engine.
 
     All chance follows from the seed: the coin, and for every turn, by its number, the dice and an
-    engine's draws.  Taken back and played again alike, a turn comes out the same.
+    engine's draws. Taken back and played again alike, a turn comes out the same.
 
     Parameters
     ----------
@@ -161,35 +165,35 @@ class Session:
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
         mover = coin if first == "coin" else PLAYERS.index(first)
-        self._start = Position((0, 0), mover, Memory(), 0, None)
-        self._moves: list[Move] = []
+        self._start = Situation((0, 0), mover, Memory(), 0, None)
+        self._played: list[PlayedTurn] = []
 
     # --- where the game stands ------------------------------------------------------------------
 
     @property
-    def position(self) -> Position:
+    def situation(self) -> Situation:
         """Where the game stands."""
-        return self._moves[-1].after if self._moves else self._start
+        return self._played[-1].after if self._played else self._start
 
     @property
-    def moves(self) -> tuple[Move, ...]:
+    def played(self) -> tuple[PlayedTurn, ...]:
         """Turns of both players that stand, in order."""
-        return tuple(self._moves)
+        return tuple(self._played)
 
     @property
     def over(self) -> bool:
         """Whether somebody has won."""
-        return self.position.winner is not None
+        return self.situation.winner is not None
 
     @property
     def yours(self) -> bool:
         """Whether the person is to move."""
-        return not self.over and self.position.mover == YOU
+        return not self.over and self.situation.mover == YOU
 
     @property
     def sides(self) -> int:
         """Sides of the dice of this turn."""
-        return dice_sides(self.game.rules, *self.position.view, self.position.memory)
+        return dice_sides(self.game.rules, *self.situation.view, self.situation.memory)
 
     @property
     def legal(self) -> range:
@@ -206,8 +210,8 @@ class Session:
         """
         if self.over:
             raise ValueError("odds: the game is over")
-        position = self.position
-        values = self.engine.roll_values(*position.view, position.memory)
+        situation = self.situation
+        values = self.engine.roll_values(*situation.view, situation.memory)
         best = float(values.max())
         found = []
         for dice in best_first(values):
@@ -218,7 +222,7 @@ class Session:
     @property
     def meter(self) -> Meter:
         """What the person's choices cost so far."""
-        own = [move for move in self._moves if move.before.mover == YOU]
+        own = [move for move in self._played if move.before.mover == YOU]
         wrong = [move for move in own if move.cost > 0.0]
         total = sum(move.cost for move in own)
         worst = max(wrong, key=lambda move: move.cost, default=None)
@@ -226,7 +230,7 @@ class Session:
 
     # --- playing --------------------------------------------------------------------------------
 
-    def roll(self, dice: int) -> Move:
+    def roll(self, dice: int) -> PlayedTurn:
         """Play the person's turn.
 
         Parameters
@@ -236,7 +240,7 @@ class Session:
 
         Returns
         -------
-        Move
+        PlayedTurn
 
         Raises
         ------
@@ -248,9 +252,9 @@ class Session:
             raise ValueError(f"dice: {dice!r}, but {reason}")
         if type(dice) is not int or dice not in self.legal:
             raise ValueError(f"dice: {dice!r}, allowed are 0 to {self.game.rules.max_dice}")
-        return self._play(dice, self._random(self.position.turns + 1))
+        return self._play(dice, self._random(self.situation.turns + 1))
 
-    def engine_turn(self) -> Move:
+    def engine_turn(self) -> PlayedTurn:
         """Play the engine's turn.
 
         Raises
@@ -260,70 +264,70 @@ class Session:
         """
         if self.over or self.yours:
             raise ValueError("engine: it is not to move")
-        position = self.position
-        random = self._random(position.turns + 1)
-        dice = self.engine.choose(*position.view, position.memory, random)
+        situation = self.situation
+        random = self._random(situation.turns + 1)
+        dice = self.engine.choose(*situation.view, situation.memory, random)
         return self._play(dice, random)
 
-    def undo(self) -> tuple[Move, ...]:
+    def undo(self) -> tuple[PlayedTurn, ...]:
         """Take back the person's last turn, and what the engine played since.
 
         Returns
         -------
-        tuple of Move
+        tuple of PlayedTurn
             What was taken back, in the order in which it was played; nothing if the person has
             not moved yet.
         """
         last = max(
-            (i for i, move in enumerate(self._moves) if move.before.mover == YOU), default=-1
+            (i for i, move in enumerate(self._played) if move.before.mover == YOU), default=-1
         )
         if last < 0:
             return ()
-        taken = tuple(self._moves[last:])
-        del self._moves[last:]
+        taken = tuple(self._played[last:])
+        del self._played[last:]
         return taken
 
     def record(self) -> dict[str, Any]:
         """Give the whole game as plain numbers and texts, fit for JSON."""
-        rules, meter, position = self.game.rules, self.meter, self.position
+        rules, meter, situation = self.game.rules, self.meter, self.situation
         return {
             "rules": rules.name,
             "seed": self.seed,
             "first": PLAYERS[self._start.mover],
-            "winner": None if position.winner is None else PLAYERS[position.winner],
-            "you": position.scores[YOU],
-            "engine": position.scores[ENGINE],
-            "turns": [_plain(move) for move in self._moves],
+            "winner": None if situation.winner is None else PLAYERS[situation.winner],
+            "you": situation.scores[YOU],
+            "engine": situation.scores[ENGINE],
+            "turns": [_plain(move) for move in self._played],
             "meter": {"moves": meter.moves, "mistakes": meter.mistakes, "total": meter.total},
         }
 
-    def _play(self, dice: int, random: np.random.Generator) -> Move:
-        position, odds = self.position, self.odds()
+    def _play(self, dice: int, random: np.random.Generator) -> PlayedTurn:
+        situation, odds = self.situation, self.odds()
         sides = self.sides
         faces = tuple(int(face) for face in random.integers(1, sides + 1, dice))
-        turn = play_turn(self.game.rules, *position.view, position.memory, dice, faces)
-        landing, mover = turn.landing, position.mover
+        turn = play_turn(self.game.rules, *situation.view, situation.memory, dice, faces)
+        landing, mover = turn.landing, situation.mover
         own, other = landing.score, landing.opponent
         winner = None
         if landing.winner is not None:
             winner = mover if landing.winner == 0 else 1 - mover
-        after = Position(
+        after = Situation(
             scores=(own, other) if mover == YOU else (other, own),
             mover=mover if turn.again or winner is not None else 1 - mover,
             memory=turn.memory,
-            turns=position.turns + 1,
+            turns=situation.turns + 1,
             winner=winner,
         )
         chosen = next(entry for entry in odds if entry.dice == dice)
-        move = Move(position, dice, faces, turn, chosen, odds[0], after)
-        self._moves.append(move)
+        move = PlayedTurn(situation, dice, faces, turn, chosen, odds[0], after)
+        self._played.append(move)
         return move
 
     def _random(self, turn: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, turn])
 
 
-def _plain(move: Move) -> dict[str, Any]:
+def _plain(move: PlayedTurn) -> dict[str, Any]:
     return {
         "turn": move.after.turns,
         "player": PLAYERS[move.before.mover],
@@ -341,50 +345,3 @@ def _plain(move: Move) -> dict[str, Any]:
         "best_win_probability": move.best.win_probability,
         "cost": move.cost,
     }
-
-
-def effects(rules: Rules, move: Move) -> list[str]:
-    """Say what a turn did to the scores, one part of the rules a line.
-
-    Parameters
-    ----------
-    rules : Rules
-    move : Move
-
-    Returns
-    -------
-    list of str
-        The points first, then what else took place, in the order of the turn.
-    """
-    turn, dice = move.turn, move.dice
-    score, opponent = move.before.view
-    if dice == 0:
-        plain = ZERO_DICE[rules.zero_dice](opponent)
-        what = "rolled no dice"
-    else:
-        plain = rules.pig_out if 1 in move.faces else sum(move.faces)
-        what = f"rolled {dice}: {' '.join(map(str, move.faces))}" + (
-            ", with a 1" if 1 in move.faces else ""
-        )
-    lines = [f"{what}, {_points(plain)}"]
-    if plain != turn.points:
-        lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
-    if turn.bonus:
-        lines.append(f"Feral Hogs: {_points(turn.bonus)} more")
-    if turn.given:
-        lines.append(f"Piggy Back: {_points(turn.given)} to the other")
-    reached = score + turn.points + turn.bonus
-    other = opponent + turn.given
-    if rules.square_swine and square_swine(reached) != reached:
-        lines.append(f"Square Swine: {reached} becomes {square_swine(reached)}")
-        reached = square_swine(reached)
-    if SWAPS[rules.swap](reached, other) and reached != other:
-        lines.append("Swap: the scores trade places")
-    if turn.again:
-        part = "More Boar" if turn.landing.again else "Time Trot"
-        lines.append(f"{part}: an extra turn")
-    return lines
-
-
-def _points(number: int) -> str:
-    return f"{number} point{'' if number == 1 else 's'}"

@@ -90,7 +90,7 @@ def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     assert f"so far {worst.behind:.12f}" in said
     reply = want.engine_turn()
     assert f"engine rolled {reply.dice or 'no dice'}" in said
-    you, engine = want.position.scores
+    you, engine = want.situation.scores
     assert f"you {you}, engine {engine}" in said
 
 

@@ -8,12 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll
-from hogeq.contest.session import ENGINE, YOU, Engine, First, Move, Odds, Position, Session, effects
+from hogeq.contest.session import ENGINE, YOU, Engine, First, Odds, PlayedTurn, Session, Situation
 from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
-from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory
+from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn
 from tests.naive import Match, Play, State
 
@@ -39,7 +38,7 @@ def begin(edition: str, kind: str = "optimal", first: First = "coin", seed: int 
     return Session(small(edition), engine(edition, kind), first, seed)
 
 
-def advance(session: Session, random: np.random.Generator) -> Move:
+def advance(session: Session, random: np.random.Generator) -> PlayedTurn:
     if session.yours:
         return session.roll(int(random.integers(session.game.num_actions)))
     return session.engine_turn()
@@ -58,7 +57,7 @@ def test_odds_are_the_action_values(edition: str, kind: str) -> None:
     game = session.game
     strategy: Any = always_roll(game, 2) if kind == "matrix" else policy(game)
     while not session.over:
-        place = session.position
+        place = session.situation
         index = game.memories.index(place.memory)
         if kind == "optimal":
             want = solve(game).roll_values(*place.view)[index]
@@ -83,7 +82,7 @@ def test_win_probabilities_are_those_of_the_rules_text(edition: str) -> None:
         session = Session(game, Engine(game), "coin", seed)
         random = np.random.default_rng(seed)
         while not session.over:
-            place = session.position
+            place = session.situation
             state = State(*place.view, place.memory)
             for entry in session.odds():
                 want = plain.action_value(0, state, entry.dice)
@@ -112,21 +111,21 @@ def test_the_engine_plays_the_best_roll_or_its_policy() -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_undo_restores_exactly(edition: str) -> None:
     session, random = begin(edition, "policy", seed=7), np.random.default_rng(2)
-    before: list[tuple[Position, list[Odds], Any]] = []
+    before: list[tuple[Situation, list[Odds], Any]] = []
     while not session.over and len(before) < 6:
         if session.yours:
-            before.append((session.position, session.odds(), session.record()))
+            before.append((session.situation, session.odds(), session.record()))
         advance(session, random)
-    after, moves = session.record(), session.moves
-    for position, odds, record in reversed(before):
+    after, moves = session.record(), session.played
+    for situation, odds, record in reversed(before):
         taken = session.undo()
-        assert taken[0].before == position
+        assert taken[0].before == situation
         assert all(move.before.mover == ENGINE for move in taken[1:])
-        assert session.position == position
+        assert session.situation == situation
         assert session.odds() == odds
         assert session.record() == record
     assert session.undo() == ()
-    for move in moves[len(session.moves) :]:
+    for move in moves[len(session.played) :]:
         if move.before.mover == YOU:
             session.roll(move.dice)
         else:
@@ -138,7 +137,7 @@ def test_what_the_engine_played_first_is_not_taken_back() -> None:
     session = begin("fa22", "optimal", "engine")
     opening = session.engine_turn()
     assert session.undo() == ()
-    assert session.moves == (opening,)
+    assert session.played == (opening,)
 
 
 # --- the mistake meter ----------------------------------------------------------------------------
@@ -152,7 +151,7 @@ def test_the_meter_sums_what_was_given_away(edition: str) -> None:
         while not game.over:
             advance(game, random)
     session = max((game for game, _ in games), key=lambda game: game.meter.mistakes)
-    own = [move for move in session.moves if move.before.mover == YOU]
+    own = [move for move in session.played if move.before.mover == YOU]
     costs = [move.best.win_probability - move.odds.win_probability for move in own]
     assert min(costs) >= -1e-12
     meter = session.meter
@@ -163,7 +162,7 @@ def test_the_meter_sums_what_was_given_away(edition: str) -> None:
     assert meter.worst is not None
     assert meter.worst.cost == pytest.approx(max(costs), abs=1e-12)
     # The engine plays optimally: nothing of the total is its own.
-    assert all(move.cost == 0.0 for move in session.moves if move.before.mover == ENGINE)
+    assert all(move.cost == 0.0 for move in session.played if move.before.mover == ENGINE)
     session.undo()
     assert session.meter.total == pytest.approx(sum(costs[:-1]), abs=1e-12)
     assert session.meter.moves == len(own) - 1
@@ -188,7 +187,7 @@ def test_every_edition_plays_to_the_end(edition: str, kind: str) -> None:
     for seed in range(4):
         session, random = begin(edition, kind, seed=seed), np.random.default_rng(seed)
         while not session.over:
-            here = session.position
+            here = session.situation
             rules = session.game.rules
             move = advance(session, random)
             again = play_turn(rules, *here.view, here.memory, move.dice, move.faces)
@@ -198,14 +197,14 @@ def test_every_edition_plays_to_the_end(edition: str, kind: str) -> None:
                 if move.after.mover == here.mover
                 else (again.landing.opponent, again.landing.score)
             )
-            assert len(effects(rules, move)) >= 1
+            assert len(move.effects(rules)) >= 1
         assert list(session.legal) == []
-        position = session.position
-        assert position.winner is not None
-        assert position.scores[position.winner] >= 20
+        situation = session.situation
+        assert situation.winner is not None
+        assert situation.scores[situation.winner] >= 20
         record = session.record()
-        assert len(record["turns"]) == position.turns
-        assert record["winner"] == ("you", "engine")[position.winner]
+        assert len(record["turns"]) == situation.turns
+        assert record["winner"] == ("you", "engine")[situation.winner]
 
 
 def test_extra_turns_stay_with_the_mover_and_use_their_dice() -> None:
@@ -213,7 +212,7 @@ def test_extra_turns_stay_with_the_mover_and_use_their_dice() -> None:
     for seed in range(20):
         session, random = begin("su21", "matrix", seed=seed), np.random.default_rng(seed)
         while not session.over:
-            session_sides, extra = session.sides, session.position.memory.extra
+            session_sides, extra = session.sides, session.situation.memory.extra
             assert session_sides == (8 if extra else 6)
             move = advance(session, random)
             if move.turn.again:
@@ -231,7 +230,7 @@ def test_chance_follows_from_the_seed() -> None:
 
     assert played(5) == played(5)
     assert played(5)["turns"] != played(6)["turns"]
-    firsts = [begin("hw13", "matrix", seed=seed).position.mover for seed in range(200)]
+    firsts = [begin("hw13", "matrix", seed=seed).situation.mover for seed in range(200)]
     assert 70 < sum(firsts) < 130  # four deviations of sqrt(200) / 2 = 7
     faces = [
         face for seed in range(300) for face in begin("fa22", "matrix", "you", seed).roll(3).faces
@@ -266,76 +265,3 @@ def test_what_cannot_be_is_refused() -> None:
             call()
     with pytest.raises(ValueError, match="cell"):
         Engine(small("fa22"), np.full((20, 20), 9))
-
-
-# --- what a turn did ------------------------------------------------------------------------------
-
-
-def told(
-    rules: Rules, score: int, other: int, dice: int, faces: tuple[int, ...], memory: Memory
-) -> list[str]:
-    before = Position((score, other), YOU, memory, 0, None)
-    turn = play_turn(rules, score, other, memory, dice, faces)
-    odds = Odds(dice, 0.5, 0.0)
-    return effects(rules, Move(before, dice, faces, turn, odds, odds, before))
-
-
-@pytest.mark.parametrize(
-    ("edition", "score", "other", "faces", "memory", "says"),
-    [  # by hand
-        ("su20", 5, 30, (2, 6), Memory(), ["rolled 2: 2 6, 8 points", "Feral Hogs: 3 points more"]),
-        (
-            "su20",
-            0,
-            0,
-            (),
-            Memory(),
-            ["rolled no dice, 10 points", "Swap: the scores trade places"],
-        ),
-        ("su20", 5, 30, (1, 6), Memory(own=9), ["rolled 2: 1 6, with a 1, 1 point"]),
-        (
-            "fa22",
-            94,
-            7,
-            (6,),
-            Memory(),
-            ["rolled 1: 6, 6 points", "Square Swine: 100 becomes 121"],
-        ),
-        (
-            "fa15",
-            2,
-            9,
-            (1, 4),
-            Memory(),
-            ["rolled 2: 1 4, with a 1, 0 points", "Piggy Back: 2 points to the other"],
-        ),
-        (
-            "fa15",
-            2,
-            9,
-            (6, 6, 4, 3),
-            Memory(),
-            ["rolled 4: 6 6 4 3, 19 points", "Hogtimus Prime: 23 points instead of 19"],
-        ),
-        (
-            "su21",
-            0,
-            50,
-            (3, 4),
-            Memory(turn=2),
-            ["rolled 2: 3 4, 7 points", "Time Trot: an extra turn"],
-        ),
-        (
-            "su21",
-            40,
-            22,
-            (4, 6),
-            Memory(turn=5),
-            ["rolled 2: 4 6, 10 points", "More Boar: an extra turn"],
-        ),
-    ],
-)
-def test_effects(
-    edition: str, score: int, other: int, faces: tuple[int, ...], memory: Memory, says: list[str]
-) -> None:
-    assert told(EDITIONS[edition], score, other, len(faces), faces, memory) == says

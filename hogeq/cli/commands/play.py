@@ -15,7 +15,7 @@ from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
 
 if TYPE_CHECKING:
-    from hogeq.contest.session import Move, Position, Session
+    from hogeq.contest.session import PlayedTurn, Session, Situation
 
 OPTIMAL = ("optimal", "memory")
 HELP = (
@@ -98,7 +98,7 @@ class _Table:
         self.engine = engine
         self.to_errors = to_errors
         self.rules: Rules = session.game.rules
-        self.shown: Position | None = None  # the last position that was announced
+        self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], None]] = {
             "?": self._hint,
             "hint": self._hint,
@@ -137,8 +137,8 @@ class _Table:
 
     def _ask(self) -> str | None:
         """Ask for a command; None at the end of input."""
-        if self.session.position != self.shown:
-            self.shown = self.session.position
+        if self.session.situation != self.shown:
+            self.shown = self.session.situation
             self._say("", self._status())
         typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False, err=self.to_errors)
         line = _read()
@@ -193,12 +193,12 @@ class _Table:
     # --- what is said ---------------------------------------------------------------------------
 
     def _status(self) -> str:
-        session, position = self.session, self.session.position
-        notes = [f"turn {position.turns + 1}: {self._score()}"]
+        session, situation = self.session, self.session.situation
+        notes = [f"turn {situation.turns + 1}: {self._score()}"]
         if session.sides != self.rules.sides:
             notes.append(f"{session.sides}-sided dice")
         if session.game.has_memory:
-            notes.append(memory_line(self.rules, position.memory))
+            notes.append(memory_line(self.rules, situation.memory))
         return "; ".join(notes)
 
     def then(self) -> str:
@@ -209,13 +209,13 @@ class _Table:
         return f"both playing {self.engine} from the next turn on"
 
     def _score(self) -> str:
-        you, engine = self.session.position.scores
+        you, engine = self.session.situation.scores
         return f"you {you}, engine {engine}"
 
-    def _tell(self, move: "Move") -> None:
-        from hogeq.contest.session import YOU, effects
+    def _tell(self, move: "PlayedTurn") -> None:
+        from hogeq.contest.session import YOU
 
-        what, *others = effects(self.rules, move)
+        what, *others = move.effects(self.rules)
         self._say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
         self._say(f"  {self._score()}")
         if move.before.mover == YOU:
@@ -224,9 +224,9 @@ class _Table:
     def summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
         session, lines = self.session, [""]
-        winner = session.position.winner
+        winner = session.situation.winner
         if winner is not None:
-            you, engine = session.position.scores
+            you, engine = session.situation.scores
             lines.append(f"{'you win' if winner == 0 else 'the engine wins'}, {you} to {engine}")
         meter = session.meter
         if meter.moves:
@@ -255,7 +255,7 @@ def _player(player: int) -> str:
     return PLAYERS[player]
 
 
-def _verdict(move: "Move") -> str:
+def _verdict(move: "PlayedTurn") -> str:
     won = f"win probability {move.odds.win_probability:.12f}"
     if move.cost == 0.0:
         return f"no roll is better: {won}"
@@ -285,8 +285,6 @@ def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
 
 
 def _transcript(data: dict[str, Any], table_: _Table) -> list[str]:
-    from hogeq.contest.session import effects
-
     session = table_.session
     lines = [
         f"{data['rules']}, you against {table_.engine}, seed {session.seed}",
@@ -294,13 +292,13 @@ def _transcript(data: dict[str, Any], table_: _Table) -> list[str]:
         "",
         f"win probabilities count on {table_.then()}",
     ]
-    for move in session.moves:
+    for move in session.played:
         own, other = move.before.scores
-        what, *others = effects(table_.rules, move)
+        what, *others = move.effects(table_.rules)
         lines += ["", f"turn {move.after.turns}: you {own}, engine {other}"]
         if session.game.has_memory:
             lines.append(memory_line(table_.rules, move.before.memory))
         lines.append(f"{_player(move.before.mover)} {what}")
         lines += [f"  {line}" for line in [*others, _verdict(move)]]
-    you, engine = session.position.scores
+    you, engine = session.situation.scores
     return [*lines, "", f"you {you}, engine {engine}", *table_.summary()[1:]]

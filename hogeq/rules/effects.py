@@ -1,0 +1,69 @@
+"""What a turn did, part by part, for people."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hogeq.rules.edition import Rules
+from hogeq.rules.parts import SWAPS, square_swine
+from hogeq.rules.turn import Turn, rolled_points, zero_points
+
+
+def turn_effects(
+    rules: Rules, score: int, opponent: int, faces: Sequence[int], turn: Turn
+) -> list[str]:
+    """Say what a turn did to the scores, one part of the rules a line.
+
+    Parameters
+    ----------
+    rules : Rules
+    score, opponent : int
+        Scores before the turn, of the player who took it and of the other.
+    faces : sequence of int
+        What the dice showed; none if none were rolled.
+    turn : Turn
+        What :func:`hogeq.rules.turn.play_turn` gave.
+
+    Returns
+    -------
+    list of str
+        The points first, then what else took place, in the order of the turn.
+
+    Examples
+    --------
+    >>> from hogeq.rules import EDITIONS
+    >>> from hogeq.rules.memory import Memory
+    >>> from hogeq.rules.turn import play_turn
+    >>> fa22 = EDITIONS["fa22"]
+    >>> turn_effects(fa22, 94, 7, [6], play_turn(fa22, 94, 7, Memory(), 1, [6]))
+    ['rolled 1: 6, 6 points', 'Square Swine: 100 becomes 121']
+    """
+    unboosted = replace(rules, prime_boost=False)
+    if faces:
+        plain = rolled_points(unboosted, faces)
+        pig = ", with a 1" if 1 in faces else ""
+        what = f"rolled {len(faces)}: {' '.join(map(str, faces))}{pig}"
+    else:
+        plain = zero_points(unboosted, opponent)
+        what = "rolled no dice"
+    lines = [f"{what}, {_points(plain)}"]
+    if plain != turn.points:
+        lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
+    if turn.bonus:
+        lines.append(f"Feral Hogs: {_points(turn.bonus)} more")
+    if turn.given:
+        lines.append(f"Piggy Back: {_points(turn.given)} to the other")
+    reached = score + turn.points + turn.bonus
+    other = opponent + turn.given
+    if rules.square_swine and square_swine(reached) != reached:
+        lines.append(f"Square Swine: {reached} becomes {square_swine(reached)}")
+        reached = square_swine(reached)
+    if SWAPS[rules.swap](reached, other) and reached != other:
+        lines.append("Swap: the scores trade places")
+    if turn.again:
+        part = "More Boar" if turn.landing.again else "Time Trot"
+        lines.append(f"{part}: an extra turn")
+    return lines
+
+
+def _points(number: int) -> str:
+    return f"{number} point{'' if number == 1 else 's'}"
