@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from timing import OURS, Timing, least, report
 
 from hogeq.evaluation.hidden import values
-from hogeq.evaluation.win_rates import policy_of, win_rate
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.policies import policy_of
 
 Floats = NDArray[np.float64]
 

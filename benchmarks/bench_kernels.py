@@ -13,12 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.contest.tournament import play
-from hogeq.evaluation.win_rates import mover_value, pair, policy_of, win_rate
+from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
+from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.workers import workers
 from tests import naive
 
@@ -121,7 +122,7 @@ def bench_iteration_of_cfr_plus(
 def bench_pair_of_matrices(benchmark: Benchmark, how: str) -> None:
     game = full_game()
     matrices = [np.full((100, 100), 6), np.full((100, 100), 7)]
-    policies = pair(game, *matrices)
+    policies = policies_of(game, *matrices)
     work = workspace(game, 2, how)
     duels = Duels(game.tables)
     pairs = np.stack(matrices).astype(np.int64)

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from timing import Timing, in_turn, least, report
 
 from hogeq.contest.tournament import play
-from hogeq.evaluation.win_rates import mover_value, pair, win_rate
+from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.population import CounterPool
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
+from hogeq.strategies.policies import policies_of
 from hogeq.support.workers import cores, workers
 
 Floats = NDArray[np.float64]
@@ -58,7 +59,7 @@ def two_matrices(rules: Rules) -> float:
     game = compile_game(rules)
     one, two = matrices(game, 2)
     found, seconds = least(lambda: win_rate(game, one, two))
-    by_passes = game.workspace(2).win_rate(pair(game, one, two))
+    by_passes = game.workspace(2).win_rate(policies_of(game, one, two))
     assert abs(found.win_rate - by_passes.win_rate) < 1e-12
     return seconds
 

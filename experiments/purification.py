@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from common import arguments, draw, publish, small_game, solved
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.purification import METHODS, argmax, thresholded
 from hogeq.purification.sampling import Sample
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Floats

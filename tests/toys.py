@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.workspace import TIE, Role, WinRate
+from hogeq.strategies.arrays import one_hot
 
 Floats = NDArray[np.float64]
 
@@ -231,7 +232,7 @@ def pure_tables(toy: Toy, infosets: list[int]) -> Iterator[Floats]:
     for actions in product(range(toy.num_actions), repeat=len(infosets)):
         table = np.zeros(toy.shape)
         table[:, 0] = 1.0
-        table[infosets] = np.eye(toy.num_actions)[list(actions)]
+        table[infosets] = one_hot(list(actions), toy.num_actions)
         yield table
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.baselines.diagonals import Diagonals, diagonals_of
 from hogeq.evaluation.beliefs import over_seats
-from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Policy
 from hogeq.support.limits import check_number
 
@@ -93,15 +93,7 @@ def _plays(game: "Game", player: ArrayLike | None) -> NDArray[np.bool_]:
         records = diagonals_of(game).records
         rolls = table.reshape(game.goal, game.goal, records, records, 1)
         return np.asarray(rolls == np.arange(game.num_actions))
-    return np.asarray(policy(game, table) > 0.0)[:, :, None, None, :]
-
-
-def policy(game: "Game", strategy: ArrayLike) -> Policy:
-    """Policy (G, G, K) of a matrix or a policy, validated."""
-    table = np.asarray(strategy)
-    if table.ndim == 3:
-        return check_policy(table, game.goal, game.rules.max_dice)
-    return as_policy(check_matrix(table, game.goal, game.rules.max_dice), game.num_actions)
+    return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
 
 
 def _spread(turns: Diagonals, total: int, made: Counts, after: Counts) -> None:
@@ -202,4 +194,4 @@ def trembling(game: "Game", strategy: ArrayLike, epsilon: float) -> Policy:
         If the strategy is malformed or `epsilon` out of range.
     """
     check_number("epsilon", epsilon, least=0, most=1)
-    return (1.0 - epsilon) * policy(game, strategy) + epsilon / game.num_actions
+    return (1.0 - epsilon) * policy_of(game, strategy) + epsilon / game.num_actions

@@ -16,11 +16,11 @@ from hogeq.contest.objectives import (
     check_objective,
 )
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.moves import to_matrix
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check_number

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.tablebase import TIE, best_first, solve
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.rules import Rules
 from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, dice_sides, play_turn
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check_number
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import compute, width
 

@@ -6,9 +6,9 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.hidden import belief, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.rules.memory import Memory
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 
 MemorySource = Literal["given", "start", "belief"]

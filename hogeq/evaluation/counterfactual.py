@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import pair
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
+from hogeq.strategies.policies import policies_of
 from hogeq.support.aliases import Floats
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
@@ -77,7 +77,7 @@ def action_values(
     """
     if weight not in get_args(RegretWeight):
         raise ValueError(f"weight: {weight!r}, allowed are {', '.join(get_args(RegretWeight))}")
-    policies = pair(game, policy, policy if opponent is None else opponent)
+    policies = policies_of(game, policy, policy if opponent is None else opponent)
     return counterfactual_values(shared_workspace(game, 2), policies, weight).values
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import policy_of, win_rate
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
 from hogeq.model.workspace import WinRate
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import pair, policy_of
 from hogeq.model.game import Game
 from hogeq.model.workspace import Workspace
+from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.aliases import Floats
 
 
@@ -119,7 +119,7 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     >>> float(reach[0, 0].sum())  # the coin says who begins
     0.5
     """
-    policies = pair(game, a, a if b is None else b)
+    policies = policies_of(game, a, a if b is None else b)
     work = game.workspace(2)
     work.forward(policies, keep=True)
     return work.hidden_reach()

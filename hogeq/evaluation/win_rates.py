@@ -6,37 +6,8 @@ from numpy.typing import ArrayLike
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
-from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
-from hogeq.support.aliases import Floats
-
-
-def policy_of(game: Game, strategy: ArrayLike) -> Floats:
-    """Policy of a strategy, validated.
-
-    Parameters
-    ----------
-    game : Game
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
-
-    Returns
-    -------
-    float64 (G, G, K)
-
-    Raises
-    ------
-    ValueError
-        If it is neither, naming the first bad cell.
-    """
-    table = np.asarray(strategy)
-    if table.ndim == 3:
-        return check_policy(table, game.goal, game.rules.max_dice)
-    return as_policy(check_matrix(table, game.goal, game.rules.max_dice), game.num_actions)
-
-
-def pair(game: Game, a: ArrayLike, b: ArrayLike) -> Floats:
-    """Policies of two strategies, float64 (2, G, G, K)."""
-    return np.stack([policy_of(game, a), policy_of(game, b)])
+from hogeq.strategies.arrays import check_matrix
+from hogeq.strategies.policies import policies_of, policy_of
 
 
 def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
@@ -72,7 +43,7 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     tables = [np.asarray(a), np.asarray(b)]
     duels = shared_duels(game) if all(table.ndim == 2 for table in tables) else None
     if duels is None:
-        return shared_workspace(game, 2).win_rate(pair(game, a, b))
+        return shared_workspace(game, 2).win_rate(policies_of(game, a, b))
     most = game.rules.max_dice
     return duels.win_rate(
         np.stack([check_matrix(table, game.goal, most) for table in tables]).astype(np.int64)

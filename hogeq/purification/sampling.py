@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check, check_number
 from hogeq.support.progress import progress_bar
@@ -54,7 +55,7 @@ def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
     rows = policy_of(game, policy)
     kept = np.where(rows >= threshold, rows, 0.0)
     none = kept.sum(axis=2) == 0.0
-    kept[none] = np.eye(game.num_actions)[rows[none].argmax(axis=1)]
+    kept[none] = one_hot(rows[none].argmax(axis=1), game.num_actions)
     return np.asarray(kept / kept.sum(axis=2, keepdims=True))
 
 

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.beliefs import fold
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.gains import gains
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 
 REGIONS = 10

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest import tournament
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.report import pack
 from hogeq.report.explore import Counter, Explored, explore, region_size
@@ -28,6 +27,7 @@ from hogeq.runs.environment import environment
 from hogeq.runs.manifest import finite
 from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.policies import policy_of
 
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.policies import policy_of
 
 VALUE_OF_THE_GAME = 0.5
 """Win rate of an equilibrium: the game is symmetric, a fair coin says who moves first."""

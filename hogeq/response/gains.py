@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.win_rates import pair
 from hogeq.model.game import Game
+from hogeq.strategies.policies import policies_of
 from hogeq.support.aliases import Floats, Matrix
 
 
@@ -80,7 +80,7 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
     >>> found.gains.shape
     (20, 20)
     """
-    policies = pair(game, counter, strategy)
+    policies = policies_of(game, counter, strategy)
     found = counterfactual_values(game.workspace(2), policies)
     usual = policies[1].argmax(axis=2)
     as_usual = np.take_along_axis(found.values, usual[..., None], axis=2)[..., 0]

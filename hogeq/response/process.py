@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Ints
 
 LARGEST = 200_000  # hidden states that can be listed one by one in a minute

@@ -18,6 +18,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check
 
@@ -97,7 +98,7 @@ class DynamicProgramming:
                 f"epsilon: {self.epsilon}, allowed is 0 with rules {game.rules.name} and memory "
                 "exact"
             )
-        policy = delta.policy(game, ignore_memory(game))
+        policy = policy_of(game, ignore_memory(game))
         beliefs = np.zeros((game.goal, game.goal, game.memory_size))
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
 
@@ -118,7 +119,7 @@ class DynamicProgramming:
             policy = self._response(game, state.policy)
         elif countable(game):
             beliefs = self._beliefs(game, state, iteration)
-            policy = delta.policy(game, respond(game, beliefs, self.epsilon))
+            policy = policy_of(game, respond(game, beliefs, self.epsilon))
         else:
             policy = self._greedy(game, state.policy)
         changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()

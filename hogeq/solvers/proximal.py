@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 
 NEWTON_STEPS = 30
@@ -102,7 +103,7 @@ def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
     """
     size = np.trace(hessian) / len(hessian)
     if size <= 0.0:
-        return np.eye(len(hessian))[slope.argmin()]
+        return one_hot(slope.argmin(), len(hessian))
     root = np.linalg.cholesky(hessian + RIDGE * size * np.eye(len(hessian)))
     wanted = np.linalg.solve(root, hessian @ weights - slope)
     points = root.T - wanted[:, None]

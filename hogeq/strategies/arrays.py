@@ -126,6 +126,52 @@ def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
     return array.ndim == 3
 
 
+def check_strategy(strategy: npt.ArrayLike, goal: int, max_dice: int) -> Policy:
+    """Give a matrix or a policy as a policy, once it is known to be valid.
+
+    Parameters
+    ----------
+    strategy : array_like
+        As for :func:`check_policy` if it has three axes, otherwise as for :func:`check_matrix`.
+    goal : int
+        Points that win.
+    max_dice : int
+        Most dice a turn may roll.
+
+    Returns
+    -------
+    float64 array, shape (goal, goal, max_dice + 1)
+        Shares no memory with `strategy`.
+
+    Raises
+    ------
+    StrategyError
+        If it is neither, naming the first bad cell.
+    """
+    table = np.asarray(strategy)
+    if table.ndim == 3:
+        return check_policy(table, goal, max_dice)
+    return one_hot(check_matrix(table, goal, max_dice), max_dice + 1)
+
+
+def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
+    """Probabilities of a player who takes one action for certain.
+
+    Parameters
+    ----------
+    actions : array_like of int, any shape
+        Such as a matrix (G, G); from 0 to `num_actions` - 1.
+    num_actions : int
+        K, 0 dice included.
+
+    Returns
+    -------
+    float64 array, shape (..., K)
+        A fresh array: 1 at the action taken, 0 elsewhere.
+    """
+    return np.eye(num_actions)[np.asarray(actions)]
+
+
 def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
     """Give any valid strategy as a policy.
 
@@ -142,8 +188,7 @@ def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
     """
     if is_policy(strategy):
         return strategy.astype(np.float64)
-    policy: Policy = np.equal.outer(strategy, np.arange(num_actions)).astype(np.float64)
-    return policy
+    return one_hot(strategy, num_actions)
 
 
 def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:

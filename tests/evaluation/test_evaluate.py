@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
-from hogeq.evaluation.win_rates import mover_value, policy_of, win_rate
+from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role
 from hogeq.response.bounds import full_memory_bound
@@ -23,6 +23,8 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.turn import dice_sides, play_turn
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.policies import policy_of
 from tests.naive import Match, Play, State, arrays, counterfactual
 
 Floats = NDArray[np.float64]
@@ -54,7 +56,7 @@ def random_policy(random: np.random.Generator, shape: tuple[int, int, int], kind
         policy[policy.sum(axis=2) == 0.0, 0] = 1.0
         policy /= policy.sum(axis=2, keepdims=True)
     if kind == "pure":
-        policy = np.eye(shape[2])[policy.argmax(axis=2)]
+        policy = one_hot(policy.argmax(axis=2), shape[2])
     return policy
 
 
@@ -206,7 +208,7 @@ def test_action_values_are_fresh_and_take_matrices(small: Case) -> None:
     matrix = small.a.argmax(axis=2)
     found = action_values(small.game, matrix, small.b)
     kept = found.copy()
-    pure = np.eye(small.game.num_actions)[matrix]
+    pure = one_hot(matrix, small.game.num_actions)
     np.testing.assert_array_equal(action_values(small.game, pure, small.b), kept)
     action_values(small.game, small.b)
     np.testing.assert_array_equal(found, kept)

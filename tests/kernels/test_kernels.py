@@ -11,6 +11,7 @@ from hogeq.kernels.plan import plan_of
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.arrays import one_hot
 
 GAMES = {
     "records, one kind of dice": replace(EDITIONS["su20"], goal=30),
@@ -81,7 +82,7 @@ def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: i
     random = np.random.default_rng(goal)
     for _ in range(3):  # the second and third find the arrays in use
         matrices = random.integers(game.num_actions, size=(2, goal, goal))
-        expected = work.win_rate(np.eye(game.num_actions)[matrices])
+        expected = work.win_rate(one_hot(matrices, game.num_actions))
         assert duels.win_rate(matrices) == pytest.approx(expected, abs=1e-13)
 
 
@@ -94,7 +95,7 @@ def test_other_games_refuse_duels(edition: str) -> None:
 def test_certain_rows_are_published_as_mixed_ones_are() -> None:
     game = compiled("records, one kind of dice")
     matrices = np.random.default_rng(3).integers(game.num_actions, size=(2, *game.shape[:2]))
-    certain = np.eye(game.num_actions)[matrices]
+    certain = one_hot(matrices, game.num_actions)
     one_by_one = Workspace(game.tables, 2)
     mixed = Workspace(game.tables._replace(only_swaps=False), 2)
     assert game.tables.only_swaps

@@ -7,7 +7,6 @@ solves the Markov chain of two strategies as one system of linear equations.
 from collections.abc import Callable
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +26,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.parts import ZERO_DICE
 from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
+from hogeq.strategies.arrays import one_hot
 
 Floats = NDArray[np.float64]
 
@@ -205,14 +205,12 @@ def random_matrix(game: Game, seed: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(game.num_actions, size=game.shape[:2])
 
 
-def one_hot(game: Game, matrix: NDArray[Any]) -> Floats:
-    return np.asarray(np.eye(game.num_actions)[matrix], np.float64)
+def random_one_hot(game: Game, seed: int) -> Floats:
+    return one_hot(random_matrix(game, seed), game.num_actions)
 
 
 Strategies = Callable[[Game, int], Floats]
-PLAYS = pytest.mark.parametrize(
-    "play", [random_policy, lambda game, seed: one_hot(game, random_matrix(game, seed))]
-)
+PLAYS = pytest.mark.parametrize("play", [random_policy, random_one_hot])
 GAMES = pytest.mark.parametrize("name", SMALL)
 
 
@@ -372,7 +370,9 @@ def test_the_attack_finds_the_best_of_all_matrices(feral: str) -> None:
     policy = random_policy(game, 9)
     work = game.workspace(2)
     best = max(
-        work.win_rate(np.stack([one_hot(game, np.reshape(rolls, (3, 3))), policy])).win_rate
+        work.win_rate(
+            np.stack([one_hot(np.reshape(rolls, (3, 3)), game.num_actions), policy])
+        ).win_rate
         for rolls in product(range(3), repeat=9)
     )
     found = attack(game, policy)
@@ -385,9 +385,7 @@ def test_no_sweep_of_the_ascent_loses(name: str) -> None:
     game = compile_game(SMALL[name])
     work = game.workspace(2)
     for seed in range(20):
-        policies = np.stack(
-            [one_hot(game, random_matrix(game, seed)), random_policy(game, 99 - seed)]
-        )
+        policies = np.stack([random_one_hot(game, seed), random_policy(game, 99 - seed)])
         rate = work.win_rate(policies).win_rate
         for _ in range(100):
             work.forward(policies)
@@ -438,13 +436,13 @@ def test_fall_2015_without_piggy_back_satisfies_its_own_equations(whole: Twin) -
     assert mover_value(game, matrix) == pytest.approx(value, abs=1e-12)
     assert full_memory_bound(game, matrix) == pytest.approx(0.5, abs=1e-12)
     work = game.workspace(2)
-    policies = np.stack([random_policy(game, 12), one_hot(game, matrix)])
+    policies = np.stack([random_policy(game, 12), one_hot(matrix, game.num_actions)])
     assert ascend(work, policies)[0] == pytest.approx(0.5, abs=1e-12)
 
 
 def test_fall_2015_without_piggy_back_conserves_what_flows(whole: Twin) -> None:
     game = whole.game
-    a, b = random_policy(game, 13), one_hot(game, random_matrix(game, 14))
+    a, b = random_policy(game, 13), random_one_hot(game, 14)
     visits = np.stack([reach(game, a, b).ravel(), reach(game, b, a).ravel()])
     inflow = np.zeros_like(visits)
     inflow[:, 0] = 0.5

@@ -18,6 +18,7 @@ from hogeq.response.moves import anneal, ascend
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers.cfr_br import CFRBR
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.workers import workers
 from tests import toys
 from tests.naive import Match, Play, every_matrix_wins
@@ -300,7 +301,7 @@ def test_no_sweep_of_the_ascent_loses(spec: dict[str, Any]) -> None:
     game = compile_game(rules_from(spec))
     random = np.random.default_rng(14)
     opponent = random.dirichlet(np.ones(game.num_actions), game.shape[:2])
-    start = np.eye(game.num_actions)[random.integers(0, game.num_actions, game.shape[:2])]
+    start = one_hot(random.integers(0, game.num_actions, game.shape[:2]), game.num_actions)
     policies = np.stack([start, opponent])
     work = game.workspace(2)
     rates, changes = [win_rate(game, start, opponent).win_rate], 1
@@ -325,7 +326,7 @@ def test_no_single_cell_of_an_attack_can_be_bettered(edition: str) -> None:
         game = compile_game(rules_from({"edition": "hw13", "goal": 40}))
         policy = np.random.default_rng(3).dirichlet(np.ones(11), game.shape[:2])
     matrix = attack(game, policy, SearchBudget(starts=1, anneal_steps=0)).matrix
-    pure = np.eye(game.num_actions)[matrix]
+    pure = one_hot(matrix, game.num_actions)
     found = counterfactual_values(game.workspace(2), np.stack([pure, policy]), "reach")
     chosen = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
     short = found.values.max(axis=2) - chosen

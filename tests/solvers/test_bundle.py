@@ -11,6 +11,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
 from hogeq.solvers.proximal import proximal_step
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
 from hogeq.support.workers import workers
 from tests import toys
@@ -70,9 +71,9 @@ def test_copies_of_a_model_change_nothing() -> None:
 def test_the_pool_is_modelled_well_and_holds_the_worst(small: Game) -> None:
     state = run(small, 15)
     work = small.workspace(2)
-    one_hot = np.eye(small.num_actions)
     exact = [
-        work.win_rate(np.stack([one_hot[counter], state.policy])).win_rate for counter in state.pool
+        work.win_rate(np.stack([one_hot(counter, small.num_actions), state.policy])).win_rate
+        for counter in state.pool
     ]
     modelled = win_rates(state, state.policy)
     shaping = state.weights > 0.05

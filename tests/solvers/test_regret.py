@@ -21,6 +21,7 @@ from hogeq.purification import purify
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
+from hogeq.strategies.arrays import one_hot
 from tests import toys
 from tests.toys import Chance, Choice, Node, Toy
 
@@ -125,7 +126,7 @@ def test_toy_passes_give_the_slope_of_the_win_rate(make: Any) -> None:
     before = work.win_rate(policies).win_rate
     for infoset in range(toy.shape[0]):
         changed = policies.copy()
-        changed[0, infoset] = np.eye(toy.num_actions)[0]
+        changed[0, infoset] = one_hot(0, toy.num_actions)
         rise = work.win_rate(changed).win_rate - before
         assert rise == pytest.approx(slope[infoset] @ (changed[0] - a)[infoset], abs=1e-12)
     assert work.win_rate(policies[::-1]).win_rate == pytest.approx(1.0 - before, abs=1e-12)

@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.strategies.arrays import StrategyError, as_policy, check_matrix, check_policy, is_policy
+from hogeq.strategies.arrays import (
+    StrategyError,
+    as_policy,
+    check_matrix,
+    check_policy,
+    check_strategy,
+    is_policy,
+    one_hot,
+)
 
 CONVERSIONS: list[Callable[[list[list[Any]]], Any]] = [
     lambda rows: rows,
@@ -141,3 +149,25 @@ def test_a_matrix_as_a_policy_rolls_what_the_matrix_says() -> None:
     assert np.array_equal(policy.argmax(axis=2), matrix)
     assert is_policy(policy)
     assert not is_policy(matrix)
+
+
+def test_one_hot_is_a_policy_of_any_shape() -> None:
+    assert one_hot(2, 4).tolist() == [0.0, 0.0, 1.0, 0.0]
+    found = one_hot([[0, 1], [2, 0]], 3)
+    assert found.dtype == np.float64
+    assert found.shape == (2, 2, 3)
+    assert found.argmax(axis=2).tolist() == [[0, 1], [2, 0]]
+    assert (found.sum(axis=2) == 1.0).all()
+
+
+def test_a_strategy_is_checked_as_what_it_is() -> None:
+    matrix = np.array(table())
+    policy = as_policy(check_matrix(table(), 4, 2), 3)
+    for strategy in (matrix, policy):
+        found = check_strategy(strategy, 4, 2)
+        assert np.array_equal(found, policy)
+        assert not np.shares_memory(found, strategy)
+    with pytest.raises(StrategyError, match=r"cell \(row 0, column 0\)"):
+        check_strategy(np.full((4, 4), 3), 4, 2)
+    with pytest.raises(StrategyError, match="sum to 0"):
+        check_strategy(np.zeros((4, 4, 3)), 4, 2)

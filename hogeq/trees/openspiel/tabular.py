@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from open_spiel.python.policy import TabularPolicy
 
-from hogeq.rules import Rules
-from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.strategies.arrays import check_policy, check_strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees.openspiel.game import NAME, information_state, rules_of
 
@@ -33,9 +32,9 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
         If a strategy is malformed.
     """
     rules = rules_of(game.get_parameters())
-    tables = [_as_table(rules, first)] * 2
+    tables = [check_strategy(first, rules.goal, rules.max_dice)] * 2
     if second is not None:
-        tables[1] = _as_table(rules, second)
+        tables[1] = check_strategy(second, rules.goal, rules.max_dice)
     policy = TabularPolicy(game)
     for row, state in zip(policy.action_probability_array, policy.states, strict=True):
         player = state.current_player()
@@ -80,10 +79,3 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
                 for action, probability in row:
                     table[own, opponent, action] = probability
     return check_policy(table, rules.goal, rules.max_dice, "OpenSpiel's policy")
-
-
-def _as_table(rules: Rules, strategy: ArrayLike) -> Floats:
-    table = np.asarray(strategy)
-    if table.ndim == 3:
-        return check_policy(table, rules.goal, rules.max_dice)
-    return as_policy(check_matrix(table, rules.goal, rules.max_dice), rules.max_dice + 1)

@@ -1,0 +1,39 @@
+"""Policies of the strategies that a game's players use, once they are known to be valid."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hogeq.strategies.arrays import check_strategy
+from hogeq.support.aliases import Floats, Policy
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+
+def policy_of(game: "Game", strategy: ArrayLike) -> Policy:
+    """Policy of a strategy for a game, validated.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    float64 (G, G, K)
+        A fresh array.
+
+    Raises
+    ------
+    StrategyError
+        If it is neither, naming the first bad cell.
+    """
+    return check_strategy(strategy, game.goal, game.rules.max_dice)
+
+
+def policies_of(game: "Game", *strategies: ArrayLike) -> Floats:
+    """Policies of some strategies, one after the other: float64 (n, G, G, K)."""
+    return np.stack([policy_of(game, strategy) for strategy in strategies])
