@@ -232,7 +232,7 @@ def pure_tables(toy: Toy, infosets: list[int]) -> Iterator[Floats]:
     for actions in product(range(toy.num_actions), repeat=len(infosets)):
         table = np.zeros(toy.shape)
         table[:, 0] = 1.0
-        table[infosets] = one_hot(list(actions), toy.num_actions)
+        table[infosets] = one_hot(np.array(actions, int), toy.num_actions)
         yield table
 
 

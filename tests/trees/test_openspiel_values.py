@@ -24,6 +24,7 @@ from hogeq.model.game import compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.strategies.arrays import one_hot
 from hogeq.trees.audit import audit
 from hogeq.trees.openspiel.game import game_of, information_state
 from hogeq.trees.openspiel.tabular import to_tabular
@@ -147,7 +148,7 @@ def test_the_smallest_disagreement() -> None:
     assert not findings["perfect recall"].holds
     assert not findings["A-loss recall"].holds
     # The truth: all matrices there are, and ours.
-    _, rolls, rates = naive.every_matrix_wins(naive.Play(DISAGREEMENT), np.eye(2)[TARGET])
+    _, rolls, rates = naive.every_matrix_wins(naive.Play(DISAGREEMENT), one_hot(TARGET, 2))
     assert len(rolls) == 32  # play against this one comes to five scores
     assert 2.0 * rates.max() - 1.0 == 0.9375
     game = compile_game(DISAGREEMENT)
