@@ -32,13 +32,13 @@ from hogeq.contest.objectives import (
     count_beaten,
 )
 from hogeq.contest.tournament import WIN
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
 from hogeq.response.moves import perturb_matrix, random_policy, to_matrix
 from hogeq.response.population import Population
 from hogeq.response.search import SearchBudget
 from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 
 Progress = Callable[[], object]

@@ -11,6 +11,7 @@ from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
 from hogeq.response.population import CounterPool
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
 from hogeq.support.progress import progress_bar
@@ -106,7 +107,7 @@ class LocalSearch:
         else:
             matrix = argmax(game, strategy)
         pool = CounterPool(game, counters)
-        policy = np.eye(game.num_actions)[matrix]
+        policy = one_hot(matrix, game.num_actions)
         pool.search(policy, self.starts, self.anneal_steps, [self.seed, 0])
         rate = pool.rates_against(policy).max()
         return SearchState(
@@ -116,22 +117,26 @@ class LocalSearch:
     def step(self, game: Game, state: SearchState) -> SearchState:
         """One round."""
         iteration = int(state.iteration) + 1
-        one_hot = np.eye(game.num_actions)
         pool = CounterPool(game, state.pool)
         matrix = self._descended(game, pool, state.matrix, max(1, int(state.radius)))
-        rate = pool.climb(one_hot[matrix], self.warm)
+        rate = pool.climb(one_hot(matrix, game.num_actions), self.warm)
         if rate < float(state.rate):
             found = pool.search(
-                one_hot[matrix], self.starts, self.anneal_steps, [self.seed, iteration]
+                one_hot(matrix, game.num_actions),
+                self.starts,
+                self.anneal_steps,
+                [self.seed, iteration],
             )
             rate = max(rate, found)
         better = rate < float(state.rate)
         best = matrix if better else state.matrix
         if not better:  # what beat the candidate may, taken further, beat the matrix that is kept
-            pool.climb(one_hot[best], self.warm)
-            pool.search(one_hot[best], 1, self.anneal_steps, [self.seed, iteration, 1])
-        rates = pool.rates_against(one_hot[best])
-        pool.shrink(one_hot[best], self.most)
+            pool.climb(one_hot(best, game.num_actions), self.warm)
+            pool.search(
+                one_hot(best, game.num_actions), 1, self.anneal_steps, [self.seed, iteration, 1]
+            )
+        rates = pool.rates_against(one_hot(best, game.num_actions))
+        pool.shrink(one_hot(best, game.num_actions), self.most)
         radius = float(state.radius) * (1.5 if better else 0.95)
         return SearchState(
             best,
@@ -143,17 +148,20 @@ class LocalSearch:
 
     def _descended(self, game: Game, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
         """Change at most `radius` cells so that the best counter of the pool wins less."""
-        one_hot = np.eye(game.num_actions)
-        slopes = pool.part(one_hot[matrix], self.active).slopes(one_hot[matrix])
+        slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
+            one_hot(matrix, game.num_actions)
+        )
         worst, left, count = slopes.rates.max(), radius, radius
         while count >= 1:
-            moves = best_moves(slopes, one_hot[matrix] == 0.0, count)
+            moves = best_moves(slopes, one_hot(matrix, game.num_actions) == 0.0, count)
             candidate = made(matrix, moves)
-            rate = pool.rates_against(one_hot[candidate]).max()
+            rate = pool.rates_against(one_hot(candidate, game.num_actions)).max()
             if rate < worst - 1e-9:
                 left -= int((candidate != matrix).sum())
                 matrix, worst = candidate, rate
-                slopes = pool.part(one_hot[matrix], self.active).slopes(one_hot[matrix])
+                slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
+                    one_hot(matrix, game.num_actions)
+                )
                 count = min(count, left)
             else:
                 count //= 4

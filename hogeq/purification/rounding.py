@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.purification.programs import best_moves
 from hogeq.response.population import CounterPool, Slopes
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
 from hogeq.support.progress import progress_bar
@@ -126,7 +127,7 @@ class Round:
             for move in np.argsort(-moves.shares, kind="stable")[:count]:
                 cell = moves.own[move], moves.opponent[move]
                 if left[cell]:
-                    trial[cell] = np.eye(rows.shape[2])[moves.rolls[move]]
+                    trial[cell] = one_hot(moves.rolls[move], rows.shape[2])
                     left[cell] = False
             before = max(slopes.rates.max(), pool.rates_against(trial).max())
             climbed = pool.climb(trial, self.warm)
@@ -158,6 +159,6 @@ class Round:
 def _settle(rows: Floats, mixed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Make rows pure that almost are; both arrays are rewritten, the second returned."""
     sure = mixed & (rows.max(axis=2) >= SURE)
-    rows[sure] = np.eye(rows.shape[2])[rows[sure].argmax(axis=1)]
+    rows[sure] = one_hot(rows[sure].argmax(axis=1), rows.shape[2])
     mixed &= ~sure
     return mixed

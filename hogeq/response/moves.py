@@ -5,6 +5,7 @@ import numpy as np
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
@@ -179,7 +180,7 @@ def perturb(policy: Floats, random: np.random.Generator) -> None:
     share = log_uniform(random, PERTURBED_SHARES)
     chosen = random.random(cells) < share
     rolls = random.integers(policy.shape[-1], size=cells)[chosen]
-    policy[chosen] = np.eye(policy.shape[-1])[rolls]
+    policy[chosen] = one_hot(rolls, policy.shape[-1])
 
 
 def perturb_matrix(

@@ -18,6 +18,7 @@ from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, WinRate
 from hogeq.response.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
@@ -244,7 +245,7 @@ def mixed(
 
 def _policy(game: Game, member: NDArray[Any]) -> Floats:
     is_policy = member.ndim == len(game.shape)
-    return member if is_policy else np.eye(game.num_actions)[member]
+    return member if is_policy else one_hot(member, game.num_actions)
 
 
 def _rate(game: Game, policy: Floats, member: NDArray[Any]) -> float:

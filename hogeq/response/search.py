@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.moves import climb, ith_start, perturb, respond, to_matrix
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
 from hogeq.support.workers import compute

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
 from hogeq.response.population import Population
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.limits import check
 from hogeq.support.workers import compute
@@ -292,9 +293,8 @@ class ProximalBundle:
             noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
             heat = log_uniform(random, OWN_HEAT if near else FAR_HEAT)
             starts.append(Start(share * policy + (1.0 - share) * noise, steps, heat))
-        one_hot = np.eye(policy.shape[-1])
         heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
-        starts += [Start(one_hot[state.pool[counter]]) for counter in heaviest]
+        starts += [Start(one_hot(state.pool[counter], policy.shape[-1])) for counter in heaviest]
         sweeps = None if deep else self.responder_sweeps
         responses = compute(partial(_response, game, policy, sweeps), starts, local=True)
         known = {matrix.tobytes() for matrix in state.pool}

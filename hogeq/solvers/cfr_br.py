@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
-from hogeq.evaluation.win_rates import policy_of
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace
 from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
 from hogeq.response.population import mixed
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.limits import check
@@ -212,13 +213,13 @@ class CFRBR:
             anneal(game, policies, self.responder_steps, self.damping, cooling)
             to_pure(policies[0])
             return self._respond(game, policies, self.responder_sweeps)
-        policies = np.stack([np.eye(policy.shape[-1])[parent], policy])
+        policies = np.stack([one_hot(parent, policy.shape[-1]), policy])
         perturb(policies[0], random)
         return self._respond(game, policies, self.responder_steps)
 
     def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Responder:
         """Response of a responder from its last counter-matrix."""
-        policies = np.stack([np.eye(policy.shape[-1])[counter], policy])
+        policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
         return self._respond(game, policies, self.responder_sweeps)
 
     def _respond(self, game: Game, policies: Floats, sweeps: int) -> Responder:

@@ -12,6 +12,7 @@ from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.response.moves import random_policy, to_matrix, to_pure
 from hogeq.response.population import Population
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.limits import check
@@ -105,13 +106,12 @@ class DoubleOracle:
         Under imperfect recall the mixture itself is another strategy, and a better one.
         """
         work = shared_workspace(game, 2)
-        one_hot = np.eye(game.shape[-1])
-        blend = normalised(np.tensordot(state.weights, one_hot[state.pool], 1))
+        blend = normalised(np.tensordot(state.weights, one_hot(state.pool, game.num_actions), 1))
         total = np.zeros(game.shape)
         for weight, matrix in zip(state.weights, state.pool, strict=True):
             if weight > 0.0:
-                reach = work.cell_reach(np.stack([one_hot[matrix], blend]))
-                total += weight * reach[..., None] * one_hot[matrix]
+                reach = work.cell_reach(np.stack([one_hot(matrix, game.num_actions), blend]))
+                total += weight * reach[..., None] * one_hot(matrix, game.num_actions)
         return normalised(total, blend)
 
     def stats(self, game: Game, state: OracleState) -> dict[str, float]:  # noqa: ARG002
@@ -123,10 +123,9 @@ class DoubleOracle:
 
     def _respond(self, game: Game, state: OracleState, start: int) -> tuple[Floats, float]:
         """Response to the mixture from one start, one-hot, and its win rate."""
-        one_hot = np.eye(game.num_actions)
         mixed = state.weights > 0.0
         mixture = Population(game, state.pool[mixed], state.weights[mixed])
-        policy = 0.5 * one_hot[state.pool[-1]] + 0.5 / game.num_actions
+        policy = 0.5 * one_hot(state.pool[-1], game.num_actions) + 0.5 / game.num_actions
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
             policy = random_policy(game, random)
@@ -147,7 +146,7 @@ class DoubleOracle:
                 return best, best_rate
             moving = movable & (gain >= np.median(gain[movable]))
             policy = policy.copy()
-            policy[moving] = one_hot[values[moving].argmax(axis=-1)]
+            policy[moving] = one_hot(values[moving].argmax(axis=-1), game.num_actions)
 
 
 def equilibrium(payoffs: Floats) -> Floats:

@@ -18,6 +18,7 @@ from hogeq.purification.sampling import Sample
 from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.workers import workers
 from tests.naive import Match, Play
 
@@ -81,7 +82,7 @@ def test_a_matrix_and_its_policy_come_back_as_they_are(game: Game) -> None:
     matrix = np.random.default_rng(6).integers(0, 4, (6, 6)).astype(np.int8)
     np.testing.assert_array_equal(argmax(game, matrix), matrix)
     for method in ("argmax", "threshold", "sample", "round"):
-        np.testing.assert_array_equal(purify(game, np.eye(4)[matrix], method), matrix)
+        np.testing.assert_array_equal(purify(game, one_hot(matrix, 4), method), matrix)
     assert not np.shares_memory(argmax(game, matrix), matrix)
 
 
@@ -90,7 +91,7 @@ def test_what_purifying_costs_is_measured_exactly(game: Game) -> None:
     matrix = purify(game, policy)
     play = Play(game.rules)
     expected = (
-        Match(play, np.eye(4)[matrix], opponent).win_rate()[0]
+        Match(play, one_hot(matrix, 4), opponent).win_rate()[0]
         - Match(play, policy, opponent).win_rate()[0]
     )
     found = win_rate(game, matrix, opponent).win_rate - win_rate(game, policy, opponent).win_rate
@@ -138,7 +139,7 @@ def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Any) -
         for cell in ((0, 0), (3, 2), (5, 5)):
             for roll in range(4):
                 changed = policy.copy()
-                changed[cell] = np.eye(4)[roll]
+                changed[cell] = one_hot(roll, 4)
                 effect = win_rate(game, counter, changed).win_rate - now
                 assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
 
@@ -172,7 +173,7 @@ def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> Non
     state = search.init(larger, start)
     for _ in range(search.rounds):
         state = search.step(larger, state)
-        policy = np.eye(larger.num_actions)[state.matrix]
+        policy = one_hot(state.matrix, larger.num_actions)
         assert float(state.rate) == CounterPool(larger, state.pool).rates_against(policy).max()
     strong = SearchBudget(starts=4, seed=9)
     before, after = (attack(larger, each, strong).win_rate for each in (start, state.matrix))
