@@ -61,7 +61,7 @@ class Diagonals:
         self.records = memory_sizes(rules)[2]
         added = np.array(
             [
-                [turns.effect(Memory(own=own), roll).bonus for roll in range(self.rolls)]
+                [turns.memory_effect(Memory(own=own), roll).bonus for roll in range(self.rolls)]
                 for own in range(self.records)
             ]
         )

@@ -7,7 +7,7 @@ import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.outcomes import Effect, TurnTable
+from hogeq.rules.outcomes import MemoryEffect, TurnTable
 from hogeq.support.aliases import Ints
 
 
@@ -97,7 +97,7 @@ class _LongestGame:
         """Tabulate landings by the scores a turn leaves: next cell, extra turn, game not over."""
         goal, (most_points, most_given) = self.rules.goal, self.table.most()
         bonuses = [
-            self.table.effect(memory, roll).bonus
+            self.table.memory_effect(memory, roll).bonus
             for memory in self.table.memories
             for roll in range(self.rules.max_dice + 1)
         ]
@@ -131,10 +131,10 @@ class _LongestGame:
         for (extra, forced), members in self._by_effect(0).items():
             yield _TurnEnd(points + extra, gifts, kept, forced, np.array(members))
 
-    def _by_effect(self, roll: int) -> dict[Effect, list[int]]:
-        groups: dict[Effect, list[int]] = {}
+    def _by_effect(self, roll: int) -> dict[MemoryEffect, list[int]]:
+        groups: dict[MemoryEffect, list[int]] = {}
         for index, memory in enumerate(self.table.memories):
-            groups.setdefault(self.table.effect(memory, roll), []).append(index)
+            groups.setdefault(self.table.memory_effect(memory, roll), []).append(index)
         return groups
 
     def _rolled(self, sides: tuple[int, ...]) -> list[_TurnEnd]:
@@ -145,7 +145,7 @@ class _LongestGame:
         for roll in range(1, self.rules.max_dice + 1):
             branches = [self.table.branches(roll, kind) for kind in sides]
             for index, memory in enumerate(self.table.memories):
-                extra, forced = self.table.effect(memory, roll)
+                extra, forced = self.table.memory_effect(memory, roll)
                 for points, gift, kept, _ in branches[memory.extra]:
                     members = groups.setdefault((points + extra, gift, kept, forced), [])
                     if not members or members[-1] != index:

@@ -43,7 +43,7 @@ def find_modes(
             memory = layout.memory(active, lane)
             kind = sides.index(turns.dice_sides(own, opponent, memory))
             for roll in range(rules.max_dice + 1):
-                mode = (kind, *turns.effect(memory, roll))
+                mode = (kind, *turns.memory_effect(memory, roll))
                 if mode not in modes:
                     modes.append(mode)
                 chosen[place, active, lane, roll] = modes.index(mode)

@@ -35,7 +35,7 @@ class Branch(NamedTuple):
     probability: Fraction
 
 
-class Effect(NamedTuple):
+class MemoryEffect(NamedTuple):
     """What the memory adds to a roll."""
 
     bonus: int
@@ -106,9 +106,9 @@ class TurnTable:
         gift = given(self.rules, dice, points)
         return Branch(points, gift, record(self.rules, dice, points), probability)
 
-    def effect(self, memory: Memory, dice: int) -> Effect:
+    def memory_effect(self, memory: Memory, dice: int) -> MemoryEffect:
         """Tell what the memory of the player to move adds to rolling `dice` dice."""
-        return Effect(bonus(self.rules, memory, dice), trots(self.rules, memory, dice))
+        return MemoryEffect(bonus(self.rules, memory, dice), trots(self.rules, memory, dice))
 
     def land(self, score: int, opponent: int) -> Landing:
         """Where a turn ends that leaves these scores, everything added."""
@@ -160,7 +160,7 @@ class TurnTable:
             branches = self.branches(dice, self.dice_sides(score, opponent, memory))
         else:
             branches = (self.free(opponent),)
-        extra, forced = self.effect(memory, dice)
+        extra, forced = self.memory_effect(memory, dice)
         found = []
         for points, gift, recorded, probability in branches:
             there = self.land(score + points + extra, opponent + gift)

@@ -62,7 +62,7 @@ def tell(rules: Rules, history: History) -> str:
         elif after.dice is None:  # a roll is told once its points are known
             dice = before.dice or 0
             points = int(move.action) if dice else turns.free(before.opponent).points
-            extra = turns.effect(before.memory, dice).bonus
+            extra = turns.memory_effect(before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
             said.append(

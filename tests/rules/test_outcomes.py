@@ -7,7 +7,7 @@ import pytest
 
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import Branch, Effect, TurnTable
+from hogeq.rules.outcomes import Branch, MemoryEffect, TurnTable
 from tests import naive
 
 
@@ -64,10 +64,10 @@ def test_branches_by_hand() -> None:
 
 def test_effects_by_hand() -> None:
     feral, trot = TurnTable(EDITIONS["su20"]), TurnTable(EDITIONS["su21"])
-    assert feral.effect(Memory(own=5), 3) == Effect(3, False)
-    assert feral.effect(Memory(own=5), 4) == Effect(0, False)
-    assert trot.effect(Memory(turn=4), 4) == Effect(0, True)
-    assert trot.effect(Memory(turn=4, extra=1), 4) == Effect(0, False)
+    assert feral.memory_effect(Memory(own=5), 3) == MemoryEffect(3, False)
+    assert feral.memory_effect(Memory(own=5), 4) == MemoryEffect(0, False)
+    assert trot.memory_effect(Memory(turn=4), 4) == MemoryEffect(0, True)
+    assert trot.memory_effect(Memory(turn=4, extra=1), 4) == MemoryEffect(0, False)
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
