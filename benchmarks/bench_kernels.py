@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest.tournament import play
+from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Duels, Role, Workspace
@@ -153,7 +153,7 @@ def bench_tournament(benchmark: Benchmark, jobs: int) -> None:
     game = full_game()
     field = list(np.random.default_rng(0).integers(game.num_actions, size=(12, *game.shape[:2])))
     with workers(jobs):
-        rates = benchmark.pedantic(lambda: play(game, field), rounds=3, warmup_rounds=1)
+        rates = benchmark.pedantic(lambda: round_robin(game, field), rounds=3, warmup_rounds=1)
     assert rates[0, 1] == pytest.approx(win_rate(game, field[0], field[1]).win_rate, abs=1e-12)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from timing import Timing, in_turn, least, report
 
-from hogeq.contest.tournament import play
+from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.population import CounterPool
@@ -117,8 +117,8 @@ def threads() -> Iterator[Timing]:
 
     works: dict[str, Callable[[], Any]] = {
         "attack, 8 starts": lambda: attack(game, target, SearchBudget(starts=8)),
-        "tournament of 24 matrices": lambda: play(game, list(field)),
-        "tournament of 12 policies": lambda: play(game, others),
+        "tournament of 24 matrices": lambda: round_robin(game, list(field)),
+        "tournament of 12 policies": lambda: round_robin(game, others),
         "pool, 24 counters climb": climbed,
         "cfr_br, 64 responders, 2 iterations": iterated("cfr_br", responders=64, newcomers=16),
         "bundle, 2 iterations": iterated("bundle"),

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.evaluation.win_rates import win_rate_of_valid
 from hogeq.model.game import Game
-from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import compute, width
@@ -41,10 +41,10 @@ class Standing(NamedTuple):
     """Matches won."""
 
 
-def play(
+def round_robin(
     game: Game,
     strategies: Sequence[ArrayLike],
-    progress: Callable[[], object] | None = None,
+    progress: Callable[[], object] = lambda: None,
 ) -> Floats:
     """Exact win rate of every strategy against every other.
 
@@ -76,8 +76,7 @@ def play(
 
     def told(block: int) -> None:
         for _ in blocks[block]:
-            if progress is not None:
-                progress()
+            progress()
 
     tasks = [
         _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
@@ -93,32 +92,15 @@ class _Block(NamedTuple):
 
     game: Game
     pairs: list[tuple[int, int]]
-    tables: dict[int, NDArray[Any]]
+    strategies: dict[int, NDArray[Any]]
     """As given, since policies of a large field would not fit in memory."""
 
     def rates(self) -> list[float]:
         """Win rate of the first of each pair against the second."""
-        work = shared_workspace(self.game, 2)
-        policies = np.empty((2, *self.game.shape))
-        found = []
-        duels = shared_duels(self.game)
-        for pair in self.pairs:
-            tables = [self.tables[entry] for entry in pair]
-            if duels is not None and all(table.ndim == 2 for table in tables):
-                found.append(duels.win_rate(np.stack(tables).astype(np.int64)).win_rate)
-                continue
-            for seat, table in enumerate(tables):
-                _write_policy(table, policies[seat])
-            found.append(work.win_rate(policies).win_rate)
-        return found
-
-
-def _write_policy(table: NDArray[Any], out: Floats) -> None:
-    if table.ndim == 3:
-        out[:] = table
-    else:
-        out[:] = 0.0
-        np.put_along_axis(out, table.astype(np.int64)[..., None], 1.0, axis=-1)
+        return [
+            win_rate_of_valid(self.game, self.strategies[a], self.strategies[b]).win_rate
+            for a, b in self.pairs
+        ]
 
 
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:

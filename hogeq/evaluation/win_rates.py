@@ -1,13 +1,15 @@
 """Exact win rates: sums over all dice, never a sample."""
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
-from hogeq.strategies.arrays import check_matrix
-from hogeq.strategies.policies import policies_of, policy_of
+from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.strategies.policies import policy_of
 
 
 def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
@@ -40,14 +42,33 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
     1.0
     """
-    tables = [np.asarray(a), np.asarray(b)]
-    duels = shared_duels(game) if all(table.ndim == 2 for table in tables) else None
-    if duels is None:
-        return shared_workspace(game, 2).win_rate(policies_of(game, a, b))
-    most = game.rules.max_dice
-    return duels.win_rate(
-        np.stack([check_matrix(table, game.goal, most) for table in tables]).astype(np.int64)
-    )
+    return win_rate_of_valid(game, _checked(game, a), _checked(game, b))
+
+
+def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
+    """Exact win rate of strategy `a` against strategy `b`, both of which were checked before.
+
+    Parameters
+    ----------
+    game : Game
+    a, b : arrays
+        Each a matrix (G, G) or a policy (G, G, K), of any type of number.
+
+    Returns
+    -------
+    WinRate
+    """
+    duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
+    if duels is not None:
+        return duels.win_rate(np.stack([a, b]).astype(np.int64))
+    policies = [as_policy(strategy, game.num_actions) for strategy in (a, b)]
+    return shared_workspace(game, 2).win_rate(np.stack(policies))
+
+
+def _checked(game: Game, strategy: ArrayLike) -> NDArray[Any]:
+    table = np.asarray(strategy)
+    check = check_policy if table.ndim == 3 else check_matrix
+    return check(table, game.goal, game.rules.max_dice)
 
 
 def mover_value(game: Game, strategy: ArrayLike) -> float:

@@ -166,7 +166,7 @@ def make(
         if progress is not None:
             progress()
     names = tuple(entry.name for entry in strategies)
-    rates = tournament.play(game, [entry.strategy for entry in strategies])
+    rates = tournament.round_robin(game, [entry.strategy for entry in strategies])
     data = {
         "goal": game.goal,
         "rolls": game.num_actions,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest.tournament import WIN, lowest_win_rates, mean_win_rates, play, rank
+from hogeq.contest.tournament import WIN, lowest_win_rates, mean_win_rates, rank, round_robin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -22,19 +22,19 @@ def test_every_pair_is_the_exact_win_rate() -> None:
     random = np.random.default_rng(1)
     field: list[NDArray[Any]] = [random.integers(GAME.num_actions, size=(20, 20)) for _ in range(3)]
     field.append(random.dirichlet(np.ones(GAME.num_actions), (20, 20)))
-    rates = play(GAME, field)
+    rates = round_robin(GAME, field)
     for row, a in enumerate(field):
         for column, b in enumerate(field):
             want = 0.5 if row == column else win_rate(GAME, a, b).win_rate
             assert rates[row, column] == pytest.approx(want, abs=1e-12)
     with workers(3):
-        assert np.array_equal(play(GAME, field), rates)
+        assert np.array_equal(round_robin(GAME, field), rates)
 
 
 def test_progress_is_told_of_every_pair() -> None:
     seen: list[int] = []
     with workers(2):
-        play(GAME, [np.full((20, 20), roll) for roll in range(4)], lambda: seen.append(1))
+        round_robin(GAME, [np.full((20, 20), roll) for roll in range(4)], lambda: seen.append(1))
     assert len(seen) == 6
 
 
@@ -43,7 +43,7 @@ def test_a_malformed_entry_is_refused_before_play() -> None:
     bad = good.copy()
     bad[3, 4] = 4
     with pytest.raises(ValueError, match=r"row 3, column 4\) is 4"):
-        play(GAME, [good, bad], progress=lambda: pytest.fail("a match was played"))
+        round_robin(GAME, [good, bad], progress=lambda: pytest.fail("a match was played"))
 
 
 def test_equal_counts_share_a_rank_and_the_next_rank_skips() -> None:

@@ -21,7 +21,7 @@ import yaml
 
 from hogeq import figures
 from hogeq.baselines.registry import builtin
-from hogeq.contest.tournament import play
+from hogeq.contest.tournament import round_robin
 from hogeq.model.game import compile_game
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
@@ -600,7 +600,7 @@ def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: 
     def everything() -> list[Any]:
         found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, kicks=2))
         state = solver.step(GAME, solver.step(GAME, solver.init(GAME)))
-        return [found.matrix, found.found, play(GAME, field), *state]
+        return [found.matrix, found.found, round_robin(GAME, field), *state]
 
     want = everything()
     for jobs, on in ((3, None), (2, "local"), (2, cluster.on)):

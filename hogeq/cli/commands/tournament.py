@@ -60,13 +60,13 @@ def tournament(
     check_output(plot, (".png",))
     game = load_game(rules)
     strategies = [load_strategy(entry, game, trust) for entry in entries]
-    from hogeq.contest.tournament import mean_win_rates, play, rank
+    from hogeq.contest.tournament import mean_win_rates, rank, round_robin
 
     with (
         computing(on, jobs),
         progress_bar("matches", len(entries) * (len(entries) - 1) // 2) as bar,
     ):
-        rates = play(game, strategies, bar.update)
+        rates = round_robin(game, strategies, bar.update)
     standings, means = rank(rates), mean_win_rates(rates)
     data = {
         "rules": game.rules.name,
