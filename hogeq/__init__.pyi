@@ -12,6 +12,7 @@ from .evaluation.win_rates import win_rate as win_rate
 from .model.game import Game as Game
 from .model.game import compile_game as compile_game
 from .model.workspace import WinRate as WinRate
+from .purification import purify as purify
 from .response.bounds import Interval as Interval
 from .response.bounds import best_response_interval as best_response_interval
 from .response.bounds import exploitability as exploitability
