@@ -10,7 +10,7 @@
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
-CODE := $(wildcard hogeq tests benchmarks experiments)
+CODE := $(wildcard hogeq tests benchmarks experiments examples)
 
 # numba notices a change in a kernel's own file, not in the files it calls: a folder for each state of
 # the kernels keeps stale machine code away.
@@ -33,6 +33,7 @@ bench: .venv/.stamp
 	$(BIN)/python benchmarks
 
 docs: .venv/.stamp
+	$(BIN)/python docs/draw_architecture.py
 	$(BIN)/python -m sphinx -q -d build/doctrees docs build/site
 	@echo 'open build/site/index.html'
 
