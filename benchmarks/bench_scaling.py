@@ -111,7 +111,7 @@ def threads() -> Iterator[Timing]:
         begun = solver.step(game, solver.init(game))
 
         def iterate() -> Any:
-            return solver.step(game, solver.step(game, solver.restore(begun._asdict())))
+            return solver.step(game, solver.step(game, solver.restore(begun, begun._asdict())))
 
         return iterate
 

@@ -4,7 +4,7 @@ import hogeq
 
 game = hogeq.compile_game(hogeq.rules_from({"edition": "su20", "goal": 30, "max_dice": 5}))
 strategy = hogeq.builtin("ignore_memory", game)
-budget = hogeq.SearchBudget(starts=4, kicks=10, seed=0)
+budget = hogeq.SearchBudget(starts=4, perturbations=10, seed=0)
 found = hogeq.attack(game, strategy, budget)
 bound = hogeq.full_memory_bound(game, strategy)
 print(f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]")

@@ -23,10 +23,10 @@ from hogeq.rules import rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
 from hogeq.runs.filenames import MANIFEST, SCHEMA
-from hogeq.runs.summary import spent_effort
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.files import write_whole
+from hogeq.support.parameters import plain
 from hogeq.support.workers import workers
 
 UNUSED_SEED = 777_000_001
@@ -57,7 +57,9 @@ def compare(given: argparse.Namespace) -> None:
     """Attack the candidates and the champions so far; keep what is attacked with less."""
     game = compile_game(rules_from({"edition": given.edition}))
     folder = given.out / "champions" / given.edition
-    effort = SearchBudget(given.starts, given.anneal_steps, kicks=given.kicks, seed=UNUSED_SEED)
+    effort = SearchBudget(
+        given.starts, given.anneal_steps, perturbations=given.kicks, seed=UNUSED_SEED
+    )
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -75,7 +77,7 @@ def compare(given: argparse.Namespace) -> None:
             )
         strategy = read_strategy(source, game.goal, game.rules.max_dice)
         found = attack(game, strategy, effort)
-        starts_alone = attack(game, strategy, dataclasses.replace(effort, kicks=0)).win_rate
+        starts_alone = attack(game, strategy, dataclasses.replace(effort, perturbations=0)).win_rate
         before = 1.0
         champion = folder / FILES[kind]
         if kind in manifest["figures"] and not champion.samefile(source):
@@ -94,7 +96,7 @@ def compare(given: argparse.Namespace) -> None:
             "bound": full_memory_bound(game, strategy),
             "found": found.found,
             "attack_without_kicks": starts_alone,
-            "effort": spent_effort(effort),
+            "effort": plain(effort),
             "config": made_by,
             "note": note,
         }

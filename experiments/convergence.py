@@ -51,7 +51,7 @@ def main() -> None:
         solvers=tuple(PARAMETERS),
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = SearchBudget(given.starts, given.anneal_steps, kicks=given.kicks)
+    effort = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
     by_iteration: dict[str, Points] = {}
     by_second: dict[str, Points] = {}
     rows = []

@@ -27,7 +27,7 @@ EFFORTS = {
     "ascent, 1 start": SearchBudget(starts=1, anneal_steps=0),
     "1 start": SearchBudget(starts=1),
     "4 starts": SearchBudget(starts=4),
-    "4 starts, 20 kicks": SearchBudget(starts=4, kicks=20),
+    "4 starts, 20 kicks": SearchBudget(starts=4, perturbations=20),
 }
 
 

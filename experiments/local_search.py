@@ -15,8 +15,7 @@ from common import arguments, small_game
 from tqdm import tqdm
 
 from hogeq.model.game import Game
-from hogeq.purification import SearchState
-from hogeq.purification.local_search import LocalSearch
+from hogeq.purification.local_search import LocalSearch, SearchState
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.files import replacing

@@ -20,7 +20,7 @@ import numpy as np
 from common import arguments, draw, publish, small_game, solved
 
 from hogeq.model.game import Game
-from hogeq.purification import METHODS, argmax, thresholded
+from hogeq.purification import PURIFIERS, argmax, thresholded
 from hogeq.purification.sampling import Sample
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
@@ -50,7 +50,7 @@ def main() -> None:
         goal=0,
         dice=0,
         strategy="",
-        methods=(*METHODS, "bundle"),
+        methods=(*PURIFIERS, "bundle"),
         iterations=300,
         samples=16,
         rounds=60,
@@ -72,7 +72,9 @@ def compare(given: argparse.Namespace) -> None:
         policy = policy_of(game, read_strategy(given.strategy, game.goal, game.rules.max_dice))
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
-    strong = SearchBudget(given.starts, given.anneal_steps, kicks=given.kicks, seed=1_000_003)
+    strong = SearchBudget(
+        given.starts, given.anneal_steps, perturbations=given.kicks, seed=1_000_003
+    )
     rounds: dict[str, Any] = {"rounds": given.rounds}
     runs: list[Run] = [
         Run("argmax", {}),
@@ -105,7 +107,7 @@ def lines(
     made: dict[str, Any] = {"": policy}
     for method, parameters, start in runs:
         began = time.process_time()
-        made[method] = METHODS[method](**parameters).matrix(game, made[start])
+        made[method] = PURIFIERS[method](**parameters).matrix(game, made[start])
         seconds = time.process_time() - began
         told = [f"{key} {value}" for key, value in parameters.items()]
         told += [f"from {start}"] if start else []

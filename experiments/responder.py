@@ -22,9 +22,9 @@ EFFORTS = [
     SearchBudget(starts=16),
     SearchBudget(starts=32),
     SearchBudget(starts=8, anneal_steps=240),
-    SearchBudget(starts=4, kicks=20),
-    SearchBudget(starts=4, kicks=100),
-    SearchBudget(starts=4, kicks=400),
+    SearchBudget(starts=4, perturbations=20),
+    SearchBudget(starts=4, perturbations=100),
+    SearchBudget(starts=4, perturbations=400),
 ]
 
 
@@ -40,7 +40,7 @@ def main() -> None:
                 begun = time.process_time()
                 found = attack(game, strategy, replace(effort, seed=given.seed))
                 seconds = time.process_time() - begun
-                figures = [effort.starts, effort.anneal_steps, effort.kicks]
+                figures = [effort.starts, effort.anneal_steps, effort.perturbations]
                 lowest, highest = min(found.found), max(found.found)
                 yield [
                     Path(file).stem,

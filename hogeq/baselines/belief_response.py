@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.baselines.diagonals import Diagonals, diagonals_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check_number
+from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -45,7 +45,7 @@ def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     from hogeq.evaluation.tablebase import TIE
 
     turns = diagonals_of(game)
-    check_number("epsilon", epsilon, least=0, most=1)
+    check(Share, epsilon=epsilon)
     shares = np.asarray(beliefs, np.float64)
     shape = (turns.goal, turns.goal, turns.records**2)
     if shares.shape != shape:

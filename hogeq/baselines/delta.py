@@ -17,7 +17,7 @@ from hogeq.baselines.diagonals import Diagonals, diagonals_of
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Policy
-from hogeq.support.limits import check_number
+from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -193,5 +193,5 @@ def trembling(game: "Game", strategy: ArrayLike, epsilon: float) -> Policy:
     ValueError
         If the strategy is malformed or `epsilon` out of range.
     """
-    check_number("epsilon", epsilon, least=0, most=1)
+    check(Share, epsilon=epsilon)
     return (1.0 - epsilon) * policy_of(game, strategy) + epsilon / game.num_actions

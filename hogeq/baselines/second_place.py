@@ -4,10 +4,11 @@ Huan (2020) [1] is its author's report, with the code. What it leaves open, and 
 closest to the published results, is told in ``docs/huan2020.md``.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
 from hogeq.baselines import delta
 from hogeq.baselines.belief_response import respond
@@ -15,7 +16,7 @@ from hogeq.baselines.tablebases import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check_number
+from hogeq.support.parameters import NotNegative, PositiveShare, Share, check
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 # itself: its counts, measured against the default weight, are twice the ways into a state.
 WALKS = 2.0
 
-_MOST_ROUNDS = 1000
+_Rounds: TypeAlias = Annotated[int, Field(ge=0, le=1000)]
 
 
 class Guess(NamedTuple):
@@ -115,10 +116,9 @@ def huan2020(
         If a parameter is out of range, or the rules are not of the kind that the method is for.
     """
     try:
-        _check("weight", weight, np.inf)
-        _check("draft_weight", draft_weight, np.inf)
-        _check("rounds", rounds, _MOST_ROUNDS)
-        check_number("epsilon", epsilon, least=0, most=1)
+        check(NotNegative, weight=weight, draft_weight=draft_weight)
+        check(_Rounds, rounds=rounds)
+        check(Share, epsilon=epsilon)
         guess = first_guess(game)
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
@@ -129,12 +129,6 @@ def huan2020(
         beliefs = over_seats(weights(guess, own, weight))
         matrix = respond(game, beliefs, epsilon)
     return matrix
-
-
-def _check(name: str, value: float, most: float) -> None:
-    if not (np.isfinite(value) and 0 <= value <= most):
-        allowed = "0 and more" if most == np.inf else f"0 to {most}"
-        raise ValueError(f"{name} is {value}, allowed are {allowed}")
 
 
 class Guessed(NamedTuple):
@@ -207,13 +201,10 @@ def delta_distribution(
     StrategyError
         If a parameter is out of range, or the rules are not of the kind that the method is for.
     """
-    if not 0.0 < tremble <= 1.0:
-        raise StrategyError(
-            f"strategy 'delta_distribution': tremble is {tremble}, allowed are above 0 to 1"
-        )
-    matrix = ignore_memory(game)
     try:
-        _check("rounds", rounds, _MOST_ROUNDS)
+        check(PositiveShare, tremble=tremble)
+        check(_Rounds, rounds=rounds)
+        matrix = ignore_memory(game)
         mean = np.zeros((game.goal, game.goal, game.memory_size))
         for number in range(1, rounds + 1):
             mean += (delta.exact(game, matrix, tremble) - mean) / number

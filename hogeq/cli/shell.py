@@ -198,7 +198,7 @@ def budget_fields(effort: "SearchBudget") -> dict[str, Any]:
         "starts": effort.starts,
         "anneal_steps": effort.anneal_steps,
         "damping": effort.damping,
-        "kicks": effort.kicks,
+        "kicks": effort.perturbations,
         "seed": effort.seed,
     }
 
@@ -207,7 +207,7 @@ def budget_text(effort: "SearchBudget") -> str:
     """Say a search budget in one line."""
     return (
         f"effort: {effort.starts} starts, {effort.anneal_steps} anneal steps, "
-        f"damping {effort.damping}, {effort.kicks} kicks, seed {effort.seed}"
+        f"damping {effort.damping}, {effort.perturbations} kicks, seed {effort.seed}"
     )
 
 

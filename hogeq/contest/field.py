@@ -139,7 +139,7 @@ def _search(
         weights = random.dirichlet(np.ones(len(weights)))
     field.anneal(policy, effort.anneal_steps, effort.damping, weights=weights, progress=progress)
     best = _climb(field, to_matrix(policy), objective, progress)
-    for _ in range(effort.kicks):
+    for _ in range(effort.perturbations):
         matrix = np.array(best.strategy, np.int8)
         perturb_matrix(matrix, PERTURBED_SHARE, game.num_actions, random)
         again = _climb(field, matrix, objective, progress)

@@ -23,7 +23,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check_number
+from hogeq.support.parameters import Count, Share, check
 
 BISECTIONS = 6
 
@@ -104,8 +104,8 @@ def restricted_response(
         If something is malformed or out of range.
     """
     check_objective(objective)
-    check_number("share", share, least=0, most=1)
-    check_number("steps", steps, whole=True, least=1)
+    check(Share, share=share)
+    check(Count, steps=steps)
     first = None if start is None else policy_of(game, start)
     return _restricted(Field(game, rivals), share, objective, first, steps, progress)
 

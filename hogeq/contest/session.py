@@ -18,7 +18,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, dice_sides, play_turn
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check_number
+from hogeq.support.parameters import Natural, check
 
 YOU, ENGINE = 0, 1
 PLAYERS = ("you", "engine")
@@ -161,7 +161,7 @@ class Session:
     def __init__(self, game: Game, engine: Engine, first: First = "coin", seed: int = 0) -> None:
         if first not in {*PLAYERS, "coin"}:
             raise ValueError(f"first: {first!r}, allowed are you, engine, coin")
-        check_number("seed", seed, whole=True, least=0)
+        check(Natural, seed=seed)
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
         mover = coin if first == "coin" else PLAYERS.index(first)

@@ -17,7 +17,7 @@ from hogeq.model.game import Game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check_number
+from hogeq.support.messages import refusal
 
 __all__ = ["TIE", "Tablebase", "best_first", "longest_game", "solve"]
 
@@ -107,7 +107,9 @@ class Tablebase:
             If a score is out of range.
         """
         for name, points in (("score", score), ("opponent", opponent)):
-            check_number(name, points, least=0, most=self.game.goal - 1)
+            if not 0 <= points < self.game.goal:
+                allowed = f"whole numbers from 0 to {self.game.goal - 1}"
+                raise ValueError(refusal(name, points, allowed))
         return self._work.hidden_values(score, opponent)
 
     def against(self, strategy: ArrayLike) -> WinRate:

@@ -1,42 +1,30 @@
-"""From a policy to a matrix that can be submitted: one method a file, all with one call.
+"""From a policy to a matrix that can be submitted; `Purifier` says what each way does.
 
-A method is a frozen dataclass of parameters; ``matrix`` makes the matrix.  Except for argmax they
-all search, and judge what they find by attacking it.
+To add one, write a file with a class that has the decorators `purifier` and `parameters`, and put
+it into the list below. Except for argmax they all search, and judge what they find by attacking it.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
-from hogeq.purification.local_search import LocalSearch, SearchState
-from hogeq.purification.rounding import Round
-from hogeq.purification.sampling import Argmax, Sample, Threshold, argmax, thresholded
+from hogeq.purification.base import PURIFIERS, Purifier, purifier
 
-__all__ = ["METHODS", "Method", "SearchState", "argmax", "purify", "thresholded"]
+# Each registers itself when it is imported, and they are listed in this order.
+# isort: off
+from hogeq.purification import sampling, rounding, local_search  # noqa: F401
+# isort: on
 
+from hogeq.purification.sampling import argmax, thresholded
+from hogeq.support.aliases import Matrix
+from hogeq.support.messages import refusal
 
-class Method(Protocol):
-    """What every method does."""
-
-    def matrix(self, game: Game, policy: ArrayLike) -> NDArray[np.int8]:
-        """Matrix (G, G) made of a policy, or of another matrix."""
-
-
-METHODS: dict[str, type[Any]] = {
-    "argmax": Argmax,
-    "threshold": Threshold,
-    "sample": Sample,
-    "round": Round,
-    "local_search": LocalSearch,
-}
+__all__ = ["PURIFIERS", "Purifier", "argmax", "purifier", "purify", "thresholded"]
 
 
-def purify(
-    game: Game, policy: ArrayLike, method: str = "argmax", **parameters: Any
-) -> NDArray[np.int8]:
-    """Matrix made from a policy by a named method.
+def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: Any) -> Matrix:
+    """Matrix made from a policy by a named purifier.
 
     Parameters
     ----------
@@ -44,9 +32,9 @@ def purify(
     policy : array_like
         (G, G, K), or a matrix (G, G).
     method : str
-        One of `METHODS`.
+        One of `PURIFIERS`.
     **parameters
-        Of the method.
+        Of the purifier.
 
     Returns
     -------
@@ -55,9 +43,8 @@ def purify(
     Raises
     ------
     ValueError
-        If there is no such method, or a parameter or the policy is refused.
+        If there is no such purifier, or a parameter or the policy is refused.
     """
-    if method not in METHODS:
-        raise ValueError(f"purify.method: {method!r}, allowed are {', '.join(METHODS)}")
-    chosen: Method = METHODS[method](**parameters)
-    return chosen.matrix(game, policy)
+    if method not in PURIFIERS:
+        raise ValueError(refusal("purify.method", method, ", ".join(PURIFIERS), PURIFIERS))
+    return PURIFIERS[method](**parameters).matrix(game, policy)

@@ -1,19 +1,19 @@
 """Local search on a matrix against a growing pool of counter-matrices."""
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
+from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
 from hogeq.response.population import CounterPool
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check
+from hogeq.support.parameters import Count, Natural, Seed, parameters
 from hogeq.support.progress import progress_bar
 
 
@@ -32,8 +32,9 @@ class SearchState(NamedTuple):
     """(), rounds done."""
 
 
-@dataclass(frozen=True)
-class LocalSearch:
+@purifier("local_search")
+@parameters
+class LocalSearch(Purifier):
     """Rounds of changing the cells that the pool likes least, and of attacking the outcome.
 
     A round starts from the best matrix known.  A linear program picks the changes of at most
@@ -61,25 +62,17 @@ class LocalSearch:
         Of those, how many that win most the linear program looks at; all of them judge the outcome.
     seed : int
         Of the attacks.
-    jobs : int
-        Threads.  The result does not depend on it.
     """
 
-    rounds: int = 40
-    radius: int = 64
+    rounds: Count = 40
+    radius: Count = 64
     start: Literal["argmax", "round"] = "argmax"
-    warm: int = 3
-    starts: int = 2
-    anneal_steps: int = 30
-    most: int = 128
-    active: int = 32
-    seed: int = 0
-    jobs: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "rounds", "radius", "warm", "starts", "most", "active", "jobs", least=1)
-        check(self, "anneal_steps", least=0)
+    warm: Count = 3
+    starts: Count = 2
+    anneal_steps: Natural = 30
+    most: Count = 128
+    active: Count = 32
+    seed: Seed = 0
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best that the rounds found."""

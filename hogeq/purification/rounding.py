@@ -1,25 +1,33 @@
 """Progressive rounding: the surest cells first, what is still mixed adapts."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
+from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import best_moves
 from hogeq.response.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check
+from hogeq.support.parameters import (
+    Count,
+    Natural,
+    NotNegative,
+    Positive,
+    PositiveShare,
+    Seed,
+    parameters,
+)
 from hogeq.support.progress import progress_bar
 
 SURE = 0.999  # a row of this much on one roll is pure
 
 
-@dataclass(frozen=True)
-class Round:
+@purifier("round")
+@parameters
+class Round(Purifier):
     """Fix some of the surest mixed cells, let the others adapt to the counters, and again.
 
     Which of the surest cells are fixed, and to which of their rolls, is for a linear program to
@@ -54,30 +62,20 @@ class Round:
         Counters kept.
     seed : int
         Of the searches.
-    jobs : int
-        Threads.  The result does not depend on it.
     """
 
-    share: float = 0.1
-    steps: int = 3
-    rate: float = 20.0
-    temperature: float = 1e-3
-    support: float = 0.2
-    anneal_steps: int = 30
-    warm: int = 2
-    attempts: int = 4
-    slack: float = 2e-4
-    caution: float = 1e-3
-    most: int = 48
-    seed: int = 0
-    jobs: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "warm", "attempts", "most", "jobs", least=1)
-        check(self, "steps", "anneal_steps", "slack", "caution", least=0)
-        check(self, "share", "support", above=0, most=1)
-        check(self, "rate", "temperature", above=0)
+    share: PositiveShare = 0.1
+    steps: Natural = 3
+    rate: Positive = 20.0
+    temperature: Positive = 1e-3
+    support: PositiveShare = 0.2
+    anneal_steps: Natural = 30
+    warm: Count = 2
+    attempts: Count = 4
+    slack: NotNegative = 2e-4
+    caution: NotNegative = 1e-3
+    most: Count = 48
+    seed: Seed = 0
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G) at the end of all stages."""

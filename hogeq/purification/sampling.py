@@ -1,16 +1,15 @@
 """Every cell on its own: the likeliest roll, or one drawn from what is likely enough."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
+from hogeq.purification.base import Purifier, purifier
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check, check_number
+from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.progress import progress_bar
 
 
@@ -51,7 +50,7 @@ def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
     ValueError
         If the policy is malformed or the threshold out of range.
     """
-    check_number("threshold", threshold, least=0, most=1)
+    check(Share, threshold=threshold)
     rows = policy_of(game, policy)
     kept = np.where(rows >= threshold, rows, 0.0)
     none = kept.sum(axis=2) == 0.0
@@ -59,8 +58,9 @@ def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
     return np.asarray(kept / kept.sum(axis=2, keepdims=True))
 
 
-@dataclass(frozen=True)
-class Argmax:
+@purifier("argmax")
+@parameters
+class Argmax(Purifier):
     """The most probable roll of every cell."""
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
@@ -68,9 +68,13 @@ class Argmax:
         return argmax(game, policy)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Matrices drawn from the policy, cell by cell; the one that an attack wins least against.
+@purifier("threshold")
+@parameters
+class Threshold(Purifier):
+    """Matrices drawn from the policy without its unlikely rolls; the one that resists best.
+
+    They are drawn cell by cell, and the one that an attack wins least against is kept. A threshold
+    of 1 is the argmax.
 
     Attributes
     ----------
@@ -82,22 +86,13 @@ class Sample:
         Effort of each attack: see :class:`hogeq.response.search.SearchBudget`.
     seed : int
         Of the draws and of the attacks.
-    jobs : int
-        Threads of an attack.
     """
 
-    samples: int = 8
-    threshold: float = 0.0
-    starts: int = 2
-    anneal_steps: int = 30
-    seed: int = 0
-    jobs: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "samples", least=1)
-        check(self, "threshold", least=0, most=1)
-        self._effort()
+    samples: Count = 8
+    threshold: Share = 0.3
+    starts: Count = 2
+    anneal_steps: Natural = 30
+    seed: Seed = 0
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best of those drawn."""
@@ -122,8 +117,9 @@ class Sample:
         return SearchBudget(self.starts, self.anneal_steps, seed=self.seed)
 
 
-@dataclass(frozen=True)
-class Threshold(Sample):
-    """Sampling from the policy without its unlikely rolls; a threshold of 1 is the argmax."""
+@purifier("sample")
+@parameters
+class Sample(Threshold):
+    """Matrices drawn from the whole policy: `Threshold` without a threshold."""
 
-    threshold: float = 0.3
+    threshold: Share = 0.0

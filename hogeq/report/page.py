@@ -28,6 +28,7 @@ from hogeq.runs.manifest import finite
 from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
+from hogeq.support.parameters import plain
 
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
@@ -252,7 +253,7 @@ def _run(run: FinishedRun) -> dict[str, Any]:
         "policy": figures.get("average_policy")
         or (last and {"attack": last.attack, "bound": last.bound}),
         "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
-        "effort": figures.get("effort") or dataclasses.asdict(run.config.measure.attack),
+        "effort": figures.get("effort") or plain(run.config.measure.attack),
         "metrics": dict(zip(COLUMNS, columns, strict=False)),
         "config": run.config.to_yaml(),
         "manifest": json.dumps(finite(run.manifest), indent=2),
@@ -288,9 +289,7 @@ def _counter(counter: Counter) -> dict[str, Any]:
         "usual": pack.fractions(counter.usual, 0),
         "win_rate": counter.win_rate,
         "bound": counter.bound,
-        "effort": {
-            key: value for key, value in dataclasses.asdict(counter.effort).items() if key != "jobs"
-        },
+        "effort": plain(counter.effort),
         "reach": pack.floats(counter.reach),
         "gains": pack.floats(counter.gains),
         "regions": counter.regions.tolist(),

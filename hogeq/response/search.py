@@ -6,22 +6,22 @@ The *bound* is the win rate of a responder that keeps full memory, one backward 
 upper bound.  Without hidden memory both are the same.
 """
 
-from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import Field
 
 from hogeq.model.game import Game
 from hogeq.response.moves import climb, ith_start, perturb, respond, to_matrix
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check
+from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 
-@dataclass(frozen=True)
+@parameters
 class SearchBudget:
     """How hard to search for a counter-matrix.
 
@@ -33,33 +33,24 @@ class SearchBudget:
         Steps of the softmax responder while its temperature falls from 0.1 to 0.0001.
     damping : float
         Share of the way to the softmax that a step goes, above 0 to 1.
-    kicks : int
+    perturbations : int
         Rounds of iterated local search after the ascent: 1 to 30 % of the cells are changed at
-        random, the ascent is repeated, and the better matrix is kept.  Close to equilibrium they
-        find what no number of starts does.
+        random, the ascent is repeated, and the better matrix is kept. Close to equilibrium they
+        find what no number of starts does. Files and the command line call them `kicks`.
     seed : int
-        Of the random starts and kicks.
-    jobs : int
-        Threads, where no workers are chosen (`hogeq.support.workers`).  The result does not depend on it.
+        Of the random starts and perturbations.
 
     Examples
     --------
-    >>> SearchBudget(starts=16, kicks=100).anneal_steps
+    >>> SearchBudget(starts=16, perturbations=100).anneal_steps
     60
     """
 
-    starts: int = 4
-    anneal_steps: int = 60
-    damping: float = 0.5
-    kicks: int = 0
-    seed: int = 0
-    jobs: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what is no effort."""
-        check(self, "starts", "jobs", whole=True, least=1)
-        check(self, "anneal_steps", "kicks", whole=True, least=0)
-        check(self, "damping", above=0, most=1)
+    starts: Count = 4
+    anneal_steps: Natural = 60
+    damping: PositiveShare = 0.5
+    perturbations: Annotated[Natural, Field(alias="kicks")] = 0
+    seed: Seed = 0
 
 
 class ResponseFound(NamedTuple):
@@ -149,7 +140,7 @@ def _search(
     policies = np.stack([begun, target])
     rate, sweeps = respond(game, policies, effort.anneal_steps, effort.damping, cooling)
     best = policies[0].copy()
-    for _ in range(effort.kicks):
+    for _ in range(effort.perturbations):
         policies[0] = best
         perturb(policies[0], random)
         again, more = climb(game, policies, rate)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from hogeq.rules import Rules
 from hogeq.rules.parts import HOG_WILD_SIDES
 from hogeq.rules.turn import points_distribution
-from hogeq.support.limits import check_number
+from hogeq.support.messages import refusal
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,10 @@ def score_distribution(rules: Rules, dice: int, sides: int | None = None) -> Sco
     ValueError
         If `dice` or `sides` is out of range.
     """
-    check_number("dice", dice, least=1, most=rules.max_dice)
     sides = rules.sides if sides is None else sides
-    check_number("sides", sides, least=2, most=100)
+    for name, value, low, high in (("dice", dice, 1, rules.max_dice), ("sides", sides, 2, 100)):
+        if not low <= value <= high:
+            raise ValueError(refusal(name, value, f"whole numbers from {low} to {high}"))
     return ScoreDistribution(dice, sides, points_distribution(rules, dice, sides))
 
 

@@ -1,30 +1,19 @@
 """`Rules`, the switches of one game, and `EDITIONS`, the combinations that were played."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field
 
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.support.messages import nearest, refusal, unknown_key
+from hogeq.support.parameters import ParameterError, one_of, parameters
 
-_WHOLE_NUMBERS = {
-    "goal": (1, 2000),
-    "max_dice": (1, 50),
-    "sides": (2, 100),  # a one-sided die would always show 1
-    "pig_out": (0, 1),
-    "time_trot_period": (1, 64),
-    "extra_turn_sides": (2, 100),
-}
-_SWITCHES = ("prime_boost", "hog_wild", "square_swine", "piggy_back", "time_trot")
-_CHOICES: dict[str, Collection[str]] = {
-    "zero_dice": ZERO_DICE,
-    "feral_hogs": FERAL_HOGS,
-    "swap": SWAPS,
-    "more_boar": MORE_BOAR,
-}
+_Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
 
 
-@dataclass(frozen=True, slots=True)
+@parameters
 class Rules:
     """The rules of one game: sizes, and which parts are in play.
 
@@ -75,47 +64,28 @@ class Rules:
     (20, 'double', False)
     """
 
-    name: str = "custom"
-    goal: int = 100
-    max_dice: int = 10
-    sides: int = 6
-    zero_dice: str = "ten_minus_ones_plus_tens"
-    pig_out: int = 1
+    name: Annotated[str, Field(pattern=r"\S", description="a text that is not empty")] = "custom"
+    goal: Annotated[int, Field(ge=1, le=2000)] = 100
+    max_dice: Annotated[int, Field(ge=1, le=50)] = 10
+    sides: _Sides = 6
+    zero_dice: Annotated[str, one_of(ZERO_DICE)] = "ten_minus_ones_plus_tens"
+    pig_out: Annotated[int, Field(ge=0, le=1)] = 1
     prime_boost: bool = False
     hog_wild: bool = False
-    feral_hogs: str = "none"
+    feral_hogs: Annotated[str, one_of(FERAL_HOGS)] = "none"
     square_swine: bool = False
     piggy_back: bool = False
-    swap: str = "none"
-    more_boar: str = "none"
+    swap: Annotated[str, one_of(SWAPS)] = "none"
+    more_boar: Annotated[str, one_of(MORE_BOAR)] = "none"
     time_trot: bool = False
-    time_trot_period: int = 8
-    extra_turn_sides: int | None = None
+    time_trot_period: Annotated[int, Field(ge=1, le=64)] = 8
+    extra_turn_sides: _Sides | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no game."""
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise _refusal("name", self.name, "a text that is not empty")
-        for field, (low, high) in _WHOLE_NUMBERS.items():
-            value = getattr(self, field)
-            optional = field == "extra_turn_sides"
-            if optional and value is None:
-                continue
-            # type(), not isinstance(): True is an int to Python and a mistake here.
-            if type(value) is not int or not low <= value <= high:
-                or_none = " or None" if optional else ""
-                allowed = f"whole numbers from {low} to {high}{or_none}"
-                raise _refusal(field, value, allowed)
-        for field in _SWITCHES:
-            if not isinstance(getattr(self, field), bool):
-                raise _refusal(field, getattr(self, field), "true and false")
-        for field, names in _CHOICES.items():
-            value = getattr(self, field)
-            if not isinstance(value, str) or value not in names:
-                raise _refusal(field, value, ", ".join(names) + _nearest(value, names))
+        """Refuse switches that contradict each other."""
         if self.extra_turn_sides is not None and not self.gives_extra_turns:
-            allowed = "only None while time_trot is false and more_boar is none: no extra turns"
-            raise _refusal("extra_turn_sides", self.extra_turn_sides, allowed)
+            allowed = "null while time_trot is false and more_boar is none: no extra turns"
+            raise ValueError(refusal("extra_turn_sides", self.extra_turn_sides, allowed))
 
     @property
     def gives_extra_turns(self) -> bool:
@@ -217,18 +187,19 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     if isinstance(spec, str):
         return _edition(spec)
     if not isinstance(spec, Mapping):
-        given = type(spec).__name__
-        raise TypeError(f"rules: {given} given, allowed are an edition's name or a mapping")
+        raise TypeError(refusal("rules", spec, "an edition's name or a mapping"))
     known = ["edition", *(field.name for field in fields(Rules))]
-    for key in spec:
+    for key, value in spec.items():
         if key not in known:
-            allowed = ", ".join(known) + _nearest(key, known)
-            raise ValueError(f"rules: unknown key {key!r}, allowed are {allowed}")
+            raise ValueError(unknown_key("rules", key, value, known))
     overrides = {key: value for key, value in spec.items() if key != "edition"}
+    base = _edition(spec["edition"]) if "edition" in spec else Rules()
+    try:
+        rules = replace(base, **overrides)
+    except ParameterError as error:
+        raise ValueError(f"rules.{error}") from error
     if "edition" not in spec:
-        return Rules(**overrides)
-    base = _edition(spec["edition"])
-    rules = replace(base, **overrides)
+        return rules
     changes = [f"{key}={value}" for key, value in overrides.items() if value != getattr(base, key)]
     if "name" in overrides or not changes:
         return rules
@@ -285,18 +256,9 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
 
 def _edition(name: object) -> Rules:
     if not isinstance(name, str) or name not in EDITIONS:
-        allowed = ", ".join(EDITIONS) + _nearest(name, EDITIONS)
-        raise ValueError(f"rules: unknown edition {name!r}, allowed are {allowed}")
+        allowed = ", ".join(EDITIONS) + nearest(name, EDITIONS)
+        raise ValueError(f"rules: unknown edition {name!r}; allowed: {allowed}")
     return EDITIONS[name]
-
-
-def _refusal(field: str, value: object, allowed: str) -> ValueError:
-    return ValueError(f"rules: {field} is {value!r}, allowed are {allowed}")
-
-
-def _nearest(given: object, known: Collection[str]) -> str:
-    close = get_close_matches(str(given).lower(), known, n=1, cutoff=0.0)
-    return f" (nearest: {close[0]})" if close else ""
 
 
 def _meaning(part: Callable[..., object]) -> str:

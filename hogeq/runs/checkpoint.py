@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import CONFIG, SCHEMA
 from hogeq.runs.metrics import COLUMNS, Metrics, metrics_row
-from hogeq.support.messages import error_line, shortened
+from hogeq.support.messages import one_line
 
 _STATE: Final = "state."
 
@@ -155,4 +155,4 @@ def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _why(error: BaseException) -> str:
-    return shortened(error_line(error))
+    return one_line(error)

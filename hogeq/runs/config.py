@@ -7,31 +7,24 @@ allowed, and the nearest known key where one was misspelt.
 import dataclasses
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import yaml
 
-from hogeq.purification import METHODS
+from hogeq.purification import PURIFIERS, Purifier
 from hogeq.response.search import SearchBudget
 from hogeq.rules import Rules, rules_from
+from hogeq.runs.errors import ConfigError
+from hogeq.runs.jobs import refuse_jobs, without_jobs
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.schema import NAME_ALLOWED, MeasureKeys, SolverKeys, Top
-from hogeq.runs.validation import (
-    built_dataclass,
-    checked,
-    known_keys,
-    listed_keys,
-    refuse,
-    refuse_missing,
-)
-from hogeq.solvers import SOLVERS
-from hogeq.support.messages import error_line, shortened
-from hogeq.support.yaml import ConfigError, parse_yaml, read_text
-
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+,@-]{0,99}")
+from hogeq.runs.schema import ConfigKeys, MeasureKeys, SolverKeys
+from hogeq.runs.validation import build, refuse, refuse_missing, require_known
+from hogeq.runs.yaml import parse_yaml, read_text
+from hogeq.solvers import SOLVERS, Solver
+from hogeq.support.messages import one_line
+from hogeq.support.parameters import keys, plain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,14 +39,14 @@ class SolverConfig:
         Number of calls of the solver's ``step``, at least 1.
     seed : int
         Seed of the solver; kept even where the solver draws nothing at random.
-    params : Any
-        An instance of ``SOLVERS[name]``: the solver itself.
+    params : Solver
+        The solver itself, an instance of ``SOLVERS[name]``.
     """
 
     name: str
     iterations: int
     seed: int
-    params: Any
+    params: Solver[Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,10 +58,10 @@ class MeasureConfig:
     every : int or "log"
         Iterations between two measurements, or "log" for 1, 2, 3, 5, 8, 13, ... The last iteration
         is measured always.
-    attack : Effort
-        Search effort of every measurement.
-    final_attack : Effort or None
-        Effort of the search on the finished policy and matrix; None: that of `attack`.
+    attack : SearchBudget
+        Search budget of every measurement.
+    final_attack : SearchBudget or None
+        Budget of the search on the finished policy and matrix; None: that of `attack`.
     """
 
     every: int | Literal["log"]
@@ -83,13 +76,13 @@ class PurifyConfig:
     Attributes
     ----------
     method : str
-        A name in `hogeq.purification.METHODS`.
-    params : Any
-        An instance of ``METHODS[method]``.
+        A name in `hogeq.purification.PURIFIERS`.
+    params : Purifier
+        The purifier itself, an instance of ``PURIFIERS[method]``.
     """
 
     method: str
-    params: Any
+    params: Purifier
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,19 +116,19 @@ class Config:
         return {
             "name": self.name,
             "seed": self.seed,
-            "rules": _plain(self.rules),
+            "rules": plain(self.rules),
             "solver": {
                 "name": solver.name,
                 "iterations": solver.iterations,
-                **_plain(solver.params),
+                **plain(solver.params),
                 "seed": solver.seed,
             },
             "measure": {
                 "every": measure.every,
-                "attack": _plain(measure.attack),
-                "final_attack": measure.final_attack and _plain(measure.final_attack),
+                "attack": plain(measure.attack),
+                "final_attack": measure.final_attack and plain(measure.final_attack),
             },
-            "purify": {"method": self.purify.method, **_plain(self.purify.params)},
+            "purify": {"method": self.purify.method, **plain(self.purify.params)},
         }
 
     def to_yaml(self) -> str:
@@ -145,14 +138,13 @@ class Config:
     def fingerprint(self) -> str:
         """Hash what the numbers of a checkpoint depend on (SHA-256, hexadecimal).
 
-        Left out: the name, the number of iterations (a finished run may be continued), the number
-        of processes, and what comes after the last checkpoint: how the policy becomes a matrix, and
-        the effort of the final search.
+        Left out: the name, the number of iterations (a finished run may be continued), and what
+        comes after the last checkpoint: how the policy becomes a matrix, and the budget of the
+        final search. How many threads compute is in no config.
         """
         tree = self.resolved()
         del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]
         del tree["measure"]["final_attack"]
-        tree["measure"]["attack"].pop("jobs", None)
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -188,18 +180,30 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     >>> config.rules.goal, config.solver.iterations
     (10, 3)
     """
-    source = shortened(str(path))
+    source = one_line(path)
     overrides = list(overrides)
     tree = parse_yaml(read_text(Path(path)), source)
     if tree is None:
         raise ConfigError(
-            f"{source}: the file is empty; allowed: a mapping with {listed_keys(Top)}"
+            f"{source}: the file is empty; allowed: a mapping with {', '.join(sorted(keys(ConfigKeys)))}"
         )
     if overrides:
         tree = apply_overrides(tree, overrides)
         source = f"{source} with {' '.join(f'--set {item}' for item in overrides)}"
-        source = shortened(source)
+        source = one_line(source)
     return config_from(tree, source)
+
+
+def recorded_config(path: Path) -> Config:
+    """Read the `config.yaml` that a run wrote, of this version or of an older one.
+
+    Raises
+    ------
+    ConfigError
+        The file cannot be read, is not plain YAML, or does not describe a run.
+    """
+    source = one_line(path)
+    return config_from(without_jobs(parse_yaml(read_text(path), source)), source)
 
 
 def load_rules(path: str | Path) -> Rules:
@@ -219,7 +223,7 @@ def load_rules(path: str | Path) -> Rules:
     ConfigError
         The file cannot be read, is not plain YAML, or does not describe rules.
     """
-    source = shortened(str(path))
+    source = one_line(path)
     tree = parse_yaml(read_text(Path(path)), source)
     if not isinstance(tree, str | dict):
         refuse(source, "", tree, "a mapping of rule parts or an edition's name")
@@ -245,8 +249,8 @@ def config_from(tree: object, source: str = "config") -> Config:
     ConfigError
         A key is unknown or missing, a value has the wrong type or is impossible.
     """
-    top = checked(Top, tree, "", source)
-    check_name(top.name, source)
+    refuse_jobs(tree, source)
+    top = build(ConfigKeys, tree, "", source)
     return Config(
         name=top.name,
         seed=top.seed,
@@ -257,74 +261,51 @@ def config_from(tree: object, source: str = "config") -> Config:
     )
 
 
-def check_name(name: str, source: str) -> None:
-    """Refuse, with a `ConfigError`, a name that can be no folder's."""
-    if not _NAME.fullmatch(name):
-        refuse(source, "name", name, NAME_ALLOWED)
-
-
 def _rules(given: str | dict[str, Any], source: str) -> Rules:
     if isinstance(given, dict):
-        known = {"edition", *(field.name for field in dataclasses.fields(Rules))}
-        known_keys(given, known, "rules", source)
+        require_known(given, {"edition", *keys(Rules)}, "rules", source)
     try:
         return rules_from(given)
     except (ValueError, TypeError) as error:
-        # "rules: goal is 0, ..." names the field, but not as the paths of other lines do.
-        path = re.sub(r"^rules: (\w+) is ", r"rules.\1: got ", error_line(error))
-        raise ConfigError(f"{source}: {shortened(path)}") from error
+        raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
 
 def _solver(given: dict[str, Any], seed: int, source: str) -> SolverConfig:
-    common = {key: given[key] for key in SolverKeys.model_fields if key in given}
-    common.setdefault("seed", seed)
     # The name first: what else is allowed depends on it.
-    name = common.get("name")
+    allowed = f"one of {', '.join(sorted(SOLVERS))}"
+    if "name" not in given:
+        refuse_missing(source, "solver.name", allowed)
+    name = given["name"]
     if not isinstance(name, str) or name not in SOLVERS:
-        allowed = f"one of {', '.join(sorted(SOLVERS))}"
-        if "name" not in common:
-            refuse_missing(source, "solver.name", allowed)
         refuse(source, "solver.name", name, allowed, SOLVERS)
     kind = SOLVERS[name]
-    own = {field.name for field in dataclasses.fields(kind)} - set(SolverKeys.model_fields)
-    known_keys(given, {*own, *SolverKeys.model_fields}, "solver", source)
-    head = checked(SolverKeys, common, "solver", source)
-    params = {key: value for key, value in given.items() if key in own}
-    if any(field.name == "seed" for field in dataclasses.fields(kind)):
+    common = keys(SolverKeys)
+    own = [key for key in keys(kind) if key not in common]
+    require_known(given, [*common, *own], "solver", source)
+    shared = {key: given[key] for key in common if key in given}
+    head = build(SolverKeys, {"seed": seed, **shared}, "solver", source)
+    params = {key: given[key] for key in own if key in given}
+    if "seed" in keys(kind):
         params["seed"] = head.seed
-    return SolverConfig(
-        name, head.iterations, head.seed, built_dataclass(kind, params, "solver", source)
-    )
+    return SolverConfig(name, head.iterations, head.seed, build(kind, params, "solver", source))
 
 
 def _purify(given: dict[str, Any], seed: int, source: str) -> PurifyConfig:
     parameters = dict(given)
     method = parameters.pop("method", "argmax")
-    if not isinstance(method, str) or method not in METHODS:
-        allowed = f"one of {', '.join(METHODS)}"
-        refuse(source, "purify.method", method, allowed, METHODS)
-    kind = METHODS[method]
-    own = {field.name for field in dataclasses.fields(kind)}
-    known_keys(given, {"method", *own}, "purify", source)
-    if "seed" in own:
+    if not isinstance(method, str) or method not in PURIFIERS:
+        refuse(source, "purify.method", method, f"one of {', '.join(PURIFIERS)}", PURIFIERS)
+    kind = PURIFIERS[method]
+    if "seed" in keys(kind):
         parameters = {"seed": seed, **parameters}
-    return PurifyConfig(method, built_dataclass(kind, parameters, "purify", source))
+    return PurifyConfig(method, build(kind, parameters, "purify", source, around=["method"]))
 
 
 def _measure(given: dict[str, Any], seed: int, source: str) -> MeasureConfig:
-    head = checked(MeasureKeys, given, "measure", source)
-    efforts = [
-        None
-        if part is None
-        else built_dataclass(SearchBudget, {"seed": seed, **part}, f"measure.{key}", source)
-        for key, part in (("attack", head.attack), ("final_attack", head.final_attack))
-    ]
-    attack, final = efforts
-    assert attack is not None  # noqa: S101 - head.attack is never None
-    return MeasureConfig(head.every, attack, final)
-
-
-def _plain(parameters: Any) -> dict[str, Any]:
-    """Return a dataclass as plain values, tuples as lists, as YAML has them."""
-    tree = json.loads(json.dumps(dataclasses.asdict(parameters)))
-    return dict(tree)
+    head = build(MeasureKeys, given, "measure", source)
+    attack = build(SearchBudget, {"seed": seed, **head.attack}, "measure.attack", source)
+    final = head.final_attack
+    if final is None:
+        return MeasureConfig(head.every, attack, None)
+    budget = build(SearchBudget, {"seed": seed, **final}, "measure.final_attack", source)
+    return MeasureConfig(head.every, attack, budget)

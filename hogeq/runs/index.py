@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.errors import ConfigError, ResultsError, reported
 from hogeq.runs.filenames import CHECKPOINT, CONFIG, MANIFEST, METRICS
+from hogeq.runs.jobs import without_jobs
 from hogeq.runs.locks import is_held
 from hogeq.runs.manifest import config_in_manifest, finite, read_manifest
 from hogeq.runs.metrics import read_metrics
-from hogeq.support.yaml import ConfigError, read_yaml
+from hogeq.runs.yaml import read_yaml
 
 CUT_OFF: Final = "cut off"
 """Status of a run whose process ended without noting it."""
@@ -136,7 +137,7 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
     if config is None:
         file = path / CONFIG
         kept = config_in_manifest(path, manifest)
-        config = read_yaml(file) if kept is None else kept
+        config = without_jobs(read_yaml(file) if kept is None else kept)
         if not isinstance(config, Mapping):
             raise ResultsError(f"{file} is not what a run writes: no mapping in it")
     try:

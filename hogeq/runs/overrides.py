@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hogeq.runs.schema import Top
-from hogeq.runs.validation import listed_keys, refuse
-from hogeq.support.messages import shortened, shown_value
-from hogeq.support.yaml import ConfigError, parse_yaml
+from hogeq.runs.errors import ConfigError
+from hogeq.runs.schema import ConfigKeys
+from hogeq.runs.validation import refuse
+from hogeq.runs.yaml import parse_yaml
+from hogeq.support.messages import one_line, shown
+from hogeq.support.parameters import keys as keys_of
 
 
 def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
@@ -30,11 +32,11 @@ def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
         leads through something that is not a mapping.
     """
     if not isinstance(tree, Mapping):
-        refuse("config", "", tree, f"a mapping with {listed_keys(Top)}")
+        refuse("config", "", tree, f"a mapping with {', '.join(sorted(keys_of(ConfigKeys)))}")
     result = dict(tree)
     for item in overrides:
         path, value = parse_override(item)
-        set_at(result, path.split("."), value, f"--set {shortened(item)}")
+        _set_at(result, path.split("."), value, f"--set {one_line(item)}")
     return result
 
 
@@ -46,7 +48,7 @@ def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
     ConfigError
         There is no ``=`` or no key, or the value is not YAML.
     """
-    where = f"{option} {shortened(item)}"
+    where = f"{option} {one_line(item)}"
     path, equals, text = item.partition("=")
     path = path.strip()
     if not equals or not all(path.split(".")):
@@ -81,12 +83,12 @@ def set_keys(
     for path, value in values.items():
         keys = path.split(".")
         if not all(keys):
-            raise ConfigError(f"{source}: {shortened(path)}: not a key's path; solver.name is one")
-        set_at(result, keys, value, f"{source}: {shortened(path)}")
+            raise ConfigError(f"{source}: {one_line(path)}: not a key's path; solver.name is one")
+        _set_at(result, keys, value, f"{source}: {one_line(path)}")
     return result
 
 
-def set_at(tree: dict[str, Any], keys: Sequence[str], value: object, where: str) -> None:
+def _set_at(tree: dict[str, Any], keys: Sequence[str], value: object, where: str) -> None:
     node = tree
     for depth, key in enumerate(keys[:-1], start=1):
         below = node.get(key)
@@ -96,6 +98,6 @@ def set_at(tree: dict[str, Any], keys: Sequence[str], value: object, where: str)
             below = {}
         if not isinstance(below, Mapping):
             above = ".".join(keys[:depth])
-            raise ConfigError(f"{where}: {above} is {shown_value(below)}, which has no keys")
+            raise ConfigError(f"{where}: {above} is {shown(below)}, which has no keys")
         node[key] = node = dict(below)
     node[keys[-1]] = value

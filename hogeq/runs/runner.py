@@ -21,10 +21,10 @@ from hogeq.purification import argmax
 from hogeq.response.bounds import Interval, full_memory_bound
 from hogeq.response.search import attack
 from hogeq.runs.checkpoint import Checkpoint
-from hogeq.runs.config import Config, load_config
+from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
-from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.errors import ConfigError, ResultsError, reported
 from hogeq.runs.filenames import (
     CONFIG,
     EXPLOITABILITY_PLOT,
@@ -40,7 +40,6 @@ from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.progress import progress_bar
-from hogeq.support.yaml import ConfigError
 
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""
@@ -342,8 +341,9 @@ class _Runner:
 
     def _restore(self) -> None:
         like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
-        grows = getattr(self.solver, "GROWS", ())
-        found = self.directory.load(self.config.solver.name, self.fingerprint, like, grows)
+        found = self.directory.load(
+            self.config.solver.name, self.fingerprint, like, self.solver.GROWS
+        )
         if found is None:
             self._require_same_config()
             return
@@ -352,7 +352,7 @@ class _Runner:
                 f"{self.directory.path} is at iteration {found.iteration} already; allowed:"
                 f" solver.iterations of that or more, not {self.iterations}"
             )
-        self.state = self.solver.restore(found.state)
+        self.state = self.solver.restore(self.state, found.state)
         self.iteration = self.saved_iteration = found.iteration
         self.seconds = found.seconds
         self.elapsed_before = found.elapsed
@@ -363,7 +363,7 @@ class _Runner:
     def _require_same_config(self) -> None:
         """Go by the config where a run was cut off before its first checkpoint."""
         path = self.directory.path / CONFIG
-        if path.exists() and load_config(path).fingerprint() != self.fingerprint:
+        if path.exists() and recorded_config(path).fingerprint() != self.fingerprint:
             raise ResultsError(
                 f"{path} is another config: rules, solver and measure must be the same"
             )

@@ -1,42 +1,50 @@
 """What the mappings of a config may hold."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from hogeq.runs.validation import Strict
-
-MAX_SEED: Final = 2**32 - 1
-"""The largest seed: what every generator in use takes."""
-
+from hogeq.support.parameters import Seed, parameters
 
 NAME_ALLOWED: Final = (
     "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit"
 )
 
-_Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
+Name: TypeAlias = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=+,@-]{0,99}$", description=NAME_ALLOWED)
+]
+"""A name that can be a folder's."""
 
-_Count = Annotated[int, Field(ge=1, le=10**9)]
+Iterations: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
 
 
-class Top(Strict):
-    name: Annotated[str, Field(description=NAME_ALLOWED)]
+@parameters
+class ConfigKeys:
+    """A config, its sections not yet looked into."""
+
+    name: Name
     rules: Annotated[
         str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
     ]
     solver: dict[str, Any]
-    measure: dict[str, Any] = {}
-    purify: dict[str, Any] = {}
-    seed: _Seed = 0
+    measure: dict[str, Any] = Field(default_factory=dict)
+    purify: dict[str, Any] = Field(default_factory=dict)
+    seed: Seed = 0
 
 
-class SolverKeys(Strict):
+@parameters
+class SolverKeys:
+    """What the section of the solver holds besides the solver's own parameters."""
+
     name: str
-    iterations: _Count
-    seed: _Seed = 0
+    iterations: Iterations
+    seed: Seed = 0
 
 
-class MeasureKeys(Strict):
-    every: Literal["log"] | _Count = "log"
-    attack: dict[str, Any] = {}
+@parameters
+class MeasureKeys:
+    """The section of the measurements."""
+
+    every: Literal["log"] | Iterations = "log"
+    attack: dict[str, Any] = Field(default_factory=dict)
     final_attack: dict[str, Any] | None = None

@@ -8,6 +8,7 @@ from hogeq.response.bounds import Interval
 from hogeq.response.search import SearchBudget
 from hogeq.runs.config import Config
 from hogeq.runs.metrics import Metrics
+from hogeq.support.parameters import plain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +27,8 @@ class RunSummary:
         made of it.
     matrix_against_average : float
         Exact win rate of the matrix against the average policy.
-    effort : Effort
-        Search effort behind both attacks.
+    effort : SearchBudget
+        Search budget behind both attacks.
     seconds : float
         Seconds spent in the solver.
     elapsed : float
@@ -69,7 +70,7 @@ class RunSummary:
             "matrix": _win_rates(self.matrix),
             "purification_loss": self.purification_loss,
             "matrix_against_average": self.matrix_against_average,
-            "effort": dataclasses.asdict(self.effort),
+            "effort": plain(self.effort),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -96,7 +97,7 @@ class RunSummary:
         for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
             between = f"[{interval.lower - 0.5:.4f}, {interval.upper - 0.5:.4f}]"
             lines.append(f"{name:20}{interval.lower:14.6f}{interval.upper:14.6f}{between:>20}")
-        effort = ", ".join(f"{key} {value}" for key, value in spent_effort(self.effort).items())
+        effort = ", ".join(f"{key} {value}" for key, value in plain(self.effort).items())
         lines += [
             "",
             f"effort of the attack: {effort}",
@@ -108,7 +109,3 @@ class RunSummary:
 
 def _win_rates(interval: Interval) -> dict[str, float]:
     return {"attack": interval.lower, "bound": interval.upper}
-
-
-def spent_effort(effort: SearchBudget) -> dict[str, Any]:
-    return {key: value for key, value in dataclasses.asdict(effort).items() if key != "jobs"}

@@ -13,9 +13,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.runs.config import Config, load_config
+from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import HeldError, ResultsError, replacing, reported
+from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, reported
 from hogeq.runs.filenames import CONFIG, FILES, MANIFEST
 from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
@@ -24,7 +24,6 @@ from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
 from hogeq.runs.sweep_table import table_row, write_table
 from hogeq.support.workers import Workers
-from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0
 """Seconds to wait for a run directory that a dying process may still hold."""
@@ -211,7 +210,7 @@ def _is_complete(point: SweepPoint, folder: Path) -> bool:
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
-    there, wanted = load_config(path / CONFIG), point.config
+    there, wanted = recorded_config(path / CONFIG), point.config
     try:
         found = read_run(path, there.resolved())
     except ResultsError:

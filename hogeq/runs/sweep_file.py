@@ -13,11 +13,13 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from hogeq.model.game import compile_game
-from hogeq.runs.config import Config, check_name, config_from
+from hogeq.runs.config import Config, config_from
+from hogeq.runs.errors import ConfigError
 from hogeq.runs.overrides import apply_overrides, set_keys
-from hogeq.runs.schema import NAME_ALLOWED
-from hogeq.runs.validation import Strict, checked
-from hogeq.support.yaml import ConfigError, read_yaml
+from hogeq.runs.schema import Name
+from hogeq.runs.validation import build
+from hogeq.runs.yaml import read_yaml
+from hogeq.support.parameters import parameters
 
 MOST_POINTS: Final = 100_000
 
@@ -68,18 +70,21 @@ class Sweep:
     points: tuple[SweepPoint, ...]
 
 
-class _File(Strict):
-    name: Annotated[str, Field(description=NAME_ALLOWED)]
+@parameters
+class _File:
+    name: Name
     base: Annotated[
         str | dict[str, Any],
         Field(description="a config, or the path of one seen from this file's folder"),
     ]
-    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
-        default_factory=dict, description="lists of values by key's path, none empty"
-    )
-    points: list[Annotated[dict[str, Any], Field(min_length=1)]] = Field(
-        default_factory=list, description="a list of mappings, values by key's path, none empty"
-    )
+    grid: Annotated[
+        dict[str, Annotated[list[Any], Field(min_length=1)]],
+        Field(description="lists of values by key's path, none empty"),
+    ] = Field(default_factory=dict)
+    points: Annotated[
+        list[Annotated[dict[str, Any], Field(min_length=1)]],
+        Field(description="a list of mappings, values by key's path, none empty"),
+    ] = Field(default_factory=list)
 
 
 def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> Sweep:
@@ -104,8 +109,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> Sweep:
     """
     path = Path(path)
     source = str(path)
-    given = checked(_File, read_yaml(path), "", source)
-    check_name(given.name, source)
+    given = build(_File, read_yaml(path), "", source)
     if not given.grid and not given.points:
         raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
     count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
@@ -173,8 +177,6 @@ def identity(config: Config) -> str:
     """Write down what a run's numbers depend on, and nothing else."""
     tree = config.resolved()
     del tree["name"], tree["seed"]
-    for effort in (tree["measure"]["attack"], tree["measure"]["final_attack"] or {}):
-        effort.pop("jobs", None)
     return json.dumps(tree, sort_keys=True)
 
 

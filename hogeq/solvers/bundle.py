@@ -1,23 +1,24 @@
 """A proximal bundle method on the largest win rate of a growing pool of counter-matrices."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from hogeq.model.game import Game
 from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
 from hogeq.response.population import Population
+from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
-from hogeq.support.limits import check
+from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
 UNSEEN = 1e-9  # least weight of a row's divergence: play hardly reaches such rows
@@ -87,8 +88,9 @@ class Start(NamedTuple):
     heat: float = 1.0
 
 
-@dataclass(frozen=True)
-class ProximalBundle:
+@solver("bundle")
+@parameters
+class ProximalBundle(Solver[BundleState]):
     """Descend the largest win rate that any counter-matrix has against the policy.
 
     The win rate against one counter is linear in each row of the policy, with counterfactual
@@ -136,33 +138,22 @@ class ProximalBundle:
         (discounted CFR), from which it ends lower than from the uniform policy.
     seed : int
         Of the responses' starts.
-    jobs : int
-        Threads.  The result does not depend on it.
     """
 
-    step_size: float = 30.0
-    least_gain: float = 0.1
-    pool_size: int = 300
-    responses: int = 2
-    ascents: int = 2
-    responder_steps: int = 12
-    responder_sweeps: int = 3
-    deep_every: int = 10
-    floor: float = 1e-5
-    sharpen: float = 0.0
-    start: str = ""
-    seed: int = 0
-    jobs: int = 1
+    GROWS: ClassVar = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
 
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "pool_size", least=10)
-        check(self, "responses", "responder_steps", "responder_sweeps", "deep_every", least=1)
-        check(self, "jobs", least=1)
-        check(self, "ascents", "sharpen", least=0)
-        check(self, "step_size", above=0)
-        check(self, "least_gain", above=0, below=1)
-        check(self, "floor", above=0, below=0.05)
+    step_size: Positive = 30.0
+    least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    pool_size: Annotated[int, Field(ge=10)] = 300
+    responses: Count = 2
+    ascents: Natural = 2
+    responder_steps: Count = 12
+    responder_sweeps: Count = 3
+    deep_every: Count = 10
+    floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
+    sharpen: NotNegative = 0.0
+    start: str = ""
+    seed: Seed = 0
 
     def init(self, game: Game) -> BundleState:
         """State before the first iteration."""
@@ -180,10 +171,6 @@ class ProximalBundle:
             np.array(self.step_size),
             np.array(0, np.int64),
         )
-
-    def restore(self, arrays: Mapping[str, Any]) -> BundleState:
-        """State from saved arrays, by the names of its fields."""
-        return BundleState(**{name: np.array(arrays[name]) for name in BundleState._fields})
 
     def step(self, game: Game, state: BundleState) -> BundleState:
         """Step from the policy, respond to where it leads, and keep it if it is better."""

@@ -1,11 +1,10 @@
 """CFR-BR: a regret minimiser against best responders (Johanson et al. 2012)."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from operator import call
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,13 @@ from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace
 from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
 from hogeq.response.population import mixed
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.limits import check
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 ANNEAL_EVERY = 4  # iterations
@@ -58,8 +59,9 @@ class Responder(NamedTuple):
     """Counterfactual values of the policy against it, weighted as regrets are."""
 
 
-@dataclass(frozen=True)
-class CFRBR:
+@solver("cfr_br")
+@parameters
+class CFRBR(Solver[CFRBRState]):
     """Regret matching+ against annealed best responders.
 
     In every iteration the weakest responders are replaced by new ones, all responders improve by
@@ -105,30 +107,25 @@ class CFRBR:
         Strategy file to begin with; by default the uniform policy.
     seed : int
         Of the responders' starts.
-    jobs : int
-        Threads.  The result does not depend on it.
     """
 
-    responders: int = 16
-    newcomers: int = 1
-    responder_steps: int = 20
-    responder_sweeps: int = 1
-    damping: float = 0.6
+    responders: Count = 16
+    newcomers: Count = 1
+    responder_steps: Count = 20
+    responder_sweeps: Count = 1
+    damping: PositiveShare = 0.6
     averaging: Literal["last", "window", "linear"] = "window"
-    window: int = 50
+    window: Count = 50
     regret_weight: RegretWeight = "reach"
-    sharpen: float = 0.0
+    sharpen: NotNegative = 0.0
     start: str = ""
-    seed: int = 0
-    jobs: int = 1
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "responders", "responder_steps", "responder_sweeps", "jobs", least=1)
-        check(self, "newcomers", least=1, most=self.responders)
-        check(self, "window", least=1)
-        check(self, "damping", above=0, most=1)
-        check(self, "sharpen", least=0)
+        """Refuse parameters that contradict each other."""
+        if self.newcomers > self.responders:
+            allowed = f"whole numbers from 1 to responders, which is {self.responders}"
+            raise ValueError(refusal("newcomers", self.newcomers, allowed))
 
     def init(self, game: Game) -> CFRBRState:
         """State before the first iteration."""
@@ -146,10 +143,6 @@ class CFRBR:
         win_rates = np.zeros(self.responders)
         iteration = np.array(0, np.int64)
         return CFRBRState(regrets, linear_sum, older, recent, counters, win_rates, iteration)
-
-    def restore(self, arrays: Mapping[str, Any]) -> CFRBRState:
-        """State from saved arrays, by the names of its fields."""
-        return CFRBRState(**{name: np.array(arrays[name]) for name in CFRBRState._fields})
 
     def step(self, game: Game, state: CFRBRState) -> CFRBRState:
         """Improve the responders, and update every information set against them."""

@@ -1,9 +1,7 @@
 """Double oracle over matrices with an exact meta-game (McMahan et al. 2003; PSRO)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +10,11 @@ from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.response.moves import random_policy, to_matrix, to_pure
 from hogeq.response.population import Population
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check
+from hogeq.support.parameters import Count, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding
@@ -37,8 +36,9 @@ class OracleState(NamedTuple):
     """()"""
 
 
-@dataclass(frozen=True)
-class DoubleOracle:
+@solver("double_oracle")
+@parameters
+class DoubleOracle(Solver[OracleState]):
     """A pool of matrices, its equilibrium, and a response to that, again and again.
 
     The mixture over matrices is where a Nash equilibrium of the contest exists: matrices are
@@ -58,17 +58,12 @@ class DoubleOracle:
         Of the random starts.
     """
 
-    GROWS: ClassVar = ("pool", "payoffs", "weights")  # arrays of the state that get longer
+    GROWS: ClassVar = frozenset({"pool", "payoffs", "weights"})
 
-    responder_steps: int = 30
-    damping: float = 0.5
-    responders: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "responder_steps", "responders", least=1)
-        check(self, "damping", above=0, most=1)
+    responder_steps: Count = 30
+    damping: PositiveShare = 0.5
+    responders: Count = 1
+    seed: Seed = 0
 
     def init(self, game: Game) -> OracleState:
         """State of a pool that holds one matrix, of zeros."""
@@ -79,10 +74,6 @@ class DoubleOracle:
             np.array(0.5),
             np.array(0, np.int64),
         )
-
-    def restore(self, arrays: Mapping[str, Any]) -> OracleState:
-        """State from saved arrays, by the names of its fields."""
-        return OracleState(**{name: np.array(arrays[name]) for name in OracleState._fields})
 
     def step(self, game: Game, state: OracleState) -> OracleState:
         """Add a response to the mixture, and solve the meta-game anew."""

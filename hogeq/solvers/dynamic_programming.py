@@ -1,9 +1,7 @@
 """Dynamic programming over the scores with a guess of what they hide: as contestants did it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +16,10 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check
+from hogeq.support.parameters import NotNegative, PositiveShare, Share, parameters
 
 SWEEPS = 50  # of the climb to a response; where nothing is hidden one is enough
 
@@ -38,8 +37,9 @@ class DynamicState(NamedTuple):
     """()"""
 
 
-@dataclass(frozen=True)
-class DynamicProgramming:
+@solver("dynamic")
+@parameters
+class DynamicProgramming(Solver[DynamicState]):
     """Backward induction, again and again, each time with beliefs from the strategy before.
 
     No iteration minimises regret, and none is an equilibrium under imperfect recall: these are
@@ -68,16 +68,10 @@ class DynamicProgramming:
     """
 
     memory: Literal["ignore", "full", "counted", "exact", "response"] = "exact"
-    epsilon: float = 0.0
-    tremble: float = 0.01
-    weight: float = 0.25
-    draft_weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "epsilon", least=0, most=1)
-        check(self, "tremble", above=0, most=1)
-        check(self, "weight", "draft_weight", least=0)
+    epsilon: Share = 0.0
+    tremble: PositiveShare = 0.01
+    weight: NotNegative = 0.25
+    draft_weight: NotNegative = 1.0
 
     def init(self, game: Game) -> DynamicState:
         """State before the first iteration: the tablebase of the rules without memory.
@@ -101,10 +95,6 @@ class DynamicProgramming:
         policy = policy_of(game, ignore_memory(game))
         beliefs = np.zeros((game.goal, game.goal, game.memory_size))
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
-
-    def restore(self, arrays: Mapping[str, Any]) -> DynamicState:
-        """State from saved arrays, by the names of its fields."""
-        return DynamicState(**{name: np.array(arrays[name]) for name in DynamicState._fields})
 
     def step(self, game: Game, state: DynamicState) -> DynamicState:
         """One backward induction."""

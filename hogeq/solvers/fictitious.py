@@ -1,8 +1,6 @@
 """Fictitious play in behaviour strategies (Heinrich et al. 2015) and over matrices (Brown 1951)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +8,11 @@ from numpy.typing import NDArray
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.response.moves import anneal, respond, to_matrix
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Count, Positive, PositiveShare, parameters
 
 
 class FictitiousState(NamedTuple):
@@ -28,8 +28,9 @@ class FictitiousState(NamedTuple):
     """()"""
 
 
-@dataclass(frozen=True)
-class FictitiousPlay:
+@solver("fictitious")
+@parameters
+class FictitiousPlay(Solver[FictitiousState]):
     """Best responses to the average of best responses.
 
     A response enters the average in proportion to how often play reaches each information set
@@ -54,24 +55,23 @@ class FictitiousPlay:
         Keep the mixture over matrices explicitly (n tables in the state).
     """
 
-    GROWS: ClassVar = ("matrices",)  # arrays of the state that get longer
+    GROWS: ClassVar = frozenset({"matrices"})
 
     responder: Literal["annealed", "exact", "stochastic"] = "annealed"
-    responder_steps: int = 14
-    hot: float = 0.03
-    cold: float = 3e-4
-    damping: float = 0.6
+    responder_steps: Count = 14
+    hot: Positive = 0.03
+    cold: Positive = 3e-4
+    damping: PositiveShare = 0.6
     step_size: Literal["harmonic", "square_root"] = "harmonic"
     keep_matrices: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "responder_steps", least=1)
-        check(self, "hot", "cold", above=0)
-        check(self, "cold", most=self.hot)
-        check(self, "damping", above=0, most=1)
+        """Refuse parameters that contradict each other."""
+        if self.cold > self.hot:
+            allowed = f"numbers above 0 up to hot, which is {self.hot}"
+            raise ValueError(refusal("cold", self.cold, allowed))
         if self.keep_matrices and self.responder == "stochastic":
-            raise ValueError("keep_matrices: true, allowed is false where responses stay mixed")
+            raise ValueError(refusal("keep_matrices", True, "false where responses stay mixed"))
 
     def init(self, game: Game) -> FictitiousState:
         """State of the uniform policy."""
@@ -81,10 +81,6 @@ class FictitiousPlay:
             np.array(0.5),
             np.array(0, np.int64),
         )
-
-    def restore(self, arrays: Mapping[str, Any]) -> FictitiousState:
-        """State from saved arrays, by the names of its fields."""
-        return FictitiousState(**{name: np.array(arrays[name]) for name in FictitiousState._fields})
 
     def step(self, game: Game, state: FictitiousState) -> FictitiousState:
         """One response, and its share of the average."""

@@ -1,8 +1,6 @@
 """Fixed-strategy iteration CFR over the graph of the game (Neller and Hnath 2011)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +8,10 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
+from hogeq.support.parameters import parameters
 
 
 class FSICFRState(NamedTuple):
@@ -27,8 +27,9 @@ class FSICFRState(NamedTuple):
     """()"""
 
 
-@dataclass(frozen=True)
-class FSICFR:
+@solver("fsicfr")
+@parameters
+class FSICFR(Solver[FSICFRState]):
     """CFR in which every strategy stays fixed while the graph is swept forward and back.
 
     What Huan (2020) [1] began. A forward pass adds up, over all paths to a position, the
@@ -54,10 +55,6 @@ class FSICFR:
         """State before the first iteration, whose strategy is uniform."""
         regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
         return FSICFRState(regrets, older, recent, np.array(0, np.int64))
-
-    def restore(self, arrays: Mapping[str, Any]) -> FSICFRState:
-        """State from saved arrays, by the names of its fields."""
-        return FSICFRState(**{name: np.array(arrays[name]) for name in FSICFRState._fields})
 
     def step(self, game: Game, state: FSICFRState) -> FSICFRState:
         """One sweep forward and back."""

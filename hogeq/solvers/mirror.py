@@ -1,8 +1,6 @@
 """Magnetic mirror descent towards logit equilibria of falling temperature."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +8,11 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Positive, PositiveShare, parameters
 
 
 class MirrorState(NamedTuple):
@@ -26,8 +26,9 @@ class MirrorState(NamedTuple):
     """()"""
 
 
-@dataclass(frozen=True)
-class MirrorDescent:
+@solver("mirror")
+@parameters
+class MirrorDescent(Solver[MirrorState]):
     """Self-play by magnetic mirror descent (Sokota et al. 2023, algorithm 1).
 
     Each row moves towards larger values given arrival and is pulled back to the uniform magnet;
@@ -44,24 +45,20 @@ class MirrorDescent:
         Factor by which the temperature falls in each iteration until it is `cold`.
     """
 
-    rate: float = 20.0
-    hot: float = 0.1
-    cold: float = 0.0025
-    cooling: float = 0.97
+    rate: Positive = 20.0
+    hot: Positive = 0.1
+    cold: Positive = 0.0025
+    cooling: PositiveShare = 0.97
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "hot", "cold", "rate", above=0)
-        check(self, "cold", most=self.hot)
-        check(self, "cooling", above=0, most=1)
+        """Refuse parameters that contradict each other."""
+        if self.cold > self.hot:
+            allowed = f"numbers above 0 up to hot, which is {self.hot}"
+            raise ValueError(refusal("cold", self.cold, allowed))
 
     def init(self, game: Game) -> MirrorState:
         """State of the uniform policy."""
         return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
-
-    def restore(self, arrays: Mapping[str, Any]) -> MirrorState:
-        """State from saved arrays, by the names of its fields."""
-        return MirrorState(**{name: np.array(arrays[name]) for name in MirrorState._fields})
 
     def step(self, game: Game, state: MirrorState) -> MirrorState:
         """One step of every information set, at once."""

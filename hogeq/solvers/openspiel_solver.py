@@ -1,16 +1,15 @@
 """OpenSpiel's solvers behind the protocol of ours: for comparison, on games small enough."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check
+from hogeq.support.parameters import Count, Seed, parameters
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import HogTree
 
@@ -27,8 +26,9 @@ class OpenSpielState(NamedTuple):
     """()"""
 
 
-@dataclass(frozen=True)
-class OpenSpielSolver:
+@solver("openspiel")
+@parameters
+class OpenSpielSolver(Solver[OpenSpielState]):
     """CFR, CFR+ or Monte Carlo CFR of OpenSpiel, on the game whose players see the scores alone.
 
     OpenSpiel keeps a table for each player; the policy given is that of both tables' sums. Its
@@ -47,15 +47,11 @@ class OpenSpielSolver:
         Of the sampling solvers.
     """
 
-    GROWS: ClassVar = ("text",)  # arrays of the state that get longer
+    GROWS: ClassVar = frozenset({"text"})
 
     algorithm: Literal["cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"] = "cfr"
-    repeats: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        check(self, "repeats", least=1)
+    repeats: Count = 1
+    seed: Seed = 0
 
     def init(self, game: Game) -> OpenSpielState:
         """State before the first iteration.
@@ -101,10 +97,6 @@ class OpenSpielSolver:
         positive = np.maximum(regrets, 0.0).max(axis=-1).sum() / 2.0
         done = max(1, int(state.iteration) * self.repeats)
         return {"average_regret": float(positive) / 2.0 / done}
-
-    def restore(self, arrays: Mapping[str, Any]) -> OpenSpielState:
-        """State from saved arrays, by the names of its fields."""
-        return OpenSpielState(**{name: np.array(arrays[name]) for name in OpenSpielState._fields})
 
 
 def _openspiel() -> Any:

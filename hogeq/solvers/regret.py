@@ -26,19 +26,31 @@ but rows that the opponent learns to avoid then keep what the first iterations p
 nothing is hidden the average misses the solution.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.limits import check
+from hogeq.support.parameters import NotAllowedError, NotNegative, parameters
+
+Averaging: TypeAlias = Literal["uniform", "linear", "quadratic", "gamma"]
+
+
+def _no_nan(value: object) -> object:
+    if value != value:  # noqa: PLR0124 - only NaN is not itself
+        raise NotAllowedError("numbers or .inf")
+    return value
+
+
+Discount: TypeAlias = Annotated[float, AllowInfNan(True), BeforeValidator(_no_nan)]
+"""Exponent of a discount; infinity for none."""
 
 
 class RegretState(NamedTuple):
@@ -54,8 +66,8 @@ class RegretState(NamedTuple):
     """(), iterations done."""
 
 
-@dataclass(frozen=True)
-class RegretMinimiser:
+@parameters
+class RegretMinimiser(Solver[RegretState]):
     """CFR self-play on one regret core; the named variants below fix the defaults.
 
     After each iteration t, positive regrets are multiplied by ``t**alpha / (t**alpha + 1)`` and
@@ -86,22 +98,15 @@ class RegretMinimiser:
     """
 
     plus: bool = False
-    alpha: float = np.inf
-    beta: float = np.inf
-    gamma: float = 0.0
-    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "gamma"
+    alpha: Discount = np.inf
+    beta: Discount = np.inf
+    gamma: NotNegative = 0.0
+    averaging: Averaging = "gamma"
     predictive: bool = False
     alternating: bool = False
     regret_weight: RegretWeight = "reach"
     average_weight: Literal["own", "reach"] = "own"
-    epsilon: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
-        if np.isnan(self.alpha) or np.isnan(self.beta):
-            raise ValueError("alpha, beta: nan, allowed are numbers or .inf")
-        check(self, "gamma", least=0)
-        check(self, "epsilon", least=0, below=1)
+    epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
     def init(self, game: Game) -> RegretState:
         """State before the first iteration, whose strategy is uniform."""
@@ -113,10 +118,6 @@ class RegretMinimiser:
             np.zeros(shape),
             np.array(0, np.int64),
         )
-
-    def restore(self, arrays: Mapping[str, Any]) -> RegretState:
-        """State from saved arrays, by the names of its fields."""
-        return RegretState(**{name: np.array(arrays[name]) for name in RegretState._fields})
 
     def step(self, game: Game, state: RegretState) -> RegretState:
         """One iteration: an update of every information set (of each player in turn)."""
@@ -165,7 +166,7 @@ class RegretMinimiser:
     def _check(self, game: Game) -> None:
         if self.epsilon * game.shape[-1] > 1.0:
             raise ValueError(
-                f"epsilon: {self.epsilon!r}, allowed are at most 1/{game.shape[-1]} with "
+                f"epsilon: got {self.epsilon!r}; allowed: at most 1/{game.shape[-1]} with "
                 f"{game.shape[-1]} rolls"
             )
 
@@ -204,41 +205,46 @@ def _discount(iteration: int, exponent: float) -> float:
     return power / (power + 1.0)
 
 
-@dataclass(frozen=True)
+@solver("cfr")
+@parameters
 class CFR(RegretMinimiser):
     """Vanilla CFR (Zinkevich et al. 2007)."""
 
 
-@dataclass(frozen=True)
+@solver("cfr_plus")
+@parameters
 class CFRPlus(RegretMinimiser):
     """CFR+ (Tammelin 2014): negative regrets are cut, iterations averaged linearly."""
 
     plus: bool = True
-    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "linear"
+    averaging: Averaging = "linear"
 
 
-@dataclass(frozen=True)
+@solver("linear")
+@parameters
 class LinearCFR(RegretMinimiser):
     """Linear CFR (Brown and Sandholm 2019): iteration t counts t in regrets and average."""
 
-    alpha: float = 1.0
-    beta: float = 1.0
-    gamma: float = 1.0
+    alpha: Discount = 1.0
+    beta: Discount = 1.0
+    gamma: NotNegative = 1.0
 
 
-@dataclass(frozen=True)
+@solver("dcfr")
+@parameters
 class DiscountedCFR(RegretMinimiser):
     """Discounted CFR (Brown and Sandholm 2019), by default with their exponents 1.5, 0, 2."""
 
-    alpha: float = 1.5
-    beta: float = 0.0
-    gamma: float = 2.0
+    alpha: Discount = 1.5
+    beta: Discount = 0.0
+    gamma: NotNegative = 2.0
 
 
-@dataclass(frozen=True)
+@solver("pcfr_plus")
+@parameters
 class PredictiveCFRPlus(RegretMinimiser):
     """Predictive CFR+ (Farina, Kroer and Sandholm 2021), averaged quadratically."""
 
     plus: bool = True
     predictive: bool = True
-    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "quadratic"
+    averaging: Averaging = "quadratic"

@@ -37,7 +37,7 @@ from queue import SimpleQueue
 from threading import local as thread_local
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from hogeq.support.limits import check_number
+from hogeq.support.parameters import Count, check
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -405,7 +405,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     [1, 2, 3]
     """
     jobs = cores() if jobs is None else jobs
-    check_number("jobs", jobs, whole=True, least=1)
+    check(Count, jobs=jobs)
     threads = Threads(jobs)
     if on is None:
         with _choosing(threads, threads):

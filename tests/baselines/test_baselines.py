@@ -287,10 +287,10 @@ def test_second_place_is_refused_where_it_means_nothing(edition: str) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("weight=-1", "weight is -1.0, allowed are 0 and more"),
-        ("draft_weight=-1", "draft_weight is -1.0"),
-        ("epsilon=1.5", "epsilon: 1.5, allowed are 0 to 1"),
-        ("rounds=-1", "rounds is -1, allowed are 0 to 1000"),
+        ("weight=-1", "weight: got -1.0; allowed: numbers from 0"),
+        ("draft_weight=-1", "draft_weight: got -1.0"),
+        ("epsilon=1.5", "epsilon: got 1.5; allowed: numbers from 0 to 1"),
+        ("rounds=-1", "rounds: got -1; allowed: whole numbers from 0 to 1000"),
         ("rounds=1.5", "rounds is '1.5', allowed is a whole number"),
         ("epsilon=nan", "epsilon is 'nan', allowed is a number"),
         ("epsilon=1,epsilon=1", "option epsilon is given twice"),
@@ -373,7 +373,7 @@ def test_knowing_the_distribution_beats_counting(su20: Game, second: NDArray[np.
 def test_delta_distribution_of_no_rounds_ignores_memory() -> None:
     of = game(SMALL)
     assert np.array_equal(delta_distribution(of, rounds=0), ignore_memory(of))
-    with pytest.raises(StrategyError, match=r"tremble is 0\.0, allowed are above 0"):
+    with pytest.raises(StrategyError, match=r"tremble: got 0\.0; allowed: numbers above 0"):
         delta_distribution(of, tremble=0.0)
 
 
@@ -383,7 +383,7 @@ def test_malformed_players_and_beliefs_are_refused() -> None:
         delta.entries(of, np.zeros((14, 14, 9), np.int64))
     with pytest.raises(ValueError, match=r"beliefs: shape is \(14, 14\)"):
         respond(of, np.zeros((14, 14)))
-    with pytest.raises(ValueError, match=r"epsilon: -0\.1"):
+    with pytest.raises(ValueError, match=r"epsilon: got -0\.1"):
         delta.trembling(of, always_roll(of, 1), -0.1)
 
 

@@ -422,10 +422,10 @@ R = ("--rules", "small.yaml")
         (("tournament", "always_roll:1", "nothing", *R), "no built-in"),
         (("tablebase", *R, "--against", "nothing"), "no built-in"),
         # numbers
-        (("attack", "always_roll:1", *R, "--starts", "0"), "starts: 0, allowed are"),
-        (("attack", "always_roll:1", *R, "--anneal-steps", "-1"), "anneal_steps: -1"),
-        (("attack", "always_roll:1", *R, "--damping", "nan"), "damping: nan"),
-        (("attack", "always_roll:1", *R, "--kicks", "-1"), "kicks: -1"),
+        (("attack", "always_roll:1", *R, "--starts", "0"), "starts: got 0; allowed: "),
+        (("attack", "always_roll:1", *R, "--anneal-steps", "-1"), "anneal_steps: got -1"),
+        (("attack", "always_roll:1", *R, "--damping", "nan"), "damping: got nan"),
+        (("attack", "always_roll:1", *R, "--kicks", "-1"), "kicks: got -1"),
         (("attack", "always_roll:1", *R, "--seed", "-1"), "--seed"),
         (("attack", "always_roll:1", *R, "--jobs", "0"), "--jobs"),
         (("tournament", "always_roll:1", "always_roll:2", *R, "--jobs", "0"), "--jobs"),
@@ -438,7 +438,7 @@ R = ("--rules", "small.yaml")
             ("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "2", "--top", "0"),
             "--top",
         ),
-        (("dice", "--sides", "1"), "sides: 1, allowed are 2 to 100"),
+        (("dice", "--sides", "1"), "sides: got 1; allowed: whole numbers from 2 to 100"),
         # memory
         (("analyze", *R, "--score", "1", "--opponent", "1", "--turn", "1"), "do not remember that"),
         (("analyze", *R, "--score", "1", "--opponent", "1", "--own-last", "-1"), "--own-last: -1"),
@@ -474,7 +474,7 @@ R = ("--rules", "small.yaml")
         (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written, allowed"),
         (
             ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
-            "purify.method: 'magic', allowed are argmax",
+            "purify.method: got 'magic'; allowed: argmax",
         ),
         (("show", "always_roll:1", *R, "--values"), "--values: needs --out"),
         (

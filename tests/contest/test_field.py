@@ -93,7 +93,7 @@ def test_the_most_rivals_that_a_matrix_can_beat_are_beaten(name: str, seed: int)
     case = tiny(name, seed)
     beaten = (case.rates > WIN).sum(axis=0)
     # In games of ten cells one cell is much: kicks do what small steps cannot.
-    found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=4, kicks=20))
+    found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=4, perturbations=20))
     assert found.beaten == beaten.max()
 
 
@@ -145,7 +145,7 @@ def test_no_change_of_one_cell_raises_the_mean() -> None:
 def test_more_starts_and_kicks_are_never_worse() -> None:
     game, rivals = small()
     efforts = [
-        SearchBudget(starts, 5, kicks=kicks) for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
+        SearchBudget(starts, 5, perturbations=kicks) for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
     ]
     for objective in ("mean", "beaten"):
         found = [answer_field(game, rivals, objective, effort) for effort in efforts]
@@ -275,9 +275,9 @@ def test_what_is_no_request_is_refused() -> None:
         answer_field(game, [])
     with pytest.raises(ValueError, match="cell"):
         answer_field(game, [np.full((20, 20), 9)])
-    with pytest.raises(ValueError, match=r"share: 1\.5, allowed are 0 to 1"):
+    with pytest.raises(ValueError, match=r"share: got 1\.5; allowed: numbers from 0 to 1"):
         restricted_response(game, rivals, 1.5)
-    with pytest.raises(ValueError, match="steps: 0"):
+    with pytest.raises(ValueError, match="steps: got 0"):
         restricted_response(game, rivals, 0.5, steps=0)
     with pytest.raises(ValueError, match=r"cap: 0\.4, allowed are win rates from 0\.5 to 1"):
         answer_below(game, rivals, 0.4)

@@ -247,7 +247,7 @@ def test_what_cannot_be_is_refused() -> None:
     player: Any = "me"
     with pytest.raises(ValueError, match="first: 'me', allowed are you, engine, coin"):
         begin("fa22", first=player)
-    with pytest.raises(ValueError, match="seed: -1"):
+    with pytest.raises(ValueError, match="seed: got -1"):
         begin("fa22", seed=-1)
     mine, its = begin("fa22", first="you"), begin("fa22", first="engine")
     with pytest.raises(ValueError, match="dice: 4, allowed are 0 to 3"):

@@ -242,7 +242,7 @@ def test_a_matrix_needs_rules_without_memory() -> None:
 
 @pytest.mark.parametrize(("score", "opponent"), [(-1, 0), (0, 12)])
 def test_positions_beyond_the_board_are_refused(score: int, opponent: int) -> None:
-    with pytest.raises(ValueError, match="allowed are 0 to 11"):
+    with pytest.raises(ValueError, match="allowed: whole numbers from 0 to 11"):
         solve(small("fa22")).roll_values(score, opponent)
 
 

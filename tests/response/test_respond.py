@@ -163,7 +163,9 @@ def test_kicks_never_lose() -> None:
     plain = attack(game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2))
     # At first few kicks, or a loss could be made good before it is seen.
     for kicks in (1, 2, 20):
-        kicked = attack(game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2, kicks=kicks))
+        kicked = attack(
+            game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2, perturbations=kicks)
+        )
         assert all(b >= a for a, b in zip(plain.found, kicked.found, strict=True))
         assert kicked.sweeps > plain.sweeps
         rate = win_rate(game, kicked.matrix, policy).win_rate
@@ -213,12 +215,12 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
     [
         *[("starts", value) for value in (0, -1, 2.0, True)],
         *[("anneal_steps", value) for value in (-1, 1.5)],
-        *[("kicks", -1), ("jobs", 0)],
+        ("perturbations", -1),
         *[("damping", value) for value in (0.0, -0.5, 1.1, float("nan"))],
     ],
 )
 def test_what_is_no_effort_is_refused(field: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=rf"^{field}: .*allowed are") as refusal:
+    with pytest.raises(ValueError, match=rf"^{field}: got .*; allowed: ") as refusal:
         SearchBudget(**{field: value})
     assert "\n" not in str(refusal.value)
 

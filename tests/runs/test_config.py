@@ -10,11 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.runs.config import Config, config_from, load_config, load_rules
+from hogeq.runs.config import Config, config_from, load_config, load_rules, recorded_config
+from hogeq.runs.errors import ConfigError
+from hogeq.runs.jobs import without_jobs
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.schema import MAX_SEED
+from hogeq.runs.yaml import MAX_BYTES
 from hogeq.solvers import SOLVERS
-from hogeq.support.yaml import MAX_BYTES, ConfigError
+from hogeq.solvers.regret import CFR
+from hogeq.support.parameters import MAX_SEED, Positive, parameters
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,19 +50,15 @@ def refusal(path: Path, *overrides: str) -> str:
     return message
 
 
-@dataclasses.dataclass(frozen=True)
-class Toy:
+@parameters
+class Toy(CFR):
     """A solver of parameters of every kind."""
 
-    rate: float = 0.5
+    rate: Positive = 0.5
     steps: int = 3
     fast: bool = False
     kind: Literal["a", "b"] = "a"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.rate > 0:
-            raise ValueError(f"rate: {self.rate!r}, allowed are numbers above 0")
 
 
 @pytest.fixture
@@ -125,7 +124,9 @@ def test_resolved_yaml_leaves_nothing_to_defaults() -> None:
 @pytest.mark.usefixtures("toy")
 def test_a_new_solver_needs_nothing_here() -> None:
     given = {"name": "toy", "iterations": 1, "rate": 2, "fast": True, "kind": "b", "seed": 5}
-    assert config_from(tree(solver=given)).solver.params == Toy(2.0, 3, True, "b", 5)
+    assert config_from(tree(solver=given)).solver.params == Toy(
+        rate=2.0, steps=3, fast=True, kind="b", seed=5
+    )
 
 
 @pytest.mark.usefixtures("toy")
@@ -209,12 +210,12 @@ def test_bad_overrides(tmp_path: Path, override: str, parts: list[str]) -> None:
 
 BAD_VALUES = [
     # (what is written instead of what, and what the line must say)
-    ("iterations: 200", "iterations: 0", ["solver.iterations", "got 0", "whole number >= 1"]),
-    ("iterations: 200", "iterations: -5", ["solver.iterations", "got -5", "whole number >= 1"]),
+    ("iterations: 200", "iterations: 0", ["solver.iterations", "got 0", "whole numbers from 1"]),
+    ("iterations: 200", "iterations: -5", ["solver.iterations", "got -5", "whole numbers from 1"]),
     ("iterations: 200", "iterations: 2.5", ["solver.iterations", "got 2.5", "whole number"]),
     ("iterations: 200", "iterations: true", ["solver.iterations", "got True", "whole number"]),
     ("iterations: 200", "iterations: '9'", ["solver.iterations", "got '9'", "whole number"]),
-    ("iterations: 200", "iterations: 1" + "0" * 30, ["solver.iterations", "<= 1000000000"]),
+    ("iterations: 200", "iterations: 1" + "0" * 30, ["solver.iterations", "to 1000000000"]),
     ("iterations: 200", "iterations:", ["solver.iterations", "got None", "whole number"]),
     ("iterations: 200,", "", ["solver.iterations", "missing", "whole number"]),
     (
@@ -230,10 +231,10 @@ BAD_VALUES = [
     ("averaging: linear", "averaging: {}", ["solver.averaging", "uniform or linear"]),
     ("averaging: linear", "gamma: .nan", ["solver.gamma", "nan"]),
     ("averaging: linear", "epsilon: 1.5", ["solver.epsilon", "1.5"]),
-    ("seed: 0", "seed: -1", ["solver.seed", "got -1", ">= 0"]),
+    ("seed: 0", "seed: -1", ["solver.seed", "got -1", "from 0"]),
     ("seed: 0", f"seed: {MAX_SEED + 1}", ["solver.seed", str(MAX_SEED)]),
     ("seed: 0", "seed: .inf", ["solver.seed", "got inf", "whole number"]),
-    ("every: log", "every: 0", ["measure.every", "got 0", "log or a whole number >= 1"]),
+    ("every: log", "every: 0", ["measure.every", "got 0", "log or whole numbers from 1"]),
     ("every: log", "every: lgo", ["measure.every", "'lgo'", "nearest: log"]),
     ("every: log", "evry: log", ["measure.evry", "unknown", "nearest: every"]),
     ("starts: 4", "starts: 0", ["measure.attack.starts", "0", "from 1"]),
@@ -396,7 +397,6 @@ def test_any_bytes_are_refused_in_one_line(
     [
         ("name=other", True),
         ("solver.iterations=999", True),
-        ("measure.attack.jobs=2", True),
         ("measure.final_attack.starts=9", True),
         ("purify.method=sample", True),
         ("rules.goal=21", False),
@@ -412,6 +412,36 @@ def test_the_fingerprint_is_of_what_a_checkpoint_depends_on(override: str, same:
     one = config_from(tree()).fingerprint()
     two = config_from(apply_overrides(tree(), [override])).fingerprint()
     assert (one == two) is same
+
+
+# --- a key that is gone ------------------------------------------------------------------------
+
+
+JOBS = ["solver.jobs", "measure.attack.jobs", "measure.final_attack.jobs", "purify.jobs"]
+
+
+@pytest.mark.parametrize("key", JOBS)
+def test_a_config_with_jobs_is_told_where_they_went(tmp_path: Path, key: str) -> None:
+    message = refusal(written(tmp_path, PLAIN), f"{key}=2")
+    for part in (f" {key}: got 2", "--jobs N of hogeq run", "hogeq.workers(N)"):
+        assert part in message
+
+
+def test_what_an_older_version_recorded_is_read_without_jobs(tmp_path: Path) -> None:
+    final = {"attack": {"starts": 3}, "final_attack": {"starts": 9}}
+    solver = {"name": "cfr_br", "iterations": 7}
+    config = config_from(tree(solver=solver, measure=final, purify={"method": "round"}))
+    recorded = config.resolved()
+    old = apply_overrides(recorded, [f"{key}=2" for key in JOBS])
+    assert without_jobs(old) == recorded
+    assert without_jobs({"measure": None, "solver": "x"}) == {"measure": None, "solver": "x"}
+    file = written(tmp_path, yaml.safe_dump(old))
+    assert recorded_config(file) == config
+    with pytest.raises(ConfigError, match=r"solver\.jobs"):
+        load_config(file)
+
+
+# --- rules alone -------------------------------------------------------------------------------
 
 
 def test_a_file_of_rule_parts(tmp_path: Path) -> None:

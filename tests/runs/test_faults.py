@@ -12,17 +12,19 @@ import math
 import multiprocessing
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 import yaml
+from pydantic import AllowInfNan
 
 from hogeq import figures
 from hogeq.cli import main
@@ -44,8 +46,10 @@ from hogeq.runs.metrics import read_metrics
 from hogeq.runs.overrides import apply_overrides
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
+from hogeq.runs.signals import Interrupted
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
+from hogeq.support.parameters import parameters
 from hogeq.support.workers import workers
 
 ROOT = Path(__file__).parents[2]
@@ -246,11 +250,11 @@ def test_two_processes_that_want_one_directory(tmp_path: Path) -> None:
 # --- solvers that diverge -------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@parameters
 class Poisoned(CFRPlus):
     """CFR+ whose regrets are spoilt in its fourth iteration, where no average shows it."""
 
-    bad: float | None = None
+    bad: Annotated[float, AllowInfNan(True)] | None = None
 
     def step(self, game: Any, state: Any) -> Any:
         state = super().step(game, state)
@@ -351,6 +355,31 @@ def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(
     with workers(3):
         run(trial(), tmp_path)
     assert kept(tmp_path / "trial") == undisturbed
+
+
+@pytest.mark.parametrize("name", ["cfr_br", "bundle"])
+def test_a_run_goes_on_with_any_number_of_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    tree = {**TREE, "solver": {"name": name, "iterations": 6}}
+    config = config_from(tree)
+    with workers(1):
+        run(config, tmp_path / "whole")
+    kind = type(config.solver.params)
+    step = kind.step
+
+    def interrupted(self: Any, game: Any, state: Any) -> Any:
+        if int(state.iteration) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(self, game, state)
+
+    with monkeypatch.context() as patch, workers(1):
+        patch.setattr(kind, "step", interrupted)
+        with pytest.raises(Interrupted):
+            run(config, tmp_path / "cut")
+    with workers(2):
+        run(config, resume=tmp_path / "cut" / "trial")
+    assert kept(tmp_path / "cut" / "trial") == kept(tmp_path / "whole" / "trial")
 
 
 def test_every_fault_of_the_table_is_tried() -> None:

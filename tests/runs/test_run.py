@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 import yaml
 from matplotlib.figure import Figure
+from pydantic import AllowInfNan
 
 from hogeq import figures
 from hogeq.cli import main
@@ -34,7 +35,7 @@ from hogeq.runs import runner
 from hogeq.runs.config import Config, config_from, load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
-from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.errors import ConfigError, ResultsError, replacing
 from hogeq.runs.filenames import (
     CHECKPOINT,
     CONFIG,
@@ -55,7 +56,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
 from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.read import read_strategy
-from hogeq.support.yaml import ConfigError
+from hogeq.support.parameters import parameters
 
 ROOT = Path(__file__).parents[2]
 
@@ -498,12 +499,12 @@ def test_the_command_stops_in_order(tmp_path: Path, signum: signal.Signals, stat
 # --- what goes wrong on the way ----------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@parameters
 class Diverging(CFRPlus):
     """CFR+ that has no policy any more from a given iteration on."""
 
     good: int = 4
-    bad: float = math.nan
+    bad: Annotated[float, AllowInfNan(True)] = math.nan
 
     def average(self, game: Any, state: Any) -> Any:
         policy = super().average(game, state)

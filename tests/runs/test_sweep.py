@@ -28,7 +28,7 @@ from hogeq.rules import rules_from
 from hogeq.runs import runner
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import ResultsError
+from hogeq.runs.errors import ConfigError, ResultsError
 from hogeq.runs.filenames import (
     CHECKPOINT,
     CONFIG,
@@ -53,7 +53,6 @@ from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE, TIME_COLUMNS
 from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, workers
-from hogeq.support.yaml import ConfigError
 
 pytest.importorskip("distributed", reason="sweeps on a cluster need the extra 'cluster'")
 
@@ -598,7 +597,7 @@ def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: 
     solver = DoubleOracle(responder_steps=4, responders=3)
 
     def everything() -> list[Any]:
-        found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, kicks=2))
+        found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, perturbations=2))
         state = solver.step(GAME, solver.step(GAME, solver.init(GAME)))
         return [found.matrix, found.found, round_robin(GAME, field), *state]
 

@@ -56,7 +56,7 @@ def test_a_saved_solver_goes_on_as_if_undisturbed(algorithm: str, tmp_path: Path
     state = solver.step(game, solver.step(game, state))
     _alive.clear()
     with np.load(tmp_path / "state.npz") as arrays:
-        again = solver.restore(arrays)
+        again = solver.restore(state, arrays)
     again = solver.step(game, solver.step(game, again))
     np.testing.assert_array_equal(solver.average(game, again), solver.average(game, state))
     assert solver.stats(game, again) == solver.stats(game, state)
@@ -117,7 +117,7 @@ def test_a_config_runs_openspiel_and_our_interval_measures_it(tmp_path: Path) ->
     ("spec", "message"),
     [
         ({"algorithm": "deep_cfr"}, "solver.algorithm: got 'deep_cfr'; allowed:.*outcome_mccfr"),
-        ({"repeats": 0}, "solver.repeats: 0, allowed are numbers from 1"),
+        ({"repeats": 0}, "solver.repeats: got 0; allowed: whole numbers from 1"),
     ],
 )
 def test_configs_that_ask_for_something_else_are_refused(

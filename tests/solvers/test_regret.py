@@ -435,7 +435,7 @@ def test_a_saved_state_goes_on_bit_for_bit(name: str, alternating: bool, weight:
         state = solver.step(game, state)
     file.seek(0)
     with np.load(file) as arrays:
-        again = SOLVERS[name](**options).restore(arrays)
+        again = SOLVERS[name](**options).restore(state, arrays)
     assert int(again.iteration) == 3
     for _ in range(4):
         again = solver.step(game, again)
@@ -450,7 +450,7 @@ def test_a_saved_state_goes_on_bit_for_bit(name: str, alternating: bool, weight:
 def test_a_restored_state_shares_nothing_with_what_was_saved() -> None:
     solver, state = run(toys.kuhn(), "pcfr_plus", 2)
     saved = state._asdict()
-    again = solver.restore(saved)
+    again = solver.restore(state, saved)
     for field, array in again._asdict().items():
         assert not np.shares_memory(array, saved[field])
 
@@ -496,7 +496,7 @@ def test_regret_is_measured_by_its_largest_roll(alternating: bool, expected: flo
     + [("epsilon", value) for value in (-0.1, 1.0, np.nan)],
 )
 def test_parameters_that_mean_nothing_are_refused(field: str, value: float) -> None:
-    with pytest.raises(ValueError, match=rf"{field}.*allowed are") as refusal:
+    with pytest.raises(ValueError, match=rf"^{field}: got .*; allowed: ") as refusal:
         SOLVERS["dcfr"](**{field: value})
     assert "\n" not in str(refusal.value)
 
@@ -504,5 +504,5 @@ def test_parameters_that_mean_nothing_are_refused(field: str, value: float) -> N
 def test_a_floor_too_high_for_the_rolls_is_refused() -> None:
     game = su20()
     SOLVERS["cfr"](epsilon=0.2).init(game)
-    with pytest.raises(ValueError, match=r"^epsilon: 0\.21, .*1/5 with 5 rolls"):
+    with pytest.raises(ValueError, match=r"^epsilon: got 0\.21; .*1/5 with 5 rolls"):
         SOLVERS["cfr"](epsilon=0.21).init(game)

@@ -280,7 +280,7 @@ def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
     saved = {key: np.array(value) for key, value in state._asdict().items()}
     for _ in range(4):
         state = solver.step(small, state)
-    again = solver.restore(saved)
+    again = solver.restore(state, saved)
     for _ in range(4):
         again = solver.step(small, again)
     for key, value in state._asdict().items():

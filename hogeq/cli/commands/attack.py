@@ -120,7 +120,13 @@ def attack(
 
     with refusing():
         rounds = kicks if kicks is not None else 0 if field else KICKS
-        effort = SearchBudget(starts, anneal_steps, damping, rounds, seed)
+        effort = SearchBudget(
+            starts=starts,
+            anneal_steps=anneal_steps,
+            damping=damping,
+            seed=seed,
+            **{"kicks": rounds},  # named in messages as the option is
+        )
     with computing(on, jobs):
         if field:
             wanted: Objective = (objective or Goal.mean).value

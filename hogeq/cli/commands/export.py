@@ -1,9 +1,10 @@
 """Strategy files: export."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from hogeq.cli.inputs import check_output, load_game, load_strategy
 from hogeq.cli.shell import (
@@ -15,12 +16,25 @@ from hogeq.cli.shell import (
     refusing,
 )
 
+PURIFY_HELP = "Make a policy a matrix first"
 EXPORT_SUFFIXES = (".py", ".csv", ".txt", ".json", ".npy", ".npz")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(export)
+    app.command(cls=_Export)(export)
+
+
+class _Export(TyperCommand):
+    """Lists the purifiers in its help, and only there: to import them takes a while."""
+
+    def get_help(self, ctx: Any) -> str:
+        from hogeq.purification import PURIFIERS
+
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.name == "purify":
+                option.help = f"{PURIFY_HELP}: {', '.join(PURIFIERS)}."
+        return super().get_help(ctx)
 
 
 def export(
@@ -34,10 +48,7 @@ def export(
     ),
     purify: Annotated[
         str | None,
-        typer.Option(
-            metavar="METHOD",
-            help="Make a policy a matrix first: argmax, threshold, sample, round, local_search.",
-        ),
+        typer.Option(metavar="METHOD", help=PURIFY_HELP),
     ] = None,
     trust: TrustOption = False,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""YAML, read with suspicion."""
+"""YAML files of plain values."""
 
 import re
 from pathlib import Path
@@ -6,14 +6,11 @@ from typing import Any, Final
 
 import yaml
 
-from hogeq.support.messages import error_line, one_line, shortened
+from hogeq.runs.errors import ConfigError
+from hogeq.support.messages import one_line
 
 MAX_BYTES: Final = 1 << 20
 """Size of the largest config read, in bytes: far above any that says something."""
-
-
-class ConfigError(ValueError):
-    """A config that cannot be run; the message is one line that names the place."""
 
 
 def read_yaml(path: str | Path) -> Any:
@@ -24,13 +21,14 @@ def read_yaml(path: str | Path) -> Any:
     ConfigError
         The file cannot be read, or is not plain YAML.
     """
-    return parse_yaml(read_text(Path(path)), shortened(str(path)))
+    return parse_yaml(read_text(Path(path)), one_line(path))
 
 
 class Loader(yaml.SafeLoader):
     """YAML's safe loader, less repeated keys, plus floats as people write them (``1e-3``)."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Refuse a key that is given twice."""
         seen = set()
         for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if not isinstance(key_node, yaml.ScalarNode):
@@ -52,12 +50,13 @@ Loader.add_implicit_resolver(
 
 
 def read_text(path: Path) -> str:
+    """Read a text file of at most `MAX_BYTES`, or refuse it with a `ConfigError`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{shortened(str(path))}: cannot be read: {reason}") from error
+        raise ConfigError(f"{one_line(path)}: cannot be read: {reason}") from error
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes, which no config is")
     try:
@@ -74,12 +73,12 @@ def parse_yaml(text: str, source: str) -> Any:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         detail = one_line(" ".join(part for part in (error.context, error.problem) if part))
-        raise ConfigError(f"{source}: {place}not plain YAML: {shortened(detail)}") from error
+        raise ConfigError(f"{source}: {place}not plain YAML: {detail}") from error
     except yaml.reader.ReaderError as error:
         raise ConfigError(
             f"{source}: not plain YAML: character {error.position} is not allowed"
         ) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{source}: not plain YAML: {shortened(error_line(error))}") from error
+        raise ConfigError(f"{source}: not plain YAML: {one_line(error)}") from error
     except RecursionError as error:
         raise ConfigError(f"{source}: not plain YAML: nested too deeply") from error

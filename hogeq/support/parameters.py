@@ -1,0 +1,200 @@
+"""Parameters that are checked when they are given, by pydantic, and refused in one line.
+
+`parameters` makes a class of annotated fields a frozen dataclass. Types are strict: 2.5 and True
+are no whole numbers, and NaN and infinity are no numbers unless a field allows them. The limits
+below serve as annotations: ``starts: Count = 4``.
+"""
+
+import dataclasses
+import functools
+import json
+from collections.abc import Collection, Iterable
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, dataclass_transform
+
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from hogeq.support.messages import missing, refusal, unknown_key
+
+Kind = TypeVar("Kind")
+
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+Natural: TypeAlias = Annotated[int, Field(ge=0)]
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+PositiveShare: TypeAlias = Annotated[float, Field(gt=0, le=1)]
+Positive: TypeAlias = Annotated[float, Field(gt=0)]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
+
+MAX_SEED: Final = 2**32 - 1
+"""The largest seed: what every generator in use takes."""
+
+Seed: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SEED)]
+
+_STRICT: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+
+class ParameterError(ValueError):
+    """A parameter that is refused; the message is one line that starts with its name."""
+
+
+class NotAllowedError(ValueError):
+    """What a validator of one value raises: only it knows what is allowed.
+
+    Attributes
+    ----------
+    allowed : str
+        In words.
+    choices : tuple of str
+        The words that are allowed, if the value is one of some words.
+    """
+
+    def __init__(self, allowed: str, choices: Iterable[str] = ()) -> None:
+        super().__init__(allowed)
+        self.allowed = allowed
+        self.choices = tuple(choices)
+
+
+def one_of(known: Collection[str]) -> BeforeValidator:
+    """Allow the words that are known when a value is given: a registry may still grow."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, str) or value not in known:
+            raise NotAllowedError(", ".join(known), known)
+        return value
+
+    return BeforeValidator(check)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(Field,))
+def parameters(kind: type[Kind]) -> type[Kind]:
+    """Make a class a frozen dataclass that refuses what its annotations do not allow.
+
+    Where parameters depend on each other, the class has a `__post_init__` that raises a
+    `ValueError`, made by `hogeq.support.messages.refusal`. A field with an alias has the alias in
+    files, and its own name in Python.
+
+    Raises
+    ------
+    ParameterError
+        By the class, when it is called: a parameter is unknown, missing or not allowed.
+    """
+    made = cast("type[Kind]", dataclass(kind, frozen=True, config=_STRICT))
+    initialise = made.__init__
+
+    @functools.wraps(initialise)
+    def checked(self: Kind, *args: Any, **given: Any) -> None:
+        try:
+            initialise(self, *args, **given)
+        except ValidationError as error:
+            raise ParameterError(_problem(made, error)) from error
+
+    cast("Any", made).__init__ = checked
+    return made
+
+
+def check(kind: Any, **given: object) -> None:
+    """Refuse arguments that are not allowed.
+
+    Parameters
+    ----------
+    kind : type
+        An annotated type: ``Share``.
+    **given
+        Arguments by their names.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for name, value in given.items():
+        try:
+            _adapter(kind).validate_python(value)
+        except ValidationError as error:
+            schema = _adapter(kind).json_schema()
+            raise ParameterError(_refused(name, error, schema)) from error
+
+
+def plain(given: Any) -> dict[str, Any]:
+    """Return parameters as plain values by their names in files, tuples as lists."""
+    values = type(given).__pydantic_serializer__.to_python(given, by_alias=True)
+    return dict(json.loads(json.dumps(values)))
+
+
+def keys(kind: type) -> list[str]:
+    """Names of parameters as files have them."""
+    return list(_properties(kind))
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind, config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+@functools.cache
+def _properties(kind: type) -> dict[str, dict[str, Any]]:
+    return dict(TypeAdapter(kind).json_schema().get("properties", {}))
+
+
+def _problem(kind: type, error: ValidationError) -> str:
+    """Say the first thing that is wrong with parameters."""
+    first = error.errors(include_url=False)[0]
+    if not first["loc"]:  # the class itself refused them
+        return str(first["ctx"]["error"])
+    key = first["loc"][0]
+    fields = dataclasses.fields(cast("Any", kind))
+    if isinstance(key, int):  # given without a name
+        key = fields[key].name if key < len(fields) else f"argument {key + 1}"
+    properties = _properties(kind)
+    if first["type"] in {"unexpected_keyword_argument", "unexpected_positional_argument"}:
+        return unknown_key("", key, first["input"], properties)
+    by_name = dict(zip((field.name for field in fields), properties.values(), strict=True))
+    return _refused(key, error, {**by_name, **properties}[key])
+
+
+def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "missing":
+        return missing(name, _described(schema))
+    reason = first.get("ctx", {}).get("error")
+    if isinstance(reason, NotAllowedError):
+        return refusal(name, first["input"], reason.allowed, reason.choices)
+    given = first["input"]
+    return refusal(name, given, _described(schema), _choices(schema))
+
+
+def _described(schema: dict[str, Any]) -> str:
+    """Say in words what the JSON schema of a value allows."""
+    if "description" in schema:
+        return str(schema["description"])
+    if "anyOf" in schema:
+        return " or ".join(_described(part) for part in schema["anyOf"])
+    if "enum" in schema or "const" in schema:
+        return " or ".join(_choices(schema))
+    words = {
+        "integer": "whole numbers",
+        "number": "numbers",
+        "boolean": "true or false",
+        "string": "text",
+        "object": "a mapping",
+        "array": "a list",
+        "null": "null",
+    }
+    said = [words.get(schema.get("type", ""), "plain values")]
+    both = "minimum" in schema and "maximum" in schema
+    limits = (
+        ("minimum", "from"),
+        ("exclusiveMinimum", "above"),
+        ("maximum", "to" if both else "up to"),
+        ("exclusiveMaximum", "below"),
+    )
+    said += [f"{word} {schema[key]:.15g}" for key, word in limits if key in schema]
+    return " ".join(said)
+
+
+def _choices(schema: dict[str, Any]) -> list[str]:
+    """Return the words that the JSON schema of a value allows, if it is a choice of words."""
+    return [
+        str(value)
+        for part in schema.get("anyOf", [schema])
+        for value in part.get("enum", [part["const"]] if "const" in part else [])
+    ]

@@ -1,0 +1,143 @@
+"""Parameters: what is inside their limits passes, what is outside is told with what is allowed."""
+
+import dataclasses
+import pickle
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import Field
+
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import (
+    Count,
+    NotNegative,
+    ParameterError,
+    Positive,
+    PositiveShare,
+    Share,
+    check,
+    keys,
+    one_of,
+    parameters,
+    plain,
+)
+
+NAMES = "colour, fast, kicks, kind, rate, starts"
+COLOURS = {"red": 1, "green": 2}
+
+
+@parameters
+class Toy:
+    """Parameters of every kind."""
+
+    starts: Count = 4
+    rate: PositiveShare = 0.5
+    perturbations: Annotated[int, Field(ge=0, alias="kicks")] = 0
+    kind: Literal["first", "last"] = "first"
+    colour: Annotated[str, one_of(COLOURS)] = "red"
+    fast: bool = False
+
+    def __post_init__(self) -> None:
+        if self.fast and self.starts > 9:
+            raise ValueError(refusal("fast", True, "false with more than 9 starts"))
+
+
+# --- limits of numbers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "inside", "outside", "said"),
+    [
+        (NotNegative, (0.0, 1, 2.5), (-1, -1e-9), "from 0"),
+        (Positive, (1e-9,), (0, -1), "above 0"),
+        (PositiveShare, (0.5, 1), (0, 1.001), "above 0 up to 1"),
+        (Annotated[float, Field(ge=0, lt=0.05)], (0, 0.049), (0.05, -1e-9), "from 0 below 0.05"),
+    ],
+)
+def test_numbers(kind: Any, inside: Any, outside: Any, said: str) -> None:
+    for value in inside:
+        check(kind, rate=value)
+    for value in (*outside, float("nan"), float("inf"), float("-inf")):
+        with pytest.raises(ValueError, match=rf"^rate: got {value!r}; allowed: numbers {said}$"):
+            check(kind, rate=value)
+
+
+def test_ranges_are_said_as_ranges() -> None:
+    for value in (0, 0.5, 1):
+        check(Share, share=value)
+    for value in (-1e-9, 1.5, float("nan")):
+        said = rf"^share: got {value!r}; allowed: numbers from 0 to 1$"
+        with pytest.raises(ValueError, match=said):
+            check(Share, share=value)
+
+
+def test_whole_numbers() -> None:
+    for whole in (1, 10**400):
+        check(Count, jobs=whole)
+    for value in (0, 2.0, True, float("inf")):
+        said = rf"^jobs: got {value!r}; allowed: whole numbers from 1$"
+        with pytest.raises(ValueError, match=said):
+            check(Count, jobs=value)
+
+
+def test_the_first_name_outside_is_told() -> None:
+    with pytest.raises(ValueError, match=r"^jobs: got 0"):
+        check(Count, starts=1, jobs=0, sweeps=0)
+
+
+# --- classes of parameters ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"starts": 0}, "starts: got 0; allowed: whole numbers from 1"),
+        ({"starts": 2.0}, "starts: got 2.0; allowed: whole numbers from 1"),
+        ({"starts": True}, "starts: got True; allowed: whole numbers from 1"),
+        ({"starts": "3"}, "starts: got '3'; allowed: whole numbers from 1"),
+        ({"rate": True}, "rate: got True; allowed: numbers above 0 up to 1"),
+        ({"kicks": -1}, "kicks: got -1; allowed: whole numbers from 0"),
+        ({"perturbations": -1}, "perturbations: got -1; allowed: whole numbers from 0"),
+        ({"kind": "lst"}, "kind: got 'lst'; allowed: first or last; nearest: last"),
+        ({"colour": "gren"}, "colour: got 'gren'; allowed: red, green; nearest: green"),
+        ({"colour": ["red"]}, "colour: got ['red']; allowed: red, green; nearest: red"),
+        ({"fast": 1}, "fast: got 1; allowed: true or false"),
+        ({"starts": 10, "fast": True}, "fast: got True; allowed: false with more than 9 starts"),
+        ({"strts": 3}, f"strts: unknown key, given 3; allowed: {NAMES}; nearest: starts"),
+    ],
+)
+def test_what_is_refused_is_told_in_one_line(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Toy(**given)
+    assert str(caught.value) == says
+
+
+def test_a_parameter_without_its_name_is_told_by_it() -> None:
+    with pytest.raises(ParameterError, match=r"^rate: got 2; allowed"):
+        Toy(3, 2)
+    with pytest.raises(ParameterError, match=r"^argument 7: unknown key, given 9"):
+        Toy(3, 1, 0, "first", "red", False, 9)  # type: ignore[call-arg]
+
+
+def test_parameters_are_frozen_values() -> None:
+    toy = Toy(3, rate=1)
+    assert (toy.rate, type(toy.rate)) == (1.0, float)
+    assert hash(toy) == hash(Toy(starts=3, rate=1.0))
+    assert pickle.loads(pickle.dumps(toy)) == toy  # noqa: S301 - our own
+    assert dataclasses.replace(toy, perturbations=2).perturbations == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        toy.starts = 4  # type: ignore[misc]
+    with pytest.raises(ParameterError, match=r"^starts: got 0"):
+        dataclasses.replace(toy, starts=0)
+
+
+def test_files_have_aliases() -> None:
+    toy = Toy(perturbations=2)
+    assert keys(Toy) == list(plain(toy)) == ["starts", "rate", "kicks", "kind", "colour", "fast"]
+    assert plain(toy)["kicks"] == 2
+    assert Toy(**plain(toy)) == toy
+
+
+def test_a_choice_grows_with_its_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(COLOURS, "blue", 3)
+    assert Toy(colour="blue").colour == "blue"
