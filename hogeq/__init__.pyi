@@ -1,8 +1,11 @@
 from . import figures as figures
 from .baselines import builtin as builtin
 from .contest.tournament import Standing as Standing
+from .evaluation.analysis import Analysis as Analysis
+from .evaluation.analysis import analyze as analyze
 from .evaluation.counterfactual import action_values as action_values
 from .evaluation.hidden import belief as belief
+from .evaluation.hidden import mean_values as mean_values
 from .evaluation.hidden import reach as reach
 from .evaluation.hidden import values as values
 from .evaluation.tablebase import Tablebase as Tablebase
@@ -19,6 +22,7 @@ from .response.bounds import exploitability as exploitability
 from .response.bounds import full_memory_bound as full_memory_bound
 from .response.gains import Gains as Gains
 from .response.gains import gains as gains
+from .response.gains import largest_gains as largest_gains
 from .response.search import ResponseFound as ResponseFound
 from .response.search import SearchBudget as SearchBudget
 from .response.search import attack as attack

@@ -1,17 +1,17 @@
 """One strategy against a whole field: what wins most, and what that costs in safety.
 
 A player meets one rival of the field, not knowing which, so the objective is a mean of win rates
-and the value of a roll the mean over rivals of its counterfactual value.  Rivals differ in what
+and the value of a roll the mean over rivals of its counterfactual value. Rivals differ in what
 their play reaches, hence in the hidden states behind a position, and no single strategy stands for
 all of them: every pass is made against each.
 
-Annealing and ascent are those of :mod:`hogeq.response.search` but change all cells at once, and so need a
-check: a step that does not raise the objective is halved, down to the one cell that gains most,
-where for a mean the gain is exact.
+Annealing and ascent are those of :mod:`hogeq.response.search` but change all cells at once, and so
+need a check: a step that does not raise the objective is halved, down to the one cell that gains
+most, where for a mean the gain is exact.
 
 Safety is bought as Johanson, Zinkevich and Bowling (2007) do, "Computing robust
 counter-strategies": in the restricted game a share of the opponents plays as the field does, and
-the others are free to exploit.  Regret matching stands in for the equilibrium of that game, which
+the others are free to exploit. Regret matching stands in for the equilibrium of that game, which
 under imperfect recall no method is known to find; what comes out is judged by attacks on it.
 """
 
@@ -81,6 +81,7 @@ def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
 
 
 def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
+    """Give what answers are compared by: a better one is higher."""
     return (answer.mean,) if objective == "mean" else (answer.beaten, answer.mean)
 
 
@@ -100,7 +101,7 @@ def answer_field(
         Each a matrix (G, G) or a policy (G, G, K).
     objective : {"mean", "beaten"}
         The mean win rate; or the number of rivals beaten and, of equals, the mean.
-    effort : Effort, optional
+    effort : SearchBudget, optional
     progress : callable, optional
         Called after every pass over the field.
 

@@ -16,6 +16,7 @@ WIN_EDGES = (0.03, 0.01, 0.003, 0.001)  # widths of a win's smooth edge, in win 
 
 
 def count_beaten(rates: Floats) -> int:
+    """Count the win rates that win a match."""
     return int((rates > WIN).sum())
 
 
@@ -23,6 +24,7 @@ class MeanWins:
     """The mean win rate."""
 
     def score(self, rates: Floats) -> float:
+        """Worth of win rates (n,)."""
         return float(rates.mean())
 
     def weights(self, rates: Floats) -> Floats:
@@ -37,6 +39,7 @@ class SmoothWins:
         self.width = width
 
     def score(self, rates: Floats) -> float:
+        """Worth of win rates (n,)."""
         return float(self._wins(rates).mean())
 
     def weights(self, rates: Floats) -> Floats:
@@ -55,6 +58,7 @@ class Shortfall:
         self.target, self.width = target, width
 
     def score(self, rates: Floats) -> float:
+        """Worth of win rates (n,)."""
         short = np.logaddexp(0.0, (WIN - rates[self.target]) / self.width)
         return -self.width * float(short.sum())
 
@@ -68,5 +72,6 @@ Score = MeanWins | SmoothWins | Shortfall
 
 
 def check_objective(objective: str) -> None:
+    """Refuse what is no objective."""
     if objective not in OBJECTIVES:
         raise ValueError(f"objective: {objective!r}, allowed are {', '.join(OBJECTIVES)}")

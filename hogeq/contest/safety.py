@@ -175,7 +175,7 @@ def tradeoff(
     objective : {"mean", "beaten"}
     mixed : bool
         Judge policies; otherwise the matrices of their most probable rolls.
-    effort : Effort, optional
+    effort : SearchBudget, optional
         Of the attacks, and of the answer to the field alone.
     steps : int
         Of the regret matching.

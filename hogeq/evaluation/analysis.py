@@ -30,7 +30,16 @@ class RollValue(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """Every roll at a position."""
+    """Every roll at a position.
+
+    Examples
+    --------
+    >>> from hogeq.model.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> analyze(compile_game(rules), 0, 0).source
+    'start'
+    """
 
     source: MemorySource
     """Where the memory comes from: "given" by the caller, that of the "start" of a game, or the

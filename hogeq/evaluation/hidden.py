@@ -56,6 +56,14 @@ def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     -------
     float64 (G, G)
         NaN, in games with a hidden memory, where play never comes.
+
+    Examples
+    --------
+    >>> from hogeq.model.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> rules = rules_from({"edition": "su20", "goal": 3, "max_dice": 1, "sides": 2})
+    >>> mean_values(compile_game(rules), np.ones((3, 3), int)).shape
+    (3, 3)
     """
     by_memory = values(game, a, b)
     if not game.has_memory:

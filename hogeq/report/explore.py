@@ -31,7 +31,7 @@ class Counter:
         Its exact win rate.
     bound : float
         Win rate of the responder with full memory.
-    effort : Effort
+    effort : SearchBudget
         Search effort behind it.
     reach : float64 (G, G)
         Probability that it comes to move there.
@@ -83,7 +83,7 @@ def explore(game: Game, strategy: ArrayLike, effort: SearchBudget) -> Explored:
     game : Game
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
-    effort : Effort
+    effort : SearchBudget
         Of the search for the counter-matrix.
 
     Returns

@@ -109,7 +109,7 @@ def entries(
         Strategies to compare with.
     matrices : bool
         Whether the runs' matrices can be explored, or are only compared with.
-    effort : Effort, optional
+    effort : SearchBudget, optional
         Of the search for counter-matrices; by default that behind each run's final figures.
 
     Returns

@@ -104,6 +104,19 @@ def largest_gains(found: Gains, counter: Matrix, count: int = 10) -> list[CellGa
     -------
     list of CellGain
         By falling gain, cells of equal gain row by row; only those that gain anything.
+
+    Examples
+    --------
+    To 4 points with one die of two sides, a square raised to the next: no dice score 1, hence 4.
+
+    >>> from hogeq.model.game import compile_game
+    >>> from hogeq.rules import rules_from
+    >>> game = compile_game(
+    ...     rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    ... )
+    >>> none, one = np.zeros((4, 4), np.int8), np.ones((4, 4), np.int8)
+    >>> largest_gains(gains(game, none, one), none, 1)
+    [CellGain(score=0, opponent=0, usual=1, counter=0, gain=0.125)]
     """
     order = (-found.gains).argsort(axis=None, kind="stable")[:count]
     cells = [divmod(int(place), len(counter)) for place in order]

@@ -175,6 +175,45 @@ def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> 
     )
 
 
+def selected(
+    runs: Sequence[RunRecord],
+    *,
+    solver: str | None = None,
+    edition: str | None = None,
+    status: str | None = None,
+    where: Sequence[tuple[str, Any]] = (),
+) -> list[RunRecord]:
+    """Select runs by what made them and what became of them.
+
+    Parameters
+    ----------
+    runs : sequence of RunRecord
+    solver, status : str, optional
+    edition : str, optional
+        Runs of this edition, changed or not.
+    where : sequence of (str, value)
+        Keys of the config by path, ``rules.goal`` say, and the values they must
+        have; true is not 1.
+
+    Returns
+    -------
+    list of RunRecord
+        In the order given.
+    """
+    return [
+        run
+        for run in runs
+        if solver in {None, run.solver}
+        and (edition is None or f"{run.edition} ".startswith(f"{edition} "))
+        and status in {None, run.status}
+        and all(key in run.config and _same(run.config[key], value) for key, value in where)
+    ]
+
+
+def _same(there: object, wanted: object) -> bool:
+    return there == wanted and isinstance(there, bool) == isinstance(wanted, bool)
+
+
 def ordered(runs: Sequence[RunRecord], key: str, *, descending: bool = False) -> list[RunRecord]:
     """Sort runs by one of `KEYS`, those that lack it last."""
     have = [run for run in runs if getattr(run, key) is not None]

@@ -12,7 +12,7 @@ from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import HeldError, ResultsError
 from hogeq.runs.filenames import CONFIG, MANIFEST, METRICS
-from hogeq.runs.index import differing, find_runs, ordered, read_run
+from hogeq.runs.index import differing, find_runs, ordered, read_run, selected
 from hogeq.runs.metrics import Metrics
 
 FIGURES = {
@@ -160,6 +160,16 @@ def test_order_and_difference(root: Path) -> None:
     keys = differing(found)
     assert {"solver.alpha", "rules.zero_dice"} <= set(keys)
     assert not {"name", "rules.goal", "solver.iterations"} & set(keys)
+
+
+def test_runs_are_selected_by_what_made_them_and_what_became_of_them(root: Path) -> None:
+    found, _ = find_runs(root)
+    assert selected(found) == found
+    assert [run.name for run in selected(found, solver="cfr", status="complete")] == ["b"]
+    assert [run.name for run in selected(found, edition="fa22")] == ["a"]
+    where = [("solver.alpha", 1.5), ("rules.goal", 50)]
+    assert [run.name for run in selected(found, where=where)] == ["a"]
+    assert selected(found, where=[("rules.goal", True)]) == []
 
 
 def test_the_command_filters_sorts_and_compares(

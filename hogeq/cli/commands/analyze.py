@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.inputs import load_game, load_strategy, position
-from hogeq.cli.memory import Seen
+from hogeq.cli.memory_options import MemoryOptions
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
@@ -62,7 +62,7 @@ def analyze_(
     """
     game = load_game(rules)
     position(game, score, opponent)
-    memory = Seen(own_last, opponent_last, turn, extra).memory(game.rules)
+    memory = MemoryOptions(own_last, opponent_last, turn, extra).memory(game.rules)
     played = None if strategy is None else load_strategy(strategy, game, trust)
     from hogeq.evaluation.analysis import UnreachedError, analyze
 

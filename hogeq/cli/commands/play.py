@@ -38,7 +38,7 @@ class First(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
+    """Add the command."""
     app.command()(play)
 
 

@@ -20,7 +20,7 @@ from hogeq.support.progress import progress_bar
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command of this module."""
+    """Add the command."""
     app.command()(report)
 
 

@@ -25,7 +25,7 @@ _COLUMNS = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
+    """Add the command."""
     app.command()(runs)
 
 
@@ -66,14 +66,7 @@ def runs(
     wanted = [_pair(item) for item in where or ()]
     with refusing():
         found, broken = index.find_runs(root)
-    chosen = [
-        run
-        for run in found
-        if solver in {None, run.solver}
-        and (edition is None or f"{run.edition} ".startswith(f"{edition} "))
-        and status in {None, run.status}
-        and all(key in run.config and _same(run.config[key], value) for key, value in wanted)
-    ]
+    chosen = index.selected(found, solver=solver, edition=edition, status=status, where=wanted)
     chosen = index.ordered(chosen, sort, descending=descending)
     keys = index.differing(chosen) if compare else []
     data = {
@@ -93,10 +86,6 @@ def _pair(item: str) -> tuple[str, Any]:
 
     with refusing():
         return parse_override(item, "--where")
-
-
-def _same(there: object, wanted: object) -> bool:
-    return there == wanted and isinstance(there, bool) == isinstance(wanted, bool)
 
 
 def _listed(found: "list[RunRecord]", root: Path, keys: list[str]) -> str:

@@ -16,7 +16,7 @@ _SHOWN = ("attack", "bound", "matrix_attack", "seconds")
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
+    """Add the command."""
     app.command()(sweep)
 
 

@@ -1,4 +1,4 @@
-"""The hidden memory as users give it in options."""
+"""Options by which users say what the hidden memory is."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from hogeq.rules.memory import Memory, memory_sizes, record
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a user says of the memory; None where nothing is said."""
+class MemoryOptions:
+    """What a user said of the memory; None where nothing was said."""
 
     own_last: int | None
     opponent_last: int | None
@@ -17,7 +17,10 @@ class Seen:
     extra: bool | None
 
     def memory(self, rules: Rules) -> Memory | None:
-        """Memory of the player to move, what was not said being as before the first turn."""
+        """Read the memory of the player to move.
+
+        What was not said is as before the first turn; None if nothing was said.
+        """
         turns, extras, records = memory_sizes(rules)
         given = {
             "--own-last": (self.own_last, records),
