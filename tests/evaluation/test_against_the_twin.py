@@ -1,35 +1,26 @@
-"""Exact evaluation: against the slow twin, against theorems, and against published figures."""
+"""Exact evaluation of small games, against the slow twin."""
 
-import json
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.model.workspace import Role
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.policies import policy_of
+from tests.evaluation.players import EXACT, Floats, random_policy, tablebase
 from tests.naive import Match, Play, State, arrays, counterfactual
-
-Floats = NDArray[np.float64]
-
-EXACT = 1e-12
 
 # Every edition at sizes that the twin can manage, several of them past a score of 10 so that digits
 # matter, with both widths to which memory is padded.
@@ -46,18 +37,6 @@ SMALL: dict[str, dict[str, Any]] = {
     "fa18": {"edition": "fa18", "goal": 13, "max_dice": 3},
     "sp21": {"edition": "sp21", "goal": 16, "max_dice": 4},
 }
-
-
-def random_policy(random: np.random.Generator, shape: tuple[int, int, int], kind: str) -> Floats:
-    """Make a policy that is mixed everywhere, mixed with many rolls left out, or pure."""
-    policy = random.dirichlet(np.ones(shape[2]), shape[:2])
-    if kind == "sparse":
-        policy *= random.random(shape) < 0.5
-        policy[policy.sum(axis=2) == 0.0, 0] = 1.0
-        policy /= policy.sum(axis=2, keepdims=True)
-    if kind == "pure":
-        policy = one_hot(policy.argmax(axis=2), shape[2])
-    return policy
 
 
 class Case(NamedTuple):
@@ -80,9 +59,6 @@ def case(name: str) -> Case:
 @pytest.fixture(params=SMALL)
 def small(request: pytest.FixtureRequest) -> Case:
     return case(request.param)
-
-
-# --- against the slow twin ------------------------------------------------------------------------
 
 
 def test_small_games_cover_every_edition() -> None:
@@ -246,15 +222,6 @@ def test_player_with_full_memory(small: Case) -> None:
     assert full_memory_bound(small.game, small.b) == pytest.approx(expected, abs=EXACT)
 
 
-def tablebase(game: Game) -> tuple[float, NDArray[np.int8]]:
-    """Mover's value when both remember everything, and the best rolls (G, G, H)."""
-    work = game.workspace(1)
-    choice = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
-    anything = np.full((1, *game.shape), 1.0 / game.num_actions)
-    value = work.backward(anything, Role.FULL_MEMORY, choice=choice)[0]
-    return value, choice
-
-
 def test_best_play_of_two_who_remember(small: Case) -> None:
     best = Match(small.play, None, None)
     value, rolls = tablebase(small.game)
@@ -345,189 +312,3 @@ def test_any_combination_of_parts(rules: Rules, kind: str, seed: int) -> None:
         found = counterfactual_values(game.workspace(2), np.stack([a, b]), weight)
         np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
         np.testing.assert_allclose(found.values, values, rtol=EXACT, atol=EXACT)
-
-
-# --- theorems, at full size -----------------------------------------------------------------------
-
-FULL_SIZE = ["su20", "hw13", "su21", "fa15", "fa19"]
-
-
-@pytest.fixture(params=FULL_SIZE)
-def full(request: pytest.FixtureRequest) -> Game:
-    return compile_game(EDITIONS[request.param])
-
-
-def test_win_rates_of_two_sum_to_one(full: Game) -> None:
-    random = np.random.default_rng(7)
-    policy = random_policy(random, full.shape, "sparse")
-    matrix = random.integers(0, full.num_actions, full.shape[:2])
-    there, back = win_rate(full, policy, matrix), win_rate(full, matrix, policy)
-    assert there.win_rate + back.win_rate == pytest.approx(1.0, abs=EXACT)
-    assert there.first + back.second == pytest.approx(1.0, abs=EXACT)
-    assert there.win_rate == pytest.approx((there.first + there.second) / 2, abs=EXACT)
-    assert there.first != there.second
-    assert win_rate(full, policy, policy).win_rate == pytest.approx(0.5, abs=EXACT)
-
-
-def test_values_follow_one_another_in_two_orders(full: Game) -> None:
-    """Player 1's win rate against player 0, computed with the roles of the arrays exchanged."""
-    random = np.random.default_rng(8)
-    a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
-    work = full.workspace(2)
-    first, other, changes = work.backward(np.stack([a, b]))
-    swapped_first, swapped_other, _ = work.backward(np.stack([b, a]))
-    assert (first, other) == pytest.approx((swapped_other, swapped_first), abs=EXACT)
-    assert changes == 0
-
-
-def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: Game) -> None:
-    """Adjointness: what the forward and the backward pass say together is an exact gradient."""
-    random = np.random.default_rng(9)
-    a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
-    work = full.workspace(2)
-    slope = counterfactual_values(work, np.stack([a, b]), "reach").values
-    before = win_rate(full, a, b).win_rate
-    for cell in [(0, 0), (6, 0), (13, 22), (40, 37), (99, 99)]:
-        changed = a.copy()
-        changed[cell] = random.dirichlet(np.ones(full.num_actions))
-        rise = float(slope[cell] @ (changed[cell] - a[cell]))
-        after = win_rate(full, changed, b).win_rate
-        assert after - before == pytest.approx(rise, abs=EXACT)
-
-
-def test_rows_are_worth_their_cell(full: Game) -> None:
-    """Reach times value, summed over hidden states, is the policy's mean of its rolls' values."""
-    random = np.random.default_rng(10)
-    a, b = (random_policy(random, full.shape, "sparse") for _ in range(2))
-    work = full.workspace(2)
-    found = counterfactual_values(work, np.stack([a, b]), "reach")
-    rows, infoset_reach = (found.values * a).sum(axis=2), found.infoset_reach
-    cells = [(0, 0), (7, 12), (55, 44), (98, 3)]
-    reached = reach(full, a, b)
-    values = hidden_action_values(full, a, b, cells)
-    for cell, rolls in zip(cells, values, strict=True):
-        assert rows[cell] == pytest.approx(float(reached[cell] @ rolls @ a[cell]), abs=EXACT)
-    np.testing.assert_allclose(reached.sum(axis=2), infoset_reach, rtol=0, atol=EXACT)
-
-
-def test_the_first_cell_is_worth_the_win_rate_of_moving_first(full: Game) -> None:
-    random = np.random.default_rng(11)
-    a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
-    found = counterfactual_values(full.workspace(2), np.stack([a, b]), "reach")
-    # A player meets (0, 0) only by moving first, half of the time.
-    assert found.infoset_reach[0, 0] == pytest.approx(0.5, abs=EXACT)
-    first = win_rate(full, a, b).first
-    assert float(found.values[0, 0] @ a[0, 0]) == pytest.approx(first / 2, abs=EXACT)
-
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_without_dice_the_game_is_a_walk(name: str) -> None:
-    """Who always rolls 0 dice meets chance nowhere: one path for each seat, at full size."""
-    rules = EDITIONS[name]
-    game = compile_game(rules)
-    zero = builtin("always_roll:0", game)
-    visits: dict[State, int] = {}
-    state, winner, mover = State(0, 0), None, 0
-    while winner is None:
-        visits[state] = visits.get(state, 0) + 1
-        turn = play_turn(rules, *state, 0, [])
-        mine, theirs, _, ends = turn.landing
-        if ends is not None:
-            winner = mover if ends == 0 else 1 - mover
-        state = State(mine, theirs, turn.memory) if turn.again else State(theirs, mine, turn.memory)
-        mover = mover if turn.again else 1 - mover
-    reached = reach(game, zero)
-    assert mover_value(game, zero) == 1 - winner
-    # Each turn of the walk belongs to a given player in one of the two seatings.
-    assert reached.sum() == pytest.approx(sum(visits.values()) / 2, abs=1e-9)
-    for (own, opponent, memory), count in visits.items():
-        at = game.memories.index(memory)
-        assert reached[own, opponent, at] == pytest.approx(count / 2, abs=EXACT)
-
-
-# --- published figures ----------------------------------------------------------------------------
-
-OFFICIAL = json.loads((Path(__file__).parents[1] / "data" / "su20_always_roll.json").read_text())
-
-
-def test_the_file_of_official_figures() -> None:
-    assert len({(pair["a"], pair["b"]) for pair in OFFICIAL["pairs"]}) == 15
-    assert "cs61a-apps" in OFFICIAL["source"]
-
-
-@pytest.mark.parametrize("pair", OFFICIAL["pairs"], ids=lambda pair: f"{pair['a']}-{pair['b']}")
-def test_win_rates_of_the_official_server(pair: dict[str, float]) -> None:
-    game = compile_game(EDITIONS["su20"])
-    a, b = (builtin(f"always_roll:{pair[who]}", game) for who in "ab")
-    assert win_rate(game, a, b).win_rate == pytest.approx(pair["win_rate"], abs=EXACT)
-    assert win_rate(game, b, a).win_rate == pytest.approx(1.0 - pair["win_rate"], abs=EXACT)
-
-
-@pytest.mark.parametrize(
-    ("spec", "value", "roll", "digits"),
-    [
-        # Reference figures [8] of docs/sources.md; as many digits as given.
-        ({"edition": "su20", "feral_hogs": "none"}, 0.5010298598, None, 1e-10),
-        ("su20", 0.5005159690, 2, 1e-10),
-        ("hw13", 0.5002728824, 4, 1e-10),
-        ("fa15", 0.4899205974, 4, 1e-10),
-        ("fa22", 0.51736, 3, 1e-5),  # "about 52 %": Tong (2023) [4]
-        ("su21", 0.5504431438, 3, 1e-10),
-        (
-            {"edition": "su21", "time_trot": False, "extra_turn_sides": 6},
-            *(0.5230744513, None, 1e-10),
-        ),
-    ],
-)
-def test_mover_s_value_and_first_roll_with_full_memory(
-    spec: str | dict[str, Any], value: float, roll: int | None, digits: float
-) -> None:
-    game = compile_game(rules_from(spec))
-    found, rolls = tablebase(game)
-    assert found == pytest.approx(value, abs=digits)
-    first = rolls[0, 0, game.memories.index(Memory())]
-    assert roll in (None, first)
-
-
-@pytest.mark.parametrize(
-    ("name", "rate"),
-    [
-        # The tablebase's matrix against always 5, ties within 1e-12 going to the fewest dice;
-        # the author of Hog Wild! [2] reached 0.605 in hw13.
-        ("hw13", 0.7208103567),
-        ("fa15", 0.8130753649),
-    ],
-)
-def test_tablebase_against_always_five(name: str, rate: float) -> None:
-    game = compile_game(EDITIONS[name])
-    matrix = tablebase(game)[1][:, :, 0]
-    assert mover_value(game, matrix) == pytest.approx(tablebase(game)[0], abs=EXACT)
-    found = win_rate(game, matrix, builtin("always_roll:5", game)).win_rate
-    assert found == pytest.approx(rate, abs=1e-9)
-
-
-def test_best_response_to_always_five_in_hog_wild() -> None:
-    game = compile_game(EDITIONS["hw13"])
-    found = full_memory_bound(game, builtin("always_roll:5", game))
-    assert found == pytest.approx(0.8079894352, abs=1e-9)
-
-
-# --- what is refused ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(7, 6), (7, 7, 4), (7,), (6, 6, 3)])
-def test_strategies_of_another_game_are_refused(shape: tuple[int, ...]) -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 7, "max_dice": 2}))
-    fine = np.zeros((7, 7), np.int8)
-    with pytest.raises(ValueError, match=r"allowed") as refusal:
-        win_rate(game, fine, np.zeros(shape))
-    assert "\n" not in str(refusal.value)
-
-
-def test_strategies_are_left_as_they_were() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 7, "max_dice": 2}))
-    policy = random_policy(np.random.default_rng(0), game.shape, "mixed")
-    kept = policy.copy()
-    policy_of(game, policy)[:] = 0.0
-    win_rate(game, policy, policy)
-    np.testing.assert_array_equal(policy, kept)
