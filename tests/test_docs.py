@@ -45,6 +45,7 @@ MODULES = (
     "hogeq.figures",
     "hogeq.model.game",
     "hogeq.model.workspace",
+    "hogeq.purification",
     "hogeq.response.bounds",
     "hogeq.response.gains",
     "hogeq.response.search",

@@ -44,6 +44,15 @@ def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: 
     ------
     ValueError
         If there is no such purifier, or a parameter or the policy is refused.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> uniform = [[[0.2] * 5] * 20] * 20
+    >>> hogeq.purify(game, uniform, "threshold", seed=1).shape
+    (20, 20)
     """
     if method not in PURIFIERS:
         raise ValueError(refusal("purify.method", method, ", ".join(PURIFIERS), PURIFIERS))

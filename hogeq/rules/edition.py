@@ -154,6 +154,7 @@ EDITIONS: dict[str, Rules] = {
         ),
     )
 }
+"""Rules of the contests by semester: ``EDITIONS["su20"]`` is summer 2020."""
 
 
 def rules_from(spec: str | Mapping[str, Any]) -> Rules:
