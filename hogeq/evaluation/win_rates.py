@@ -61,8 +61,8 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
-    policies = [as_policy(strategy, game.num_actions) for strategy in (a, b)]
-    return shared_workspace(game, 2).win_rate(np.stack(policies))
+    policies = [one if one.ndim == 3 else as_policy(one, game.num_actions) for one in (a, b)]
+    return shared_workspace(game, 2).win_rate(np.stack(policies, dtype=np.float64))
 
 
 def _checked(game: Game, strategy: ArrayLike) -> NDArray[Any]:
