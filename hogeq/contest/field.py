@@ -5,9 +5,9 @@ and the value of a roll the mean over rivals of its counterfactual value. Rivals
 their play reaches, hence in the hidden states behind a position, and no single strategy stands for
 all of them: every pass is made against each.
 
-Annealing and ascent are those of :mod:`hogeq.response.search` but change all cells at once, and so
-need a check: a step that does not raise the objective is halved, down to the one cell that gains
-most, where for a mean the gain is exact.
+Annealing and ascent change all cells at once, unlike those against a single rival
+(:mod:`hogeq.response.moves`). So every step of the ascent is checked: one that does not raise the
+objective is halved, down to the one cell that gains most, where for a mean the gain is exact.
 
 Safety is bought as Johanson, Zinkevich and Bowling (2007) do, "Computing robust
 counter-strategies": in the restricted game a share of the opponents plays as the field does, and
@@ -89,7 +89,7 @@ def answer_field(
     game: Game,
     rivals: Sequence[ArrayLike],
     objective: Objective = "mean",
-    effort: SearchBudget | None = None,
+    budget: SearchBudget | None = None,
     progress: Progress = lambda: None,
 ) -> Answer:
     """Search for the matrix that does best against a field.
@@ -101,7 +101,7 @@ def answer_field(
         Each a matrix (G, G) or a policy (G, G, K).
     objective : {"mean", "beaten"}
         The mean win rate; or the number of rivals beaten and, of equals, the mean.
-    effort : SearchBudget, optional
+    budget : SearchBudget, optional
     progress : callable, optional
         Called after every pass over the field.
 
@@ -115,22 +115,22 @@ def answer_field(
     ValueError
         If a rival is malformed, there is none, or the objective is unknown.
     """
-    effort = effort or SearchBudget()
+    budget = budget or SearchBudget()
     check_objective(objective)
     field = Field(game, rivals)
-    found = [_search(field, objective, effort, start, progress) for start in range(effort.starts)]
+    found = [_search(field, objective, budget, start, progress) for start in range(budget.starts)]
     return max(found, key=lambda answer: rank_of(answer, objective))
 
 
 def _search(
     field: Field,
     objective: Objective,
-    effort: SearchBudget,
+    budget: SearchBudget,
     start: int,
     progress: Progress,
 ) -> Answer:
     game = field.game
-    random = np.random.default_rng([effort.seed, start])
+    random = np.random.default_rng([budget.seed, start])
     policy = np.full(game.shape, 1.0 / game.num_actions)
     weights = field.weights
     if start > 0:
@@ -138,9 +138,9 @@ def _search(
     if start > 0 and objective == "beaten":
         # Who can be beaten together is not known: each start leans to some of the rivals.
         weights = random.dirichlet(np.ones(len(weights)))
-    field.anneal(policy, effort.anneal_steps, effort.damping, weights=weights, progress=progress)
+    field.anneal(policy, budget.anneal_steps, budget.damping, weights=weights, progress=progress)
     best = _climb(field, to_matrix(policy), objective, progress)
-    for _ in range(effort.perturbations):
+    for _ in range(budget.perturbations):
         matrix = np.array(best.strategy, np.int8)
         perturb_matrix(matrix, PERTURBED_SHARE, game.num_actions, random)
         again = _climb(field, matrix, objective, progress)

@@ -12,7 +12,12 @@ Objective = Literal["mean", "beaten"]
 
 OBJECTIVES = ("mean", "beaten")
 
-WIN_EDGES = (0.03, 0.01, 0.003, 0.001)  # widths of a win's smooth edge, in win rate, one by one
+WIN_EDGES = (
+    0.03,
+    0.01,
+    0.003,
+    0.001,
+)  # widths of the smooth step at a win, in win rate, used in turn
 
 
 def count_beaten(rates: Floats) -> int:
@@ -24,26 +29,26 @@ class MeanWins:
     """The mean win rate."""
 
     def score(self, rates: Floats) -> float:
-        """Worth of win rates (n,)."""
+        """Score of win rates (n,) against the rivals; the greater, the better."""
         return float(rates.mean())
 
     def weights(self, rates: Floats) -> Floats:
-        """Gradient of the score."""
+        """Gradient of the score in the win rates, (n,)."""
         return np.full(len(rates), 1.0 / len(rates))
 
 
 class SmoothWins:
-    """The share of rivals beaten, every win's edge smoothed to a width."""
+    """The share of rivals beaten, with a smooth step of a given width instead of the sharp one."""
 
     def __init__(self, width: float) -> None:
         self.width = width
 
     def score(self, rates: Floats) -> float:
-        """Worth of win rates (n,)."""
+        """Score of win rates (n,) against the rivals; the greater, the better."""
         return float(self._wins(rates).mean())
 
     def weights(self, rates: Floats) -> Floats:
-        """Gradient of the score."""
+        """Gradient of the score in the win rates, (n,)."""
         wins = self._wins(rates)
         return wins * (1.0 - wins) / (self.width * len(rates))
 
@@ -52,18 +57,18 @@ class SmoothWins:
 
 
 class Shortfall:
-    """What is short of a win against the rivals of a target, to the smooth edge of a width."""
+    """Minus what is missing to a win against some rivals, smoothed over a given width."""
 
     def __init__(self, target: NDArray[np.bool_], width: float) -> None:
         self.target, self.width = target, width
 
     def score(self, rates: Floats) -> float:
-        """Worth of win rates (n,)."""
+        """Score of win rates (n,) against the rivals; the greater, the better."""
         short = np.logaddexp(0.0, (WIN - rates[self.target]) / self.width)
         return -self.width * float(short.sum())
 
     def weights(self, rates: Floats) -> Floats:
-        """Gradient of the score."""
+        """Gradient of the score in the win rates, (n,)."""
         wins = 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * self.width))
         return np.where(self.target, 1.0 - wins, 0.0)
 

@@ -159,7 +159,7 @@ def tradeoff(
     objective: Objective = "mean",
     *,
     mixed: bool = False,
-    effort: SearchBudget | None = None,
+    budget: SearchBudget | None = None,
     steps: int = 100,
     progress: Progress = lambda: None,
 ) -> list[Point]:
@@ -175,7 +175,7 @@ def tradeoff(
     objective : {"mean", "beaten"}
     mixed : bool
         Judge policies; otherwise the matrices of their most probable rolls.
-    effort : SearchBudget, optional
+    budget : SearchBudget, optional
         Of the attacks, and of the answer to the field alone.
     steps : int
         Of the regret matching.
@@ -192,7 +192,7 @@ def tradeoff(
     ValueError
         If something is malformed or out of range.
     """
-    judge = _Judge(game, rivals, objective, mixed, effort or SearchBudget(), steps, progress)
+    judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps, progress)
     return [judge.point(share) for share in sorted(set(shares))]
 
 
@@ -203,7 +203,7 @@ def answer_below(
     objective: Objective = "mean",
     *,
     mixed: bool = False,
-    effort: SearchBudget | None = None,
+    budget: SearchBudget | None = None,
     steps: int = 100,
     progress: Progress = lambda: None,
 ) -> tuple[Point, list[Point]]:
@@ -218,7 +218,7 @@ def answer_below(
         Each a matrix (G, G) or a policy (G, G, K).
     cap : float
         Win rate that the strongest attack found may have, from 0.5 to 1.
-    objective, mixed, effort, steps, progress
+    objective, mixed, budget, steps, progress
         As in :func:`tradeoff`.
 
     Returns
@@ -235,7 +235,7 @@ def answer_below(
     """
     if not 0.5 <= cap <= 1.0:
         raise ValueError(f"cap: {cap!r}, allowed are win rates from 0.5 to 1")
-    judge = _Judge(game, rivals, objective, mixed, effort or SearchBudget(), steps, progress)
+    judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps, progress)
     tried = [judge.point(0.0)]
     if tried[0].attack > cap:
         tried.append(judge.point(1.0))
@@ -267,7 +267,7 @@ def study_field(
     cap: float | None = None,
     shares: Sequence[float] = (),
     mixed: bool = False,
-    effort: SearchBudget | None = None,
+    budget: SearchBudget | None = None,
     steps: int = 100,
     progress: Progress = lambda: None,
 ) -> FieldStudy:
@@ -283,7 +283,7 @@ def study_field(
         As in :func:`answer_below`; by default attacks on the answer are not looked at.
     shares : sequence of float
         Points of the curve, as in :func:`tradeoff`; `CURVE_SHARES` say.
-    mixed, effort, steps, progress
+    mixed, budget, steps, progress
         As in :func:`tradeoff`.
 
     Returns
@@ -307,7 +307,7 @@ def study_field(
             cap,
             objective,
             mixed=mixed,
-            effort=effort,
+            budget=budget,
             steps=steps,
             progress=progress,
         )
@@ -319,7 +319,7 @@ def study_field(
             [share for share in shares if share not in known],
             objective,
             mixed=mixed,
-            effort=effort,
+            budget=budget,
             steps=steps,
             progress=progress,
         )
@@ -328,7 +328,7 @@ def study_field(
         return FieldStudy(chosen.answer, chosen, points)
     if points:
         return FieldStudy(points[0].answer, None, points)
-    return FieldStudy(answer_field(game, rivals, objective, effort, progress), None, [])
+    return FieldStudy(answer_field(game, rivals, objective, budget, progress), None, [])
 
 
 class _Judge:
@@ -340,17 +340,17 @@ class _Judge:
         rivals: Sequence[ArrayLike],
         objective: Objective,
         mixed: bool,
-        effort: SearchBudget,
+        budget: SearchBudget,
         steps: int,
         progress: Progress,
     ) -> None:
         self.game, self.rivals, self.objective, self.mixed = game, rivals, objective, mixed
-        self.effort, self.steps, self.progress = effort, steps, progress
-        self._alone = answer_field(game, rivals, objective, effort, progress)
+        self.budget, self.steps, self.progress = budget, steps, progress
+        self._alone = answer_field(game, rivals, objective, budget, progress)
 
     def point(self, share: float) -> Point:
         answer = self._answer(share)
-        found = attack(self.game, answer.strategy, self.effort)
+        found = attack(self.game, answer.strategy, self.budget)
         bound = full_memory_bound(self.game, answer.strategy)
         return Point(share, answer, found.win_rate, bound)
 

@@ -1,6 +1,6 @@
 """All-play-all between strategies, exact, ranked by the contest's rule.
 
-A match is won by a win rate strictly above 0.500001.  Entries are ranked by matches won; equal
+A match is won by a win rate strictly above 0.500001. Entries are ranked by matches won; equal
 counts share a rank and the next rank skips.
 """
 

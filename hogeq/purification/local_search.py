@@ -37,10 +37,10 @@ class SearchState(NamedTuple):
 class LocalSearch(Purifier):
     """Rounds of changing the cells that the pool likes least, and of attacking the outcome.
 
-    A round starts from the best matrix known.  A linear program picks the changes of at most
+    A round starts from the best matrix known. A linear program picks the changes of at most
     `radius` cells after which the best counter of the pool wins least; they are made only as far
-    as exact evaluation confirms them.  Then the pool climbs, and new counters are annealed, against
-    what came out.  If the best of them wins less than before, that is the new matrix and the radius
+    as exact evaluation confirms them. Then the pool climbs, and new counters are annealed, against
+    what came out. If the best of them wins less than before, that is the new matrix and the radius
     grows; otherwise the pool has learnt, and the radius shrinks (a bundle method, with the changed
     cells as its trust region).
 

@@ -31,8 +31,8 @@ def best_moves(
     """Choose the moves after which the best counter wins least, if effects added up.
 
     The linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every allowed move,
-    at most 1 in a cell and `count` in all.  A vertex has at most as many fractional cells as there
-    are counters.  Columns are generated: those that the dual prices find worth it enter, until
+    at most 1 in a cell and `count` in all. A vertex has at most as many fractional cells as there
+    are counters. Columns are generated: those that the dual prices find worth it enter, until
     there are none.
 
     Parameters

@@ -32,7 +32,7 @@ class Round(Purifier):
 
     Which of the surest cells are fixed, and to which of their rolls, is for a linear program to
     say: it keeps what the best counter of a pool wins as low as it can (:func:`best_moves`), so
-    that errors of rounding cancel instead of adding up.  In between, the mixed rows take
+    that errors of rounding cancel instead of adding up. In between, the mixed rows take
     multiplicative steps against the counters, those that win most weighing most, and new counters
     are searched.
 

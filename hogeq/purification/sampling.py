@@ -109,11 +109,11 @@ class Threshold(Purifier):
                 # Scaled, since a sum of 1 - 1e-16 could be missed.
                 at = random.random(upto.shape[:2])[..., None] * upto[..., -1:]
                 drawn.append((upto <= at).sum(axis=2).astype(np.int8))
-                rates.append(attack(game, drawn[-1], self._effort()).win_rate)
+                rates.append(attack(game, drawn[-1], self._budget()).win_rate)
                 bar.update()
         return np.stack(drawn), np.array(rates)
 
-    def _effort(self) -> SearchBudget:
+    def _budget(self) -> SearchBudget:
         return SearchBudget(self.starts, self.anneal_steps, seed=self.seed)
 
 

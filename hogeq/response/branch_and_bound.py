@@ -2,9 +2,9 @@
 
 Against a fixed strategy a responder faces a decision process whose states it half forgets: it sees
 the cell (own score, opponent's score) and not the memory, and must do the same in every state of a
-cell.  That is NP-hard in general.  A responder who remembers can do no worse, and is found by one
+cell. That is NP-hard in general. A responder who remembers can do no worse, and is found by one
 backward induction; wherever what it does differs within a cell, the search branches on what is
-rolled there.  It ends when nothing that is left can win more than the best matrix found.
+rolled there. It ends when nothing that is left can win more than the best matrix found.
 
 Everything here is by the table of single turns (`hogeq.rules.outcomes.TurnTable`), not by the
 kernels.
@@ -24,7 +24,7 @@ from hogeq.support.aliases import Ints, Matrix
 from hogeq.support.progress import progress_bar
 
 
-class Response(NamedTuple):
+class BestResponse(NamedTuple):
     """A best response, or how far the search for it came."""
 
     rolls: NDArray[np.signedinteger]
@@ -44,7 +44,7 @@ class Response(NamedTuple):
 
 def best_response(
     game: Game, strategy: ArrayLike, most: int = 100_000, start: Matrix | None = None
-) -> Response:
+) -> BestResponse:
     """Find the matrix that wins most against a strategy, and prove it.
 
     Parameters
@@ -61,7 +61,7 @@ def best_response(
 
     Returns
     -------
-    Response
+    BestResponse
         Its rolls are a matrix (G, G).
 
     Raises
@@ -75,7 +75,7 @@ def best_response(
     return found._replace(rolls=found.rolls.reshape(game.goal, game.goal).astype(np.int8))
 
 
-def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) -> Response:
+def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) -> BestResponse:
     """Find the rolls, one for each information set, that win most.
 
     Parameters
@@ -88,7 +88,7 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
 
     Returns
     -------
-    Response
+    BestResponse
         Its rolls are (I,).
     """
     ticket, nodes = count(), 0
@@ -114,7 +114,7 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
             bar.set_postfix_str(f"{best_rate:.6f} to {node.bound:.6f}")
     bound = max(-heap[0][0], best_rate) if heap else best_rate
     bound = best_rate if bound <= best_rate + GAP else bound
-    return Response(best, best_rate, bound, nodes)
+    return BestResponse(best, best_rate, bound, nodes)
 
 
 class _Node(NamedTuple):

@@ -51,8 +51,8 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of what it counters.
 
     A win rate is linear in each cell, so a cell's gain is the difference of two of its
-    counterfactual values.  Gains of several cells do not add up: each counts with the others as
-    they are.  Where positions can recur a cell may be met twice, and the gain is so to first order.
+    counterfactual values. Gains of several cells do not add up: each counts with the others as
+    they are. Where positions can recur a cell may be met twice, and the gain is so to first order.
 
     Parameters
     ----------

@@ -1,21 +1,21 @@
 """An upper bound on best responses below that of full memory: prices on using it.
 
 Let mu(x, a) be how often a responder is in state x and rolls a, and R(x) at least as large as the
-reach of x under any responder.  A responder who forgets makes one roll a(I) in all states of a cell
+reach of x under any responder. A responder who forgets makes one roll a(I) in all states of a cell
 I, so with z(I, a) = 1 for that roll and 0 for the others
 
     mu(x, a) <= R(x) z(I, a)        for every state x of I and every roll a.
 
-A responder who remembers breaks this: states of one cell roll differently.  Put a price
-p(x, a) >= 0 on every roll.  Then, for every responder who forgets,
+A responder who remembers breaks this: states of one cell roll differently. Put a price
+p(x, a) >= 0 on every roll. Then, for every responder who forgets,
 
     win rate  <=  win rate - sum over x, a of p(x, a) (mu(x, a) - R(x) z(I, a))
               <=  max over responders with memory of (win rate - sum of p mu)
                   + sum over I of max over a of sum over x in I of R(x) p(x, a),
 
-the first since p >= 0, the second by maximising mu and z apart.  The first term is one backward
-induction in which every roll costs its price, the second is a sum.  So *any* prices give a bound;
-prices of 0 give that of full memory.  The best prices are the dual solution of the linear program
+the first since p >= 0, the second by maximising mu and z apart. The first term is one backward
+induction in which every roll costs its price, the second is a sum. So *any* prices give a bound;
+prices of 0 give that of full memory. The best prices are the dual solution of the linear program
 that this relaxes (Lagrangian duality); rounding in that program cannot invalidate the bound, since
 the prices are evaluated afresh.
 

@@ -1,9 +1,9 @@
 """Best responses, and the interval in which the exploitability of a strategy lies.
 
-Under imperfect recall a best response is NP-hard to find, so two numbers are given.  The *attack*
+Under imperfect recall a best response is NP-hard to find, so two numbers are given. The *attack*
 is the win rate of the best counter-matrix found, a true lower bound on what a best response wins.
 The *bound* is the win rate of a responder that keeps full memory, one backward induction, a true
-upper bound.  Without hidden memory both are the same.
+upper bound. Without hidden memory both are the same.
 """
 
 from functools import partial
@@ -79,13 +79,13 @@ class ResponseFound(NamedTuple):
     """Win rate that each start ended with."""
 
 
-def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) -> ResponseFound:
+def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> ResponseFound:
     """Search for the matrix that wins most against a strategy.
 
     From every start a softmax responder is annealed, then each cell in turn is set to its best
-    roll until none improves.  A responder's action values are weighted by the reach of each hidden
+    roll until none improves. A responder's action values are weighted by the reach of each hidden
     state under its own play, so every step of the ascent is exact: going backward over the cells,
-    what lies before a cell keeps its reach and what lies behind it has its new values.  A strategy
+    what lies before a cell keeps its reach and what lies behind it has its new values. A strategy
     wins half of the games against itself: if the first start ends with less, another ascent begins
     there, so that no attack does.
 
@@ -94,7 +94,7 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
     game : Game
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
-    effort : SearchBudget, optional
+    budget : SearchBudget, optional
 
     Returns
     -------
@@ -118,9 +118,9 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
     >>> abs(hogeq.win_rate(game, found.matrix, three).win_rate - found.win_rate) < 1e-12
     True
     """
-    effort = effort or SearchBudget()
+    budget = budget or SearchBudget()
     target = policy_of(game, strategy)
-    found = compute(partial(_search, game, target, effort), range(effort.starts))
+    found = compute(partial(_search, game, target, budget), range(budget.starts))
     matrix, win_rate, _ = max(found, key=lambda one: one[1])
     total = sum(sweeps for _, _, sweeps in found)
     if found[0][1] < 0.5:
@@ -129,22 +129,22 @@ def attack(game: Game, strategy: ArrayLike, effort: SearchBudget | None = None) 
         total += sweeps
         if rate > win_rate:
             matrix, win_rate = to_matrix(mirror[0]), rate
-    return ResponseFound(matrix, win_rate, effort, total, tuple(rate for _, rate, _ in found))
+    return ResponseFound(matrix, win_rate, budget, total, tuple(rate for _, rate, _ in found))
 
 
 def _search(
-    game: Game, target: Floats, effort: SearchBudget, start: int
+    game: Game, target: Floats, budget: SearchBudget, start: int
 ) -> tuple[Matrix, float, int]:
-    random = np.random.default_rng([effort.seed, start])
+    random = np.random.default_rng([budget.seed, start])
     begun, cooling = ith_start(game, target, start, random)
     policies = np.stack([begun, target])
-    rate, sweeps = respond(game, policies, effort.anneal_steps, effort.damping, cooling)
+    rate, sweeps = respond(game, policies, budget.anneal_steps, budget.damping, cooling)
     best = policies[0].copy()
-    for _ in range(effort.perturbations):
+    for _ in range(budget.perturbations):
         policies[0] = best
         perturb(policies[0], random)
         again, more = climb(game, policies, rate)
         sweeps += more
         if again > rate:
             rate, best = again, policies[0].copy()
-    return to_matrix(best), rate, sweeps + effort.anneal_steps
+    return to_matrix(best), rate, sweeps + budget.anneal_steps

@@ -94,20 +94,20 @@ class ProximalBundle(Solver[BundleState]):
     """Descend the largest win rate that any counter-matrix has against the policy.
 
     The win rate against one counter is linear in each row of the policy, with counterfactual
-    values for its gradient.  Each iteration moves to the policy that does best against the worst
+    values for its gradient. Each iteration moves to the policy that does best against the worst
     of the linear models of a pool of counters, held near the current policy by a Kullback-Leibler
-    divergence that weights rows by reach; responds to it; and adds the responses to the pool.  The
+    divergence that weights rows by reach; responds to it; and adds the responses to the pool. The
     policy is kept if it is really better by a share of what the models promised; if not, the pool
-    at least knows more.  This is the proximal bundle method (Kiwiel, Proximity control in bundle
+    at least knows more. This is the proximal bundle method (Kiwiel, Proximity control in bundle
     methods for convex nondifferentiable minimization, 1990, algorithm 2.1) with the divergence of
-    mirror descent for its distance.  No theorem reaches this game, where the win rate is linear in
+    mirror descent for its distance. No theorem reaches this game, where the win rate is linear in
     one row but not in all together: the method ends in a local minimum that depends on its start,
     and only a search can say how good that is.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what descends is
-    the largest win rate plus the price times the entropies of the rows, weighted by reach.  Entropy
+    the largest win rate plus the price times the entropies of the rows, weighted by reach. Entropy
     is concave, so its tangent where the policy stands is above it; with that in its place the step
-    is the same from a power of the policy.  Rows become pure one by one, those first where mixing
+    is the same from a power of the policy. Rows become pure one by one, those first where mixing
     matters least, while all others adapt: purification on the way.
 
     Attributes

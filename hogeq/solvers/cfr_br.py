@@ -65,21 +65,21 @@ class CFRBR(Solver[CFRBRState]):
     """Regret matching+ against annealed best responders.
 
     In every iteration the weakest responders are replaced by new ones, all responders improve by
-    coordinate ascent, and regrets are updated against their mixture.  New ones are found as in
-    :func:`hogeq.response.search.attack`: each of the strongest responders is kicked and ascends; in every
-    fourth iteration the first is a softmax response instead, which cools and is hardened.  With one
-    responder this is CFR-BR with a response annealed anew each time.  With many, each follows a
-    local maximum of the win rate as the policy moves, and their mixture holds down all of them at
-    once.  Responders weigh ``exp(-d / 2m)``, where d is how far they are behind the strongest, and
-    m is the median of how far they are from the median one: one that stands out counts for more
-    than all others.
+    coordinate ascent, and regrets are updated against their mixture. New ones are found by the
+    moves of :func:`hogeq.response.search.attack`: each of the strongest responders is perturbed and
+    ascends; in every fourth iteration the first is a softmax response instead, which is annealed
+    and made pure. With one responder this is CFR-BR with a response annealed anew each time. With
+    many, each follows a local maximum of the win rate as the policy moves, and their mixture holds
+    down all of them at once. Responders weigh ``exp(-d / 2m)``, where d is how far they are behind
+    the strongest, and m is the median of how far they are from the median one: one that stands out
+    counts for more than all others.
 
     Where the best response is exact and recall perfect, the current strategy converges with high
     probability (Johanson et al. 2012, theorem 4); here neither holds, so all three readings of the
     run are kept.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
-    is the largest win rate plus the price times the entropies of the rows, weighted by reach.  The
+    is the largest win rate plus the price times the entropies of the rows, weighted by reach. The
     policy turns into a matrix while all rows adapt to what has become pure.
 
     Attributes
@@ -198,7 +198,7 @@ class CFRBR(Solver[CFRBRState]):
     def _newcomer(
         self, game: Game, policy: Floats, iteration: int, place: int, parent: Matrix
     ) -> Responder:
-        """Response of a new responder, found by cooling or from another by a kick."""
+        """Response of a new responder, found by annealing, or by perturbing another."""
         random = np.random.default_rng([self.seed, iteration, place])
         if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
             begun, cooling = ith_start(game, policy, iteration - 1, random)

@@ -42,7 +42,7 @@ class DoubleOracle(Solver[OracleState]):
     """A pool of matrices, its equilibrium, and a response to that, again and again.
 
     The mixture over matrices is where a Nash equilibrium of the contest exists: matrices are
-    finitely many.  A response to a mixture sums counterfactual values over its matrices; the
+    finitely many. A response to a mixture sums counterfactual values over its matrices; the
     search starts from the newest response and anneals.
 
     Attributes

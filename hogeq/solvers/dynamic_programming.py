@@ -43,18 +43,18 @@ class DynamicProgramming(Solver[DynamicState]):
     """Backward induction, again and again, each time with beliefs from the strategy before.
 
     No iteration minimises regret, and none is an equilibrium under imperfect recall: these are
-    what contestants did, and what the other solvers are measured against.  Without hidden memory
+    what contestants did, and what the other solvers are measured against. Without hidden memory
     all of them give the tablebase if no errors are modelled.
 
     Attributes
     ----------
     memory : {"ignore", "full", "counted", "exact", "response"}
-        What is done about the memory.  "ignore": the tablebase of the rules without it.  "full":
+        What is done about the memory. "ignore": the tablebase of the rules without it. "full":
         the tablebase of a player who remembers, its rolls as frequent as self-play meets the
-        memories that call for them.  "counted": the delta distribution of Huan (2020) [1], counts of the
-        ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step.  "exact": the
+        memories that call for them. "counted": the delta distribution of Huan (2020) [1], counts of the
+        ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step. "exact": the
         same from reach probabilities in self-play, averaged over iterations where Huan's
-        dynamic program can play the rules, from the last iteration elsewhere.  "response": the
+        dynamic program can play the rules, from the last iteration elsewhere. "response": the
         best response found to the strategy before, errors of both included.
     epsilon : float
         Probability that the opponent errs on a turn and rolls any number of dice ("counted",

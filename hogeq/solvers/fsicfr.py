@@ -34,7 +34,7 @@ class FSICFR(Solver[FSICFRState]):
 
     What Huan (2020) [1] began. A forward pass adds up, over all paths to a position, the
     probability of the own rolls (for the average) and that of the opponent's and the dice (for
-    the regrets); a backward pass carries values home.  The paper samples chance and divides
+    the regrets); a backward pass carries values home. The paper samples chance and divides
     regrets by the visits of a position; here the dice are summed exactly, every position is
     visited the same number of times in each iteration, and the quotient is the average over
     iterations.
@@ -45,7 +45,7 @@ class FSICFR(Solver[FSICFRState]):
     Attributes
     ----------
     regret_weight : {"counterfactual", "reach", "belief"}
-        See :mod:`hogeq.solvers.regret`; the paper's is the first.  By belief, rows that are hardly
+        See :mod:`hogeq.solvers.regret`; the paper's is the first. By belief, rows that are hardly
         ever met learn too.
     """
 

@@ -34,9 +34,9 @@ def proximal_step(
     """Policy with the largest worst model, less a divergence from where it stands.
 
     Maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
-    ``sum(infoset_reach * KL(q, exp(logits))) / step``.  For fixed weights of the models the best ``q`` is a
-    softmax, row by row; the weights minimise what is left, smooth and convex, and are found by
-    Newton's method on the simplex.
+    ``sum(infoset_reach * KL(q, exp(logits))) / step``. For fixed weights of the models the best
+    ``q`` is a softmax, row by row; the weights minimise what is left, smooth and convex, and are
+    found by Newton's method on the simplex.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
     """Minimum over the simplex of the quadratic with this curvature and slope at ``weights``.
 
     With weights that sum to 1 the quadratic is the squared length of a blend of points, one for
-    each weight.  The blend nearest to the origin comes from nonnegative least squares with one
+    each weight. The blend nearest to the origin comes from nonnegative least squares with one
     more equation, that the weights sum to 1: how much it counts alters only their scale.
     """
     size = np.trace(hessian) / len(hessian)

@@ -3,24 +3,24 @@
 Which reach weights the regrets, and why it matters
 ---------------------------------------------------
 Under perfect recall a player's own reach is the same at every history of an information set, so
-CFR leaves it out: regrets are weighted by the probability of the others and of chance alone.  In
-Hog a table forgets what it did, and histories with the same scores differ in own reach.  Then three
+CFR leaves it out: regrets are weighted by the probability of the others and of chance alone. In
+Hog a table forgets what it did, and histories with the same scores differ in own reach. Then three
 weightings are three algorithms, none with a convergence guarantee:
 
-- ``reach``: the full reach probability, own rolls included.  No information set is met twice in a
+- ``reach``: the full reach probability, own rolls included. No information set is met twice in a
   game, so the win rate is linear in each row of the policy and this is its exact gradient: a
   state that the own rolls make impossible does not count.
 - ``counterfactual``: own rolls counted 1 each (Zinkevich et al. 2007, eq. 5; Lanctot et al. 2012
-  apply it to imperfect recall).  It judges a roll by hidden states that the player's own other
+  apply it to imperfect recall). It judges a roll by hidden states that the player's own other
   rolls may make rare or impossible.
-- ``belief``: the first, divided by the reach of the information set: value given arrival.  Every
+- ``belief``: the first, divided by the reach of the information set: value given arrival. Every
   row then learns at the same pace however rarely it is met, which suits discounted averages.
 
 Which reach weights the average
 -------------------------------
-CFR's average weights each iteration's row by the player's own reach alone.  Own reach too differs
+CFR's average weights each iteration's row by the player's own reach alone. Own reach too differs
 between the histories of an information set; what stands for it here (``own``) is the reach of the
-set when the own strategy meets an opponent who rolls at random.  ``reach`` takes the full reach of
+set when the own strategy meets an opponent who rolls at random. ``reach`` takes the full reach of
 self-play instead: cheaper, and on su20 a little harder to attack after a few hundred iterations,
 but rows that the opponent learns to avoid then keep what the first iterations put there, and where
 nothing is hidden the average misses the solution.

@@ -144,11 +144,11 @@ def test_no_change_of_one_cell_raises_the_mean() -> None:
 
 def test_more_starts_and_kicks_are_never_worse() -> None:
     game, rivals = small()
-    efforts = [
+    budgets = [
         SearchBudget(starts, 5, perturbations=kicks) for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
     ]
     for objective in ("mean", "beaten"):
-        found = [answer_field(game, rivals, objective, effort) for effort in efforts]
+        found = [answer_field(game, rivals, objective, budget) for budget in budgets]
         ranks = [(answer.beaten if objective == "beaten" else 0, answer.mean) for answer in found]
         assert ranks == sorted(ranks)
 
@@ -175,7 +175,7 @@ def test_progress_counts_passes() -> None:
 def test_a_point_is_judged_by_attacks_on_it() -> None:
     game, rivals = small()
     for mixed in (False, True):
-        for point in tradeoff(game, rivals, [0.5, 0.0], mixed=mixed, effort=QUICK, steps=20):
+        for point in tradeoff(game, rivals, [0.5, 0.0], mixed=mixed, budget=QUICK, steps=20):
             strategy = point.answer.strategy
             assert strategy.ndim == (3 if mixed and point.share > 0.0 else 2)
             assert point.attack == attack(game, strategy, QUICK).win_rate
@@ -187,7 +187,7 @@ def test_a_point_is_judged_by_attacks_on_it() -> None:
 
 def test_safety_is_bought_with_wins() -> None:
     game, rivals = small()
-    alone, half, safe = tradeoff(game, rivals, [1.0, 0.3, 0.0], mixed=True, effort=QUICK)
+    alone, half, safe = tradeoff(game, rivals, [1.0, 0.3, 0.0], mixed=True, budget=QUICK)
     assert [alone.share, half.share, safe.share] == [0.0, 0.3, 1.0]
     assert alone.attack > half.attack + 0.02 > safe.attack + 0.02
     assert alone.answer.mean > half.answer.mean > safe.answer.mean + 0.005
@@ -220,10 +220,10 @@ def test_without_memory_a_restricted_response_is_worth_most() -> None:
 def test_the_cap_is_kept() -> None:
     game, rivals = small()
     free = answer_field(game, rivals, "mean", QUICK)
-    loose, _ = answer_below(game, rivals, 1.0, effort=QUICK, steps=20)
+    loose, _ = answer_below(game, rivals, 1.0, budget=QUICK, steps=20)
     assert np.array_equal(loose.answer.strategy, free.strategy)
     for cap, mixed in ((0.55, False), (0.53, True)):
-        best, tried = answer_below(game, rivals, cap, mixed=mixed, effort=QUICK, steps=60)
+        best, tried = answer_below(game, rivals, cap, mixed=mixed, budget=QUICK, steps=60)
         assert best.attack <= cap
         assert attack(game, best.answer.strategy, QUICK).win_rate <= cap
         kept = [point.answer.mean for point in tried if point.attack <= cap]
@@ -235,13 +235,13 @@ def test_the_cap_is_kept() -> None:
 
 def test_a_study_has_the_answer_and_the_curve_that_were_asked_for() -> None:
     game, rivals = small()
-    free = study_field(game, rivals, effort=QUICK)
+    free = study_field(game, rivals, budget=QUICK)
     assert np.array_equal(free.answer.strategy, answer_field(game, rivals, "mean", QUICK).strategy)
     assert (free.chosen, free.points) == (None, [])
-    curve = study_field(game, rivals, shares=(0.5, 0.0), effort=QUICK, steps=20)
+    curve = study_field(game, rivals, shares=(0.5, 0.0), budget=QUICK, steps=20)
     assert [point.share for point in curve.points] == [0.0, 0.5]
     assert curve.answer is curve.points[0].answer
-    capped = study_field(game, rivals, cap=1.0, shares=(0.0, 1.0), effort=QUICK, steps=20)
+    capped = study_field(game, rivals, cap=1.0, shares=(0.0, 1.0), budget=QUICK, steps=20)
     assert capped.chosen is capped.points[0]
     assert capped.answer is capped.chosen.answer
     assert [point.share for point in capped.points] == [0.0, 1.0]
@@ -252,12 +252,12 @@ def test_a_cap_that_nothing_keeps_is_refused() -> None:
     with pytest.raises(
         CapError, match=r"cap: 0\.5, but every matrix found .* lowest attack is 0\."
     ):
-        answer_below(game, rivals, 0.5, effort=QUICK, steps=5)
+        answer_below(game, rivals, 0.5, budget=QUICK, steps=5)
 
 
 def test_the_objective_beaten_has_curves_too() -> None:
     game, rivals = small()
-    best, _ = answer_below(game, rivals, 0.6, "beaten", mixed=True, effort=QUICK, steps=40)
+    best, _ = answer_below(game, rivals, 0.6, "beaten", mixed=True, budget=QUICK, steps=40)
     assert isinstance(best, Point)
     assert isinstance(best.answer, Answer)
     assert best.answer.beaten == 4

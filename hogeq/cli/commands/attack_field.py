@@ -23,7 +23,7 @@ def answer(
     objective: "Objective",
     cap: float | None,
     mixed: bool,
-    effort: "SearchBudget",
+    budget: "SearchBudget",
     steps: int,
     tradeoff: Path | None,
 ) -> tuple[dict[str, Any], str, Any]:
@@ -39,7 +39,7 @@ def answer(
                 cap=cap,
                 shares=() if tradeoff is None else CURVE_SHARES,
                 mixed=mixed,
-                effort=effort,
+                budget=budget,
                 steps=steps,
                 progress=bar.update,
             )
@@ -56,7 +56,7 @@ def answer(
         "win_rates": found.win_rates.tolist(),
         "mean": found.mean,
         "beaten": found.beaten,
-        **budget_fields(effort),
+        **budget_fields(budget),
         "cap": cap,
         "share": None if chosen is None else chosen.share,
         "attack": None if chosen is None else chosen.attack,
@@ -67,7 +67,7 @@ def answer(
         "tradeoff": None if tradeoff is None else str(tradeoff),
     }
     lines = _lines(study, names, game.rules.name, objective, cap)
-    lines.append(budget_text(effort))
+    lines.append(budget_text(budget))
     if tradeoff is not None:
         lines.append(f"trade-off drawn to {tradeoff}, numbers in {tradeoff.with_suffix('.csv')}")
     return data, "\n".join(lines), found.strategy

@@ -1,0 +1,85 @@
+"""Many opponents at once: exact win rates, weighted values, and a pool that grows."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.evaluation.counterfactual import action_values
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.response.population import BATCH, CounterPool, Population
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.support.aliases import Floats
+from hogeq.support.workers import workers
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+
+
+@pytest.fixture(scope="module")
+def policy(game: Game) -> Floats:
+    return np.random.default_rng(0).dirichlet(np.ones(game.num_actions), game.shape[:2])
+
+
+def matrices(game: Game, count: int) -> NDArray[np.int8]:
+    shape = (count, *game.shape[:2])
+    return np.random.default_rng(1).integers(game.num_actions, size=shape, dtype=np.int8)
+
+
+def test_rates_are_exact_from_both_sides(game: Game, policy: Floats) -> None:
+    members = [*matrices(game, 3), policy]
+    population = Population(game, members)
+    for rate, other, member in zip(
+        population.rates_of(policy), population.rates_against(policy), members, strict=True
+    ):
+        assert rate == pytest.approx(win_rate(game, policy, member).win_rate, abs=1e-12)
+        assert rate + other == pytest.approx(1.0, abs=1e-12)
+
+
+def test_values_are_weighted_by_member(game: Game, policy: Floats) -> None:
+    members, weights = matrices(game, BATCH + 3), np.linspace(0.1, 1.0, BATCH + 3)
+    population = Population(game, members, weights)
+    found = population.measure(policy)
+    each = [action_values(game, policy, member) for member in members]
+    np.testing.assert_allclose(found.values, np.tensordot(weights, each, 1), atol=1e-12)
+    np.testing.assert_allclose(found.rates, population.rates_of(policy), atol=1e-12)
+    alone = population.measure(policy, np.eye(len(members))[2])
+    np.testing.assert_allclose(alone.values, each[2], atol=1e-12)
+
+
+def test_threads_change_no_bit(game: Game, policy: Floats) -> None:
+    population = Population(game, matrices(game, 5))
+    one = population.measure(policy)
+    with workers(3):
+        two = population.measure(policy)
+    for first, second in zip(one, two, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_annealing_raises_the_mean_win_rate(game: Game, policy: Floats, everywhere: bool) -> None:
+    population = Population(game, matrices(game, 3))
+    begun, told = policy.copy(), list[None]()
+    before = population.rates_of(begun).mean()
+    population.anneal(begun, 12, 0.5, everywhere=everywhere, progress=lambda: told.append(None))
+    assert population.rates_of(begun).mean() > before + 0.1
+    assert len(told) == 12
+
+
+def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: Game, policy: Floats) -> None:
+    pool = CounterPool(game)
+    best = pool.search(policy, 3, 20, [0])
+    assert best == pytest.approx(
+        attack(game, policy, SearchBudget(starts=8, perturbations=5)).win_rate, abs=0.02
+    )
+    size = len(pool.members)
+    assert pool.search(policy, 3, 20, [0]) == best
+    assert len(pool.members) == size
+    grown = CounterPool(game, np.concatenate([matrices(game, 4), pool.members]))
+    rates = grown.rates_against(policy)
+    grown.shrink(policy, 2)
+    assert grown.rates_against(policy).min() == np.sort(rates)[-2]
+    assert grown.climb(policy, 2) >= rates.max() - 1e-12
