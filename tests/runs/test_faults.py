@@ -1,7 +1,6 @@
 """Faults, tried: each ends in a clear line, nothing is lost, no file is half-written.
 
-The table in docs/faults.md lists them all; those not here are in test_run, test_directory and
-test_sweep.
+The table in docs/faults.md lists them all, and the files of this folder that try them.
 """
 
 import contextlib

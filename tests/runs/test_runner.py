@@ -1,0 +1,223 @@
+"""Runs: what they leave, and how they go on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.evaluation.stationarity import kkt_gap
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.purification import purify
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import attack
+from hogeq.runs.config import load_config
+from hogeq.runs.directory import RunDirectory
+from hogeq.runs.environment import environment
+from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.filenames import (
+    FILES,
+    SCHEMA,
+)
+from hogeq.runs.metrics import read_metrics
+from hogeq.runs.runner import run_experiment as run
+from hogeq.runs.runner import schedule
+from hogeq.strategies.arrays import check_policy
+from hogeq.strategies.read import read_strategy
+from tests.runs.trials import numbers, quick, trial
+
+# --- when to measure ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("iterations", "every", "expected"),
+    [
+        (1, "log", [1]),
+        (2, "log", [1, 2]),
+        (200, "log", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200]),
+        (144, "log", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144]),
+        (10, 1, list(range(1, 11))),
+        (10, 4, [4, 8, 10]),
+        (8, 4, [4, 8]),
+        (3, 100, [3]),
+    ],
+)
+def test_schedule(iterations: int, every: Any, expected: list[int]) -> None:
+    assert schedule(iterations, every) == expected
+
+
+# --- what a run leaves -------------------------------------------------------------------------
+
+
+def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
+    config = trial("measure.final_attack={starts: 3, anneal_steps: 8}")
+    summary = run(config, tmp_path / "new" / "results")
+    path = tmp_path / "new" / "results" / "trial"
+    assert summary.directory == path
+    assert {file.name for file in path.iterdir()} == {*FILES, ".lock"}
+    assert load_config(path / "config.yaml") == config
+
+    game = compile_game(config.rules)
+    policy = check_policy(read_strategy(path / "policy.npz", 10, 2), 10, 2)
+    matrix = read_strategy(path / "matrix.csv", 10, 2)
+    np.testing.assert_array_equal(matrix, purify(game, policy))
+    namespace: dict[str, Any] = {}
+    exec((path / "final_strategy.py").read_text(), namespace)  # noqa: S102 - our own file
+    answers = [
+        [namespace["final_strategy"](own, other) for other in range(10)] for own in range(10)
+    ]
+    np.testing.assert_array_equal(matrix, answers)
+
+    rows = read_metrics(path / "metrics.csv")
+    assert tuple(rows) == summary.metrics
+    assert [row.iteration for row in rows] == [1, 2, 3, 5, 8, 12]
+    last = rows[-1]
+    curve = config.measure.attack
+    assert last.attack == attack(game, policy, curve).win_rate
+    assert last.bound == full_memory_bound(game, policy)
+    assert last.purified_attack == attack(game, matrix, curve).win_rate
+    assert last.kkt_gap == kkt_gap(game, policy)
+    for row in rows:
+        assert 0.5 - 1e-12 <= row.attack <= row.bound <= 1.0
+        assert row.average_regret >= 0.0
+
+    final = config.measure.final_attack
+    assert summary.effort == final
+    assert summary.average.lower == max(last.attack, attack(game, policy, final).win_rate)
+    assert summary.average.upper == last.bound
+    assert summary.matrix.lower == max(last.purified_attack, attack(game, matrix, final).win_rate)
+    assert summary.matrix.upper == full_memory_bound(game, matrix)
+    assert summary.matrix_against_average == win_rate(game, matrix, policy).win_rate
+    assert summary.purification_loss == summary.matrix.lower - summary.average.lower
+
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert manifest["figures"] == summary.figures()
+    assert manifest["status"] == "complete"
+    assert manifest["config_hash"] == config.fingerprint()
+    assert manifest["schema"] == SCHEMA
+    assert (manifest["seed"], manifest["iterations"]) == (0, 12)
+    assert manifest["started"] <= manifest["ended"]
+    assert 0 < manifest["solver_seconds"] <= manifest["elapsed_seconds"]
+    assert manifest["environment"] == environment()
+
+
+@quick
+def test_without_a_final_effort_the_last_measurement_counts(tmp_path: Path) -> None:
+    summary = run(trial(), tmp_path)
+    last = summary.metrics[-1]
+    assert (summary.average.lower, summary.matrix.lower) == (last.attack, last.purified_attack)
+    assert summary.effort == trial().measure.attack
+
+
+@quick
+@pytest.mark.parametrize("edition", ["su20", "fa22"])
+def test_the_average_policy_of_a_longer_run_is_less_exploitable(
+    tmp_path: Path, edition: str
+) -> None:
+    rules = f"rules={{edition: {edition}, goal: 12, max_dice: 3}}"
+    summary = run(trial(rules, "solver.iterations=60"), tmp_path)
+    first, last = summary.metrics[0], summary.metrics[-1]
+    assert last.attack < first.attack
+    assert last.kkt_gap < first.kkt_gap
+    if edition != "su20":  # no memory: the interval closes
+        assert summary.average.lower == pytest.approx(summary.average.upper, abs=1e-9)
+
+
+@quick
+def test_two_runs_are_equal(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    run(trial(), tmp_path)
+    assert numbers(tmp_path / "trial") == undisturbed
+
+
+# --- existing directories ----------------------------------------------------------------------
+
+
+@quick
+def test_an_existing_directory_is_refused_and_untouched(tmp_path: Path) -> None:
+    run(trial(), tmp_path)
+    before = {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()}
+    with pytest.raises(ResultsError, match="exists already"):
+        run(trial("solver.iterations=3"), tmp_path)
+    assert {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()} == before
+    summary = run(trial("solver.iterations=3"), tmp_path, overwrite=True)
+    assert summary.metrics[-1].iteration == 3
+
+
+@quick
+def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
+    with (
+        RunDirectory.create(tmp_path, "trial"),
+        pytest.raises(ResultsError, match="another process"),
+    ):
+        run(trial(), tmp_path, overwrite=True)
+
+
+def test_resume_and_overwrite_exclude_each_other(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="exclude each other"):
+        run(trial(), tmp_path, resume=tmp_path, overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "override",
+    ["solver.epsilon=0.9", "rules={edition: su20, goal: 2000, max_dice: 50}"],
+)
+def test_what_the_game_or_the_solver_refuses_is_refused_before_anything_is_written(
+    tmp_path: Path, override: str
+) -> None:
+    with pytest.raises(ConfigError, match="trial"):
+        run(trial(override), tmp_path / "results")
+    assert not list(tmp_path.iterdir())
+
+
+# --- resuming ----------------------------------------------------------------------------------
+
+
+@quick
+def test_resuming_a_finished_run_changes_nothing(
+    tmp_path: Path, undisturbed: dict[str, Any]
+) -> None:
+    run(trial(), tmp_path)
+    summary = run(trial(), resume=tmp_path / "trial")
+    assert numbers(tmp_path / "trial") == undisturbed
+    assert summary.metrics[-1].iteration == 12
+    manifest = json.loads((tmp_path / "trial" / "manifest.json").read_text())
+    assert manifest["resumed_at"] == [12]
+
+
+@quick
+def test_a_run_made_longer_equals_a_long_one(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    run(trial("solver.iterations=7"), tmp_path)
+    run(trial(), resume=tmp_path / "trial")
+    assert numbers(tmp_path / "trial") == undisturbed
+
+
+@quick
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("solver.iterations=5", "at iteration 12 already"),
+        ("rules.goal=11", "another config"),
+        ("solver.averaging=uniform", "another config"),
+        ("solver.name=cfr", "made by solver cfr_plus, not by cfr"),
+    ],
+)
+def test_another_run_is_not_resumed(tmp_path: Path, override: str, words: str) -> None:
+    run(trial(), tmp_path)
+    before = {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()}
+    with pytest.raises(ResultsError, match=words):
+        run(trial(override), resume=tmp_path / "trial")
+    assert {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()} == before
+
+
+@quick
+def test_a_run_cut_off_before_its_first_checkpoint(
+    tmp_path: Path, undisturbed: dict[str, Any]
+) -> None:
+    run(trial(), tmp_path)
+    (tmp_path / "trial" / "checkpoint.npz").unlink()
+    with pytest.raises(ResultsError, match="another config"):
+        run(trial("rules.goal=11"), resume=tmp_path / "trial")
+    run(trial(), resume=tmp_path / "trial")
+    assert numbers(tmp_path / "trial") == undisturbed

@@ -1,0 +1,268 @@
+"""Sweeps: the same bytes on one process, on several and on a cluster, whatever dies on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.baselines.registry import builtin
+from hogeq.contest.tournament import round_robin
+from hogeq.response.search import SearchBudget, attack
+from hogeq.runs.filenames import (
+    CHECKPOINT,
+    FILES,
+    FINAL_STRATEGY,
+    MATRIX,
+    POLICY,
+)
+from hogeq.runs.sweep import (
+    PointTask,
+    _is_complete,
+    _keep_files,
+    compute_point,
+)
+from hogeq.runs.sweep_file import TOKEN, load_sweep
+from hogeq.solvers.double_oracle import DoubleOracle
+from hogeq.support.workers import ExecutorError, WorkersLostError, workers
+from tests.runs.sweeps import (
+    ENDLESS,
+    GAME,
+    KEPT,
+    LONG,
+    ROOT,
+    contents,
+    here,
+    manifest,
+    quick,
+    spoken,
+    until,
+    written,
+)
+
+pytest.importorskip("distributed", reason="sweeps on a cluster need the extra 'cluster'")
+
+# --- workers --------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_sees_another_folder_sends_its_files(tmp_path: Path) -> None:
+    point = load_sweep(written(tmp_path, grid={"seed": [5]})).points[0]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / TOKEN).write_text("right")
+    seen = compute_point(PointTask(point.config, str(tmp_path / "in"), "right", overwrite=False))
+    assert (seen.error, seen.files) == ("", {})
+    blind = compute_point(PointTask(point.config, str(tmp_path / "in"), "wrong", overwrite=False))
+    assert set(blind.files) == set(FILES)
+    _keep_files(blind.files, tmp_path / "out", point.name)
+    for name in KEPT:
+        here_, there = (tmp_path / side / point.name / name for side in ("in", "out"))
+        assert here_.read_bytes() == there.read_bytes()
+    assert _is_complete(point, tmp_path / "out")
+
+
+def test_a_task_that_kills_its_process_every_time_is_given_up_alone() -> None:
+    harmless = int(signal.SIGWINCH)
+    tasks = [harmless, int(signal.SIGKILL), harmless, harmless]
+    with workers(2, on="local") as crew:
+        found = dict(crew.outcomes(signal.raise_signal, tasks))
+    assert isinstance(found.pop(1), BrokenExecutor)
+    assert found == dict.fromkeys((0, 2, 3))
+
+
+@pytest.mark.parametrize("on", ["", "spark", "dask://", "dask://127.0.0.1", "dask://host:port"])
+def test_nobody_to_compute(on: str) -> None:
+    with pytest.raises(ExecutorError, match="allowed: local"), workers(1, on):
+        pass
+
+
+def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ExecutorError, match=r"pip install 'hogeq\[cluster\]'"):
+        workers(1, "dask://127.0.0.1:1").__enter__()
+
+
+class Cluster:
+    """A scheduler and workers, processes of this machine that only it can reach."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scheduler = self._started("scheduler", "--port", "0", "--host", "127.0.0.1")
+        until((folder / "scheduler.json").exists)
+        self.address = json.loads((folder / "scheduler.json").read_text())["address"]
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def on(self) -> str:
+        return self.address.replace("tcp://", "dask://")
+
+    def grow(self, to: int) -> None:
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        while len(self.workers) < to:
+            options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder))
+            self.workers.append(self._started("worker", *options))
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+    def _started(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
+        file = str(self.folder / "scheduler.json")
+        return subprocess.Popen(  # noqa: S603 - Dask's own command
+            [
+                sys.executable,
+                "-m",
+                "dask",
+                kind,
+                "--scheduler-file",
+                file,
+                "--no-dashboard",
+                *options,
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+        )
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def cluster(started: Cluster) -> Cluster:
+    started.grow(2)
+    return started
+
+
+def test_one_process_two_processes_and_a_cluster_leave_the_same_bytes(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    path = written(tmp_path, grid={"rules.edition": ["su20", "fa22"]})
+    want = contents(here(path, tmp_path / "one").directory)
+    assert len(want) == 2 * len(KEPT) + 2
+    for name, options in {
+        "two": ("--on", "local", "--jobs", "2"),
+        "cluster": ("--on", cluster.on),
+    }.items():
+        command = spoken("sweep", path, "--out-root", tmp_path / name, "--json", *options)
+        out, err = command.communicate(timeout=100)
+        assert (command.returncode, err) == (0, "")
+        found = json.loads(out)
+        assert (found["points"], found["failed"], found["done_before"]) == (2, 0, 0)
+        assert contents(tmp_path / name / "trial") == want
+
+
+@quick
+def test_a_worker_killed_in_mid_sweep_costs_time_and_nothing_else(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    path = written(tmp_path, grid={"seed": [0, 1]})
+    longer = f"solver.iterations={LONG}"
+    options = ("--set", longer, "--out-root", tmp_path, "--on", cluster.on)
+    command = spoken("sweep", path, *options)
+    runs = [tmp_path / "trial" / f"seed={seed}" for seed in (0, 1)]
+    until(lambda: all((path / CHECKPOINT).exists() for path in runs))
+    cluster.workers[0].kill()
+    out, err = command.communicate(timeout=100)
+    assert (command.returncode, err) == (0, "")
+    assert "2 points, 0 of them done before, 0 failed" in out
+    assert [len(manifest(path)["resumed_at"]) for path in runs] in ([0, 1], [1, 0])
+    want = here(path, tmp_path / "alone", longer).directory
+    for run_ in runs:
+        for name in (POLICY, MATRIX, FINAL_STRATEGY):
+            assert (run_ / name).read_bytes() == (want / run_.name / name).read_bytes()
+
+
+def test_a_task_that_always_fails_is_reported_with_its_config(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    diverging = {"solver": {"name": "dcfr", "gamma": 1000.0, "iterations": 6}}
+    path = written(tmp_path, points=[diverging, {"solver.name": "cfr"}])
+    command = spoken("sweep", path, "--out-root", tmp_path, "--on", cluster.on, "--json")
+    out, err = command.communicate(timeout=100)
+    assert command.returncode == 1
+    (line,) = err.splitlines()
+    for part in ("solver dcfr failed at iteration 3: Numerical result", "'gamma': 1000.0"):
+        assert part in line
+    assert [row["status"] for row in json.loads(out)["rows"]] == ["failed", "complete"]
+
+
+def test_a_scheduler_that_goes_away(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    cluster.grow(1)
+    try:
+        with workers(1, cluster.on) as crew:
+            outcomes = crew.outcomes(time.sleep, [0.0, 60.0])
+            assert next(outcomes) == (0, None)
+            cluster.close()
+            with pytest.raises(WorkersLostError, match="scheduler is gone"):
+                next(outcomes)
+    finally:
+        cluster.close()
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_a_sweep_with_checkpoints(tmp_path: Path, signum: signal.Signals) -> None:
+    path = written(tmp_path, grid={"seed": [0, 1]})
+    longer = f"solver.iterations={ENDLESS}"
+    options = ("--set", longer, "--out-root", tmp_path, "--jobs", 2)
+    command = spoken("sweep", path, *options, start_new_session=True)
+    runs = [tmp_path / "trial" / f"seed={seed}" for seed in (0, 1)]
+    until(lambda: all((path / CHECKPOINT).exists() for path in runs))
+    os.kill(command.pid, signum)
+    out, err = command.communicate(timeout=60)
+    assert (command.returncode, out) == (128 + signum, "")
+    assert len(err.splitlines()) == 1
+    assert f"stopped by {signum.name}" in err
+    until(lambda: not _anyone(command.pid), 10)
+    for run_ in runs:
+        assert manifest(run_)["status"] == "interrupted"
+        assert 0 < manifest(run_)["iterations"] < ENDLESS
+
+
+def _anyone(group: int) -> bool:
+    """Whether any process of a group is there."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- the same executor elsewhere ------------------------------------------------------------------
+
+
+def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: Cluster) -> None:
+    field = [builtin(name, GAME) for name in ("always_roll:1", "always_roll:3", "ignore_memory")]
+    solver = DoubleOracle(responder_steps=4, responders=3)
+
+    def everything() -> list[Any]:
+        found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, perturbations=2))
+        state = solver.step(GAME, solver.step(GAME, solver.init(GAME)))
+        return [found.matrix, found.found, round_robin(GAME, field), *state]
+
+    want = everything()
+    for jobs, on in ((3, None), (2, "local"), (2, cluster.on)):
+        with workers(jobs, on):
+            found = everything()
+        for one, two in zip(found, want, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_more_responders_find_no_worse_a_response() -> None:
+    one, many = (DoubleOracle(responder_steps=2, responders=count) for count in (1, 6))
+    state = one.step(GAME, one.step(GAME, one.init(GAME)))
+    rates = [float(solver.step(GAME, state).responder_win) for solver in (one, many)]
+    assert rates[1] >= rates[0]
