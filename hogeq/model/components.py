@@ -1,5 +1,7 @@
 """Strongly connected components of cells, in games whose positions can recur."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,30 +31,73 @@ def find_components(tables: Tables, lanes: int) -> Tables:
         If a game could go on for ever, since rolls exist that together keep it within a
         component for certain, or if a component's chain has too many states.
     """
-    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    strides = tables.strides
+    goal = tables.dimensions.goal
+    lands, again = _landings(tables)
+    can, must, records = _staying_turns(tables, lands)
+    if not can.any():
+        return tables
+    end, own, opponent = np.nonzero(can)
+    source, target = own * goal + opponent, lands[can]
+    _refuse_endless(goal, source, target, must[can])
+    component_of = _strong_components(goal**2, source, target)
+    looped = component_of[source] == component_of[target]
+    order, starts = _backward_order(goal, component_of, source[~looped], target[~looped])
+    place = np.zeros(goal**2, np.int64)  # of a component in the order, by its label
+    place[component_of[order[starts]]] = np.arange(len(starts))
+    entries = _entries(
+        tables,
+        lanes,
+        records,
+        [axis[looped] for axis in (end, own, opponent)],
+        again[can][looped],
+        target[looped],
+        place[component_of[source[looped]]],
+        len(starts),
+    )
+    return tables._replace(
+        has_cycles=True,
+        cycles=tables.cycles._replace(
+            component_start=np.append(starts, goal**2).astype(np.int64),
+            component_cells=order.astype(np.int64),
+            **entries,
+        ),
+    )
+
+
+def _landings(tables: Tables) -> tuple[Ints, Ints]:
+    """Cell on which an afterstate lands, -1 if on none, and 1 if the mover moves again.
+
+    Both by end (extra turn or not), own and opponent's score.
+    """
+    goal, strides = tables.dimensions.goal, tables.strides
     ends = 1 + int(tables.plane_again.max())
-    cells = goal * goal
-    lands = np.full((ends, goal, goal), -1)  # cell on which an afterstate (e, t, u) lands
+    lands = np.full((ends, goal, goal), -1)
     again = np.zeros((ends, goal, goal), np.int64)
     end, rest = np.divmod(tables.arrival_base - strides.origin, strides.ends)
     opponent, rest = np.divmod(rest, strides.columns)
     own = rest // strides.scores
     counts = np.diff(tables.arrival_start)
-    lands[end, own, opponent] = np.repeat(np.arange(cells), counts)
+    lands[end, own, opponent] = np.repeat(np.arange(goal**2), counts)
     again[end, own, opponent] = tables.arrival_again
+    return lands, again
 
-    # Edges: where a roll that stays leads, and whether it does so for certain.
+
+def _staying_turns(tables: Tables, lands: Ints) -> tuple[NDArray[np.bool_], Ints, Ints]:
+    """Whether a roll can leave the total score as it was, by (end, own, opponent's score).
+
+    Also a roll that does so for certain, or -1, and the records that such rolls leave.
+    """
+    goal, strides = tables.dimensions.goal, tables.strides
     total = np.add.outer(np.arange(goal), np.arange(goal))
     landed = np.add(*np.divmod(lands, goal))
     inside = (lands >= 0) & (landed == total)
     usable = _plain_rolls(tables)
     idle = (tables.zero_points == 0) & (tables.zero_gift == 0)
-    can = np.zeros((ends, goal, goal), bool)
-    must = np.full((ends, goal, goal), -1)  # a roll that leads there for certain, or -1
+    can = np.zeros(lands.shape, bool)
+    must = np.full(lands.shape, -1)
     kept = set()
     for plane, (dice, last) in enumerate(zip(tables.plane_dice, tables.plane_again, strict=True)):
-        for roll in range(num_actions):
+        for roll in range(tables.dimensions.num_actions):
             if roll == 0:
                 stays, sure = idle, idle
             else:
@@ -66,74 +111,87 @@ def find_components(tables: Tables, lanes: int) -> Tables:
                     tables.zero_offset[idle] if roll == 0 else [tables.cycles.stay_offset[roll]]
                 )
                 kept |= {int(offset) // strides.records for offset in offsets}
-    if not can.any():
-        return tables
+    return can, must, np.array(sorted(kept))
 
-    end, own, opponent = np.nonzero(can)
-    source, target = own * goal + opponent, lands[can]
-    certain = must[can] >= 0
-    trapped = _strong_components(cells, source[certain], target[certain])
+
+def _refuse_endless(goal: int, source: Ints, target: Ints, must: Ints) -> None:
+    """Refuse edges from `source` to `target` that rolls can follow in a circle for certain."""
+    certain = must >= 0
+    trapped = _strong_components(goal**2, source[certain], target[certain])
     stuck = certain & (trapped[source] == trapped[target])
     if stuck.any():
         x = int(np.argmax(stuck))
+        own, opponent = divmod(source[x], goal)
         raise ValueError(
-            f"a game could go on for ever: at scores {own[x]} and {opponent[x]}, rolling "
-            f"{must[can][x]} dice leaves both as they were for certain, and so it can go on"
+            f"a game could go on for ever: at scores {own} and {opponent}, rolling "
+            f"{must[x]} dice leaves both as they were for certain, and so it can go on"
         )
 
-    component_of = _strong_components(cells, source, target)
-    looped = component_of[source] == component_of[target]
-    depth = np.zeros(cells, np.int64)
-    between = ~looped
+
+def _backward_order(goal: int, component_of: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints]:
+    """Order of the cells, each component after those it leads to, and where components begin.
+
+    `source` and `target` are the edges between components.
+    """
+    total = np.add.outer(np.arange(goal), np.arange(goal))
+    depth = np.zeros(goal**2, np.int64)
     while True:
         deeper = depth.copy()
-        np.maximum.at(
-            deeper, component_of[source[between]], depth[component_of[target[between]]] + 1
-        )
+        np.maximum.at(deeper, component_of[source], depth[component_of[target]] + 1)
         if (deeper == depth).all():
             break
         depth = deeper
-    order = np.lexsort((np.arange(cells), component_of, depth[component_of], -total.ravel()))
-    starts = np.flatnonzero(np.diff(component_of[order], prepend=-1))
-    place = np.zeros(cells, np.int64)  # of a component in the order, by its label
-    place[component_of[order[starts]]] = np.arange(len(starts))
+    order = np.lexsort((np.arange(goal**2), component_of, depth[component_of], -total.ravel()))
+    return order, np.flatnonzero(np.diff(component_of[order], prepend=-1))
 
-    recorded = np.array(sorted(kept))[:, None]
-    lane = np.arange(lanes)
-    end, own, opponent = (axis[looped][:, None, None] for axis in (end, own, opponent))
+
+def _entries(
+    tables: Tables,
+    lanes: int,
+    records: Ints,
+    left: list[Ints],
+    again: Ints,
+    target: Ints,
+    home: Ints,
+    components: int,
+) -> dict[str, Any]:
+    """List the entries of all components, as :class:`Cycles` has them.
+
+    Of the turns, n, that stay within a component: `left` is end, own and opponent's score, (n,)
+    each, `target` the cell on which they land, `home` the component.
+    """
+    strides = tables.strides
+    recorded, lane = records[:, None], np.arange(lanes)
+    end, own, opponent = (axis[:, None, None] for axis in left)
     position = strides.origin + end * strides.ends + opponent * strides.columns
     position = position + own * strides.scores + recorded * strides.records + lane
     shape = position.shape
-    repeat = np.broadcast_to(again[can][looped][:, None, None], shape)
-    arrives = np.broadcast_to(target[looped][:, None, None], shape)
-    slot = tables.next_memory[repeat, recorded, lane].astype(np.int64)
-    home = np.broadcast_to(place[component_of[source[looped]]][:, None, None], shape)
-    by_component = np.argsort(home.ravel(), kind="stable")
-    entry_start = np.searchsorted(home.ravel()[by_component], np.arange(len(starts) + 1))
-    unknowns = 2 * int(np.diff(entry_start).max())
+
+    def repeated(column: Ints) -> Ints:
+        return np.broadcast_to(column[:, None, None], shape)
+
+    slot = tables.next_memory[repeated(again), recorded, lane].astype(np.int64)
+    by_component = np.argsort(repeated(home).ravel(), kind="stable")
+    start = np.searchsorted(repeated(home).ravel()[by_component], np.arange(components + 1))
+    unknowns = 2 * int(np.diff(start).max())
     if unknowns > MOST_UNKNOWNS:
         raise ValueError(
             f"{unknowns} unknowns where positions can recur, allowed are {MOST_UNKNOWNS}: too much "
             "is remembered of a turn that leaves both scores as they were"
         )
     entry_position = position.ravel()[by_component]
-    left = [np.broadcast_to(x, shape).ravel() for x in (end, opponent, recorded, own)]
-    entry_at = np.full(ends * strides.ends, -1, np.int64)
+    entry_from = [np.broadcast_to(x, shape).ravel() for x in (end, opponent, recorded, own)]
+    entry_at = np.full((1 + int(tables.plane_again.max())) * strides.ends, -1, np.int64)
     entry_at[entry_position] = np.arange(len(entry_position))
-    return tables._replace(
-        has_cycles=True,
-        cycles=tables.cycles._replace(
-            component_start=np.append(starts, cells).astype(np.int64),
-            component_cells=order.astype(np.int64),
-            entry_start=entry_start.astype(np.int64),
-            entry_position=entry_position,
-            entry_from=np.stack(left, axis=1)[by_component].astype(np.int64),
-            entry_cell=arrives.ravel()[by_component].astype(np.int64),
-            entry_slot=slot.ravel()[by_component],
-            entry_again=repeat.ravel()[by_component].astype(np.int64),
-            entry_at=entry_at,
-        ),
-    )
+    return {
+        "entry_start": start.astype(np.int64),
+        "entry_position": entry_position,
+        "entry_from": np.stack(entry_from, axis=1)[by_component].astype(np.int64),
+        "entry_cell": repeated(target).ravel()[by_component].astype(np.int64),
+        "entry_slot": slot.ravel()[by_component],
+        "entry_again": repeated(again).ravel()[by_component].astype(np.int64),
+        "entry_at": entry_at,
+    }
 
 
 def _plain_rolls(tables: Tables) -> NDArray[np.bool_]:

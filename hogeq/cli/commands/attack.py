@@ -212,7 +212,7 @@ def _one(
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
     ]
     if cells:
-        order = " to first order" if game.tables.has_cycles else ""
+        order = " to first order" if game.positions_recur else ""
         header = ("score", "opponent", "S rolls", "counter rolls", f"win rate gained{order}")
         lines += ["", table(cells, header, left=0)]
     if plot is not None:
