@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from hogeq.cli import app
 from hogeq.strategies.read import SUFFIXES, read_strategy
+from tests.cli.calls import ok
 
 
 @pytest.fixture
@@ -26,13 +27,6 @@ def matrix(folder: Path) -> NDArray[np.int64]:
     table = np.random.default_rng(8).integers(0, 11, (100, 100))
     np.savetxt(folder / "given.csv", table, fmt="%d", delimiter=",")
     return table
-
-
-def ok(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
-    return result.stdout
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -1,0 +1,43 @@
+"""The command line, called in this process or in one of its own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+
+
+def ok(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    """Answer of a command with --json: one object, and nothing else."""
+    found = json.loads(ok(*arguments, "--json"))
+    assert isinstance(found, dict)
+    return found
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def hogeq(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hogeq", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.run(  # noqa: S603 - our own command
+        command, capture_output=True, check=False, text=True, env=environment, timeout=120, **more
+    )

@@ -1,0 +1,25 @@
+"""A folder to work in, and a small game."""
+
+from pathlib import Path
+
+import pytest
+
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import rules_from
+
+SMALL = {"edition": "su20", "goal": 20, "max_dice": 3}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder to work in, with rules of a small game in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text("edition: su20\ngoal: 20\nmax_dice: 3\n")
+    (tmp_path / "fa22.yaml").write_text("{edition: fa22, goal: 20, max_dice: 3}")
+    (tmp_path / "turns.yaml").write_text("{edition: su21, goal: 20, max_dice: 3}")
+    return tmp_path
+
+
+@pytest.fixture
+def game() -> Game:
+    return compile_game(rules_from(SMALL))

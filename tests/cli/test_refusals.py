@@ -1,0 +1,244 @@
+"""How bad input is refused, and how commands end."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hogeq.cli import main
+from tests.cli.calls import hogeq, ok, refused
+
+# --- bad input ------------------------------------------------------------------------------------
+
+R = ("--rules", "small.yaml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        # usage
+        (("comapre",), "No such command 'comapre'"),
+        (("compare",), "Missing argument 'A'; see hogeq compare --help"),
+        (("compare", "always_roll:1"), "Missing argument 'B'"),
+        (("compare", "a", "b", "c"), "unexpected extra argument"),
+        (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
+        (("analyze", "--score", "x", "--opponent", "1"), "--score"),
+        (("analyze", "--score", "1"), "Missing option '--opponent'"),
+        (("run",), "Missing argument 'CONFIG'"),
+        # rules
+        (("compare", "always_roll:1", "always_roll:2", "--rules", "su2"), "unknown edition 'su2'"),
+        (("tablebase", "--rules", "missing.yaml"), "missing.yaml: cannot be read"),
+        (("tablebase", "--rules", "broken.yaml"), "broken.yaml: line 1"),
+        (("tablebase", "--rules", "list.yaml"), "allowed: a mapping of rule parts"),
+        (("tablebase", "--rules", "key.yaml"), "nearest: goal"),
+        (("tablebase", "--rules", "zero.yaml"), "goal"),
+        (("tablebase", "--rules", "huge.yaml"), "GiB"),
+        (("tablebase", "--rules", "contradiction.yaml"), "extra_turn_sides"),
+        (("tablebase", "--rules", "tag.yaml"), "not plain YAML"),
+        (("tablebase", "--rules", "."), "cannot be read"),
+        (("rules", "nothing"), "unknown edition 'nothing'"),
+        (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),
+        # strategies
+        (("compare", "always_rol:1", "always_roll:2", *R), "(nearest: always_roll)"),
+        (("compare", "always_roll:4", "always_roll:2", *R), "N is 4, allowed are 0 to 3"),
+        (("compare", "always_roll", "always_roll:2", *R), "to be written as always_roll:N"),
+        (("compare", "missing.csv", "always_roll:2", *R), "missing.csv: cannot be read"),
+        (("compare", "bad.csv", "always_roll:2", *R), "cell (row 3, column 0) is 4"),
+        (("compare", "short.csv", "always_roll:2", *R), "cell (row 19, column 0) is missing"),
+        (("compare", "code.py", "always_roll:2", *R), "only with --trust"),
+        (("compare", "code.py", "always_roll:2", *R, "--trust"), "raised"),
+        (("compare", "old.pkl", "always_roll:2", *R), "pickles are refused"),
+        (("compare", "optimal", "always_roll:2", *R), "have hidden memory"),
+        (("attack", "nothing", *R), "no built-in"),
+        (("beliefs", "nothing", *R, "--score", "1", "--opponent", "1"), "no built-in"),
+        (("show", "nothing", *R), "no built-in"),
+        (("export", "nothing", *R, "--player-name", "x"), "no built-in"),
+        (("tournament", "always_roll:1", "nothing", *R), "no built-in"),
+        (("tablebase", *R, "--against", "nothing"), "no built-in"),
+        # numbers
+        (("attack", "always_roll:1", *R, "--starts", "0"), "starts: got 0; allowed: "),
+        (("attack", "always_roll:1", *R, "--anneal-steps", "-1"), "anneal_steps: got -1"),
+        (("attack", "always_roll:1", *R, "--damping", "nan"), "damping: got nan"),
+        (("attack", "always_roll:1", *R, "--kicks", "-1"), "kicks: got -1"),
+        (("attack", "always_roll:1", *R, "--seed", "-1"), "--seed"),
+        (("attack", "always_roll:1", *R, "--jobs", "0"), "--jobs"),
+        (("tournament", "always_roll:1", "always_roll:2", *R, "--jobs", "0"), "--jobs"),
+        (("run", "small.yaml", "--jobs", "0"), "--jobs"),
+        (("tournament", "always_roll:1", *R), "1 strategy given, allowed are 2 or more"),
+        (("analyze", *R, "--score", "20", "--opponent", "1"), "--score: 20, allowed are 0 to 19"),
+        (("analyze", *R, "--score", "1", "--opponent", "-1"), "--opponent: -1, allowed"),
+        (("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "20"), "--opponent: 20"),
+        (
+            ("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "2", "--top", "0"),
+            "--top",
+        ),
+        (("dice", "--sides", "1"), "sides: got 1; allowed: whole numbers from 2 to 100"),
+        # memory
+        (("analyze", *R, "--score", "1", "--opponent", "1", "--turn", "1"), "do not remember that"),
+        (("analyze", *R, "--score", "1", "--opponent", "1", "--own-last", "-1"), "--own-last: -1"),
+        (
+            ("analyze", "--rules", "fa19", "--score", "1", "--opponent", "1", "--own-last", "11"),
+            "--own-last: 11 dice, allowed are 0 to 10",
+        ),
+        (
+            ("analyze", "--rules", "fa22.yaml", "--score", "1", "--opponent", "1", "--extra"),
+            "do not remember that",
+        ),
+        (
+            ("analyze", *R, "--score", "19", "--opponent", "0", "--strategy", "always_roll:1"),
+            "play never comes to 19 points against 0",
+        ),
+        (
+            ("beliefs", "always_roll:1", *R, "--score", "19", "--opponent", "0"),
+            "play never comes to 19 points against 0",
+        ),
+        (
+            ("beliefs", "always_roll:1", "--rules", "fa22", "--score", "1", "--opponent", "0"),
+            "have no hidden memory",
+        ),
+        (("tablebase", *R, "--out", "m.csv"), "the best roll depends on it"),
+        # files to write
+        (("attack", "always_roll:1", *R, "--out", "m.xls"), "m.xls: cannot be written, allowed"),
+        (("attack", "always_roll:1", *R, "--out", "no/m.csv"), "there is no folder no"),
+        (("attack", "always_roll:1", *R, "--out", "folder.csv"), "it is a folder"),
+        (("tournament", "a", "b", *R, "--plot", "m.jpg"), "allowed are names ending in .png"),
+        (("dice", "--plot", "no/m.png"), "there is no folder no"),
+        (("export", "always_roll:1", *R), "--player-name: missing, needed for a .py file"),
+        (("export", "always_roll:1", *R, "--player-name", " "), "--player-name: blank"),
+        (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written, allowed"),
+        (
+            ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
+            "purify.method: got 'magic'; allowed: argmax",
+        ),
+        (("show", "always_roll:1", *R, "--values"), "--values: needs --out"),
+        (
+            ("show", "always_roll:1", *R, "--values", "--minus", "always_roll:2"),
+            "--values and --minus exclude each other",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    folder: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    row = ",".join(20 * ["1"]) + "\n"
+    for name, text in {
+        "broken.yaml": "{edition: su20",
+        "list.yaml": "[su20]",
+        "key.yaml": "{edition: su20, gaol: 20}",
+        "zero.yaml": "{edition: su20, goal: 0}",
+        "huge.yaml": "{edition: su20, goal: 2000, max_dice: 50}",
+        "contradiction.yaml": "{edition: fa22, extra_turn_sides: 8}",
+        "tag.yaml": "!!python/object/apply:os.getcwd []",
+        "bad.csv": 3 * row + "4" + row[1:] + 16 * row,
+        "short.csv": 19 * row,
+        "code.py": "raise SystemExit(3)\n",
+        "old.pkl": "",
+    }.items():
+        (folder / name).write_text(text)
+    (folder / "folder.csv").mkdir()
+    before = sorted(path.name for path in folder.iterdir())
+    assert says in refused(*arguments)
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_cannot_be_written_is_refused(folder: Path) -> None:
+    (folder / "locked").mkdir(mode=0o500)
+    assert "permission denied" in refused(
+        "attack", "always_roll:1", "--rules", "small.yaml", "--out", "locked/m.csv"
+    )
+
+
+def test_a_name_that_cannot_be_printed_is_still_one_line(folder: Path) -> None:
+    refused("compare", "always_roll:1\nalways_roll:2\x1b[2J", "always_roll:1", *R)
+    refused("compare", "a\nb.csv", "always_roll:1", *R)
+    refused("tablebase", "--rules", "a\nb")
+
+
+# --- how it ends ----------------------------------------------------------------------------------
+
+
+def test_help_and_version() -> None:
+    assert ok("--version").strip()
+    assert "tournament" in ok()
+    assert ok() == ok("--help")
+    assert "--anneal-steps" in ok("attack", "--help")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (KeyboardInterrupt(), 130, "hogeq: stopped\n"),
+        (ValueError("deep\ninside"), 1, "hogeq: internal failure: ValueError: deep inside"),
+        (MemoryError(), 1, "hogeq: internal failure: MemoryError"),
+    ],
+)
+def test_interruptions_and_failures_of_ours(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    error: BaseException,
+    status: int,
+    says: str,
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("hogeq.evaluation.win_rates.win_rate", fail)
+    monkeypatch.delenv("HOGEQ_DEBUG", raising=False)
+    assert main(["compare", "always_roll:1", "always_roll:2", *R]) == status
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(says)
+    assert err.count("\n") == 1
+
+
+def test_main_gives_back_the_status(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "su20", "--json"]) == 0
+    assert main(["rules", "nothing"]) == 2
+    assert main(["no-such-command"]) == 2
+    assert main([]) == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_as_a_module(folder: Path) -> None:
+    found = hogeq("compare", "always_roll:1", "always_roll:2", *R, "--json", cwd=folder)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert list(json.loads(found.stdout)) == ["rules", "a", "b", "win_rate", "first", "second"]
+    bad = hogeq("compare", "always_roll:1", "nothing", *R, "--json", cwd=folder)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert re.fullmatch(r"hogeq: strategy 'nothing'[^\n]+\n", bad.stderr)
+
+
+def test_small_commands_import_little() -> None:
+    code = (
+        "import sys; from hogeq.cli import main; main(sys.argv[1:]); "
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+
+    def modules(*arguments: str) -> set[str]:
+        found = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-c", code, *arguments],
+            capture_output=True,
+            check=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        return set(found.stderr.split())
+
+    heavy = {
+        "matplotlib",
+        "joblib",
+        "scipy.linalg",
+        "pandas",
+        "pyspiel",
+        "rich",
+        "hogeq.runs.config",
+    }
+    assert not modules("rules") & (heavy | {"numpy", "numba"})
+    assert not modules("strategies") & (heavy | {"numba"})
+    assert not modules("compare", "always_roll:0", "always_roll:6") & heavy
