@@ -1,4 +1,4 @@
-"""Hog, the dice game: exact win rates, equilibria without memory, how exploitable they are.
+"""Exact evaluation and equilibrium solving for Hog, a dice game of imperfect recall.
 
 What a script needs can be had from here; each name is imported when it is first asked for.
 
