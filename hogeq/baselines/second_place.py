@@ -28,8 +28,8 @@ WALKS = 2.0
 _Rounds: TypeAlias = Annotated[int, Field(ge=0, le=1000)]
 
 
-class Guess(NamedTuple):
-    """Weights of the memory states before any strategy has played itself."""
+class PlayCounts(NamedTuple):
+    """Ways into the memory states, before any strategy has played itself."""
 
     possible: delta.Counts
     """(2, G, G, H), by seat: above 0 where some rolls of both players lead."""
@@ -37,7 +37,7 @@ class Guess(NamedTuple):
     """(2, G, G, H): counts of two players who remember everything and play best."""
 
 
-def first_guess(game: "Game") -> Guess:
+def first_guess(game: "Game") -> PlayCounts:
     """Count the ways into memory states, of any play and of perfect play.
 
     Raises
@@ -48,10 +48,10 @@ def first_guess(game: "Game") -> Guess:
     from hogeq.evaluation.tablebase import solve
 
     possible = delta.entries(game)
-    return Guess(possible, WALKS * delta.entries(game, solve(game).rolls))
+    return PlayCounts(possible, WALKS * delta.entries(game, solve(game).rolls))
 
 
-def weights(guess: Guess, own: delta.Counts | None, default: float) -> Floats:
+def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Floats:
     """Weight of every memory state, as Huan (2020) [1] looks it up.
 
     Its count in perfect play; where that is 0, its count in a strategy's play against itself;
@@ -59,7 +59,7 @@ def weights(guess: Guess, own: delta.Counts | None, default: float) -> Floats:
 
     Parameters
     ----------
-    guess : Guess
+    counts : PlayCounts
     own : float32 (2, G, G, H) or None
         Counts of a strategy against itself, if there are any yet.
     default : float
@@ -69,11 +69,11 @@ def weights(guess: Guess, own: delta.Counts | None, default: float) -> Floats:
     -------
     float64 (2, G, G, H)
     """
-    backup = np.full(guess.perfect.shape, default, np.float64)
+    backup = np.full(counts.perfect.shape, default, np.float64)
     if own is not None:
         np.copyto(backup, own, where=own > 0)
-    np.copyto(backup, guess.perfect, where=guess.perfect > 0)
-    backup[guess.possible == 0] = 0.0
+    np.copyto(backup, counts.perfect, where=counts.perfect > 0)
+    backup[counts.possible == 0] = 0.0
     return backup
 
 
@@ -131,8 +131,8 @@ def huan2020(
     return matrix
 
 
-class Guessed(NamedTuple):
-    """What counting makes of the memory."""
+class MemoryGuesses(NamedTuple):
+    """Distributions of the memory as counting guesses them."""
 
     counted: Floats
     """(G, G, H) by the strategy's own play; sums to 1, or to 0 where it never comes."""
@@ -142,7 +142,7 @@ class Guessed(NamedTuple):
 
 def guess_by_counting(
     game: "Game", strategy: ArrayLike, against: ArrayLike | None = None, weight: float = 0.25
-) -> Guessed:
+) -> MemoryGuesses:
     """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself.
 
     Parameters
@@ -157,7 +157,7 @@ def guess_by_counting(
 
     Returns
     -------
-    Guessed
+    MemoryGuesses
 
     Raises
     ------
@@ -166,7 +166,7 @@ def guess_by_counting(
     """
     own = WALKS * delta.own_entries(game, strategy, against)
     looked_up = weights(first_guess(game), own, weight)
-    return Guessed(over_seats(own), over_seats(looked_up))
+    return MemoryGuesses(over_seats(own), over_seats(looked_up))
 
 
 def delta_distribution(

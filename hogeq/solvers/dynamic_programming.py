@@ -51,18 +51,17 @@ class DynamicProgramming(Solver[DynamicState]):
     memory : {"ignore", "full", "counted", "exact", "response"}
         What is done about the memory. "ignore": the tablebase of the rules without it. "full":
         the tablebase of a player who remembers, its rolls as frequent as self-play meets the
-        memories that call for them. "counted": the delta distribution of Huan (2020) [1], counts of the
-        ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step. "exact": the
-        same from reach probabilities in self-play, averaged over iterations where Huan's
-        dynamic program can play the rules, from the last iteration elsewhere. "response": the
-        best response found to the strategy before, errors of both included.
+        memories that call for them. "counted": the delta distribution of Huan (2020) [1], counts
+        of the ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step.
+        "exact": the same from reach probabilities in self-play, averaged over iterations where
+        Huan's dynamic program can play the rules, from the last iteration elsewhere. "response":
+        the best response found to the strategy before, errors of both included.
     epsilon : float
         Probability that the opponent errs on a turn and rolls any number of dice ("counted",
         "exact", "response").
     tremble : float
-        The same in the self-play that beliefs come from ("full", "exact") or that a
-        response is for ("response"); above 0, or what is
-        never reached would have none.
+        The same in the self-play that beliefs come from ("full", "exact") or that a response is for
+        ("response"); above 0, or what is never reached would have none.
     weight, draft_weight : float
         Of a memory that was never counted: in general, and in the first iteration ("counted").
     """
@@ -160,7 +159,7 @@ class DynamicProgramming(Solver[DynamicState]):
 
 
 @lru_cache(maxsize=2)
-def _first_guess(game: Game) -> second_place.Guess:
+def _first_guess(game: Game) -> second_place.PlayCounts:
     return second_place.first_guess(game)
 
 
