@@ -1,7 +1,7 @@
 """Slow, obvious twins of the exact passes, written from the rules of single turns alone.
 
-Nothing here knows of arrays, kernels or compiled games.  Numbers are floats, exact fractions, or
-arrays of floats: whatever a policy holds is added and multiplied as it comes.  Games in which a
+Nothing here knows of arrays, kernels or compiled games. Numbers are floats, exact fractions, or
+arrays of floats: whatever a policy holds is added and multiplied as it comes. Games in which a
 turn can leave the scores' sum as it was are refused.
 """
 

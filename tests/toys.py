@@ -1,6 +1,6 @@
 """Small games with known answers, behind the interface by which solvers see Hog.
 
-A toy is a game tree, walked by plain recursion.  A fair coin says who takes the first seat, and one
+A toy is a game tree, walked by plain recursion. A fair coin says who takes the first seat, and one
 table covers the information sets of both seats, so a toy is symmetric just as Hog is: tables
 have shape (I, K), and two equally good players win half of the time.
 """
@@ -283,7 +283,7 @@ def rock_paper_scissors() -> Toy:
     """Rock beats scissors for 1, paper beats rock for 2, scissors beat paper for 3.
 
     A skew-symmetric game [[0, -a, b], [a, 0, -c], [-b, c, 0]] is solved by (c, b, a) / (a + b + c):
-    here a = 2, b = 1, c = 3, hence (1/2, 1/6, 1/3).  Payoffs -3 to 3 become 0 to 1.
+    here a = 2, b = 1, c = 3, hence (1/2, 1/6, 1/3). Payoffs -3 to 3 become 0 to 1.
     """
     payoffs = [[0, -2, 1], [2, 0, -3], [-1, 3, 0]]
     return simultaneous([[(payoff + 3) / 6 for payoff in row] for row in payoffs])
@@ -292,7 +292,7 @@ def rock_paper_scissors() -> Toy:
 def kuhn() -> Toy:
     """Kuhn poker (Kuhn 1950): value -1/18 for the first seat; payoffs -2 to 2 become 0 to 1.
 
-    Action 0 is to pass (check or fold), 1 to bet (or call).  First seat: infosets 0-2 by card at
+    Action 0 is to pass (check or fold), 1 to bet (or call). First seat: infosets 0-2 by card at
     the start, 3-5 after pass and bet; second seat: 6-8 by card after a pass, 9-11 after a bet.
     """
 
@@ -318,7 +318,7 @@ def rooms() -> Toy:
     """`pennies`, in one of two rooms that the first seat chooses and both forget.
 
     Imperfect recall of what does not matter: the game is well formed in the sense of Lanctot et
-    al. 2012, who prove that CFR solves such games.  Value 1/3 as in `pennies`.
+    al. 2012, who prove that CFR solves such games. Value 1/3 as in `pennies`.
     """
     room = Choice(0, 1, (Choice(1, 2, (1.0, 0.0)), Choice(1, 2, (0.0, 0.5))))
     return Toy(Choice(0, 0, (room, room)))
@@ -327,9 +327,9 @@ def rooms() -> Toy:
 def forgetful() -> Toy:
     """One seat moves twice, and at its second move has forgotten its first.
 
-    Left, left wins 0.9, left, right 0.6, right, left 0, right, right 0.5.  The best is 0.9; but
+    Left, left wins 0.9, left, right 0.6, right, left 0, right, right 0.5. The best is 0.9; but
     who judges the second move as if both first moves had been made, each once, compares
-    0.9 + 0 with 0.6 + 0.5 and goes right for ever, which wins 0.6.  Against a fair judge who wins
+    0.9 + 0 with 0.6 + 0.5 and goes right for ever, which wins 0.6. Against a fair judge who wins
     half (the second seat never moves), the two seats make it a symmetric game.
     """
     return Toy(Choice(0, 0, (Choice(0, 1, (0.9, 0.6)), Choice(0, 1, (0.0, 0.5)))))
@@ -338,10 +338,10 @@ def forgetful() -> Toy:
 def bits() -> Toy:
     """First seat writes a bit twice, forgetting the first; second seat then guesses it.
 
-    First wins if both bits are equal and the guess is wrong.  With bits 1 written with
-    probability p and q and guessed with g, first wins p q (1 - g) + (1 - p) (1 - q) g.  A mixture
+    First wins if both bits are equal and the guess is wrong. With bits 1 written with
+    probability p and q and guessed with g, first wins p q (1 - g) + (1 - p) (1 - q) g. A mixture
     of the tables 00 and 11 wins 1/2 against any guess; a policy wins min(p q, (1 - p) (1 - q)),
-    1/4 at most.  A guess of g = 1/2 concedes 1/2, any other more.  So there is no equilibrium in
+    1/4 at most. A guess of g = 1/2 concedes 1/2, any other more. So there is no equilibrium in
     policies: whatever they are, best responses gain 1/8 in total or more, each counted half.
     """
 

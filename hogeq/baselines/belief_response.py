@@ -35,14 +35,14 @@ def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     Returns
     -------
     int8 (G, G)
-        The fewest dice of those that tie within `hogeq.evaluation.tablebase.TIE`.
+        The fewest dice of those that tie within `hogeq.model.workspace.TIE`.
 
     Raises
     ------
     ValueError
         As `diagonals_of`; if `beliefs` has another shape; if `epsilon` is out of range.
     """
-    from hogeq.evaluation.tablebase import TIE
+    from hogeq.model.workspace import TIE
 
     turns = diagonals_of(game)
     check(Share, epsilon=epsilon)

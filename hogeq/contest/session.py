@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.tablebase import TIE, best_first, solve
+from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import Game
+from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory

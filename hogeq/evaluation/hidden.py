@@ -115,7 +115,7 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     Returns
     -------
     float64 (G, G, H)
-        A fair coin says who starts.  The sum is the expected number of turns of that player.
+        A fair coin says who starts. The sum is the expected number of turns of that player.
 
     Examples
     --------

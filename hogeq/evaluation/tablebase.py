@@ -1,6 +1,6 @@
 """Tablebases: optimal play by players who remember everything.
 
-With the memory in view Hog is a game of perfect information, solved by one backward induction.  In
+With the memory in view Hog is a game of perfect information, solved by one backward induction. In
 editions without memory that is also the solution of the contest's game.
 """
 
@@ -11,17 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluation.full_memory import remembering_win_rate
-from hogeq.evaluation.longest_game import longest_game
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
-
-__all__ = ["TIE", "Tablebase", "best_first", "longest_game", "solve"]
-
-"""Rolls whose win probabilities differ by no more than this are equal; the fewest dice win."""
 
 Rolls = NDArray[np.int8]
 

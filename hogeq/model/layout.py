@@ -81,7 +81,7 @@ def memory_table(layout: Layout, turns: TurnTable) -> NDArray[np.uint64]:
 def pass_order(goal: int) -> tuple[Ints, Ints]:
     """Order of the cells, and the starts of its runs.
 
-    A landing leaves both scores as high as the afterstate's or higher, or swaps them.  So it leads
+    A landing leaves both scores as high as the afterstate's or higher, or swaps them. So it leads
     from a tile to itself, to its mirror image, or to tiles further on.
     """
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))

@@ -77,10 +77,14 @@ class WinRate(NamedTuple):
 class Workspace:
     """The arrays that passes over one game fill, for one player (self-play) or two.
 
-    Keep one for repeated evaluation: nothing is allocated after the first use.
+    Keep one for repeated evaluation: nothing is allocated after the first use. Its attributes are
+    internal, and hold the result of the last pass only: every pass overwrites them. Other packages
+    call :func:`hogeq.evaluation.counterfactual.counterfactual_values` and its like, which return
+    fresh arrays; a solver that reads an attribute copies it, or is done with it before the next
+    pass.
 
-    With a plan, passes are by :mod:`hogeq.kernels.planned`, which keep neither `values` nor
-    `reach`; :meth:`backward` and :meth:`forward` do if asked to.
+    Large games have passes compiled for them (:mod:`hogeq.kernels.planned`), which keep neither
+    `values` nor `reach` unless :meth:`backward` and :meth:`forward` are asked to.
 
     Attributes
     ----------

@@ -188,7 +188,7 @@ def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
     """
     if is_policy(strategy):
         return strategy.astype(np.float64)
-    return one_hot(strategy, num_actions)
+    return one_hot(strategy.astype(np.intp), num_actions)
 
 
 def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:

@@ -33,9 +33,10 @@ from hogeq.baselines.tablebases import full_memory_win_rate
 from hogeq.cli import app
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import belief
-from hogeq.evaluation.tablebase import TIE, solve
+from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, record
 from hogeq.rules.turn import bonus, land, points_distribution, zero_points

@@ -145,7 +145,8 @@ def test_no_change_of_one_cell_raises_the_mean() -> None:
 def test_more_starts_and_kicks_are_never_worse() -> None:
     game, rivals = small()
     budgets = [
-        SearchBudget(starts, 5, perturbations=kicks) for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
+        SearchBudget(starts, 5, perturbations=kicks)
+        for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
     ]
     for objective in ("mean", "beaten"):
         found = [answer_field(game, rivals, objective, budget) for budget in budgets]

@@ -13,9 +13,10 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.full_memory import remembering_win_rate
 from hogeq.evaluation.hidden import values as strategy_values
 from hogeq.evaluation.longest_game import longest_game
-from hogeq.evaluation.tablebase import TIE, best_first, solve
+from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import TIE
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record

@@ -151,6 +151,11 @@ def test_a_matrix_as_a_policy_rolls_what_the_matrix_says() -> None:
     assert not is_policy(matrix)
 
 
+def test_whole_numbers_of_any_type_are_a_matrix() -> None:
+    matrix = np.array([[0.0, 2.0], [1.0, 0.0]])
+    assert np.array_equal(as_policy(matrix, 3), one_hot(matrix.astype(np.int8), 3))
+
+
 def test_one_hot_is_a_policy_of_any_shape() -> None:
     assert one_hot(2, 4).tolist() == [0.0, 0.0, 1.0, 0.0]
     found = one_hot([[0, 1], [2, 0]], 3)

@@ -125,7 +125,7 @@ def attack(
             anneal_steps=anneal_steps,
             damping=damping,
             seed=seed,
-            **{"kicks": rounds},  # named in messages as the option is
+            kicks=rounds,  # named in messages as the option is
         )
     with computing(on, jobs):
         if field:

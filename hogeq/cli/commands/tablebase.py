@@ -38,7 +38,8 @@ def tablebase(
     check_output(out, MATRIX_SUFFIXES)
     game = load_game(rules)
     target = None if against is None else load_strategy(against, game, trust)
-    from hogeq.evaluation.tablebase import longest_game, solve
+    from hogeq.evaluation.longest_game import longest_game
+    from hogeq.evaluation.tablebase import solve
 
     if out is not None and game.has_memory:
         raise BadInputError(
