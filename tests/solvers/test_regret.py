@@ -291,7 +291,7 @@ def textbook(toy: Toy, policy: Floats) -> Floats:
 @pytest.mark.parametrize("name", FAMILY)
 def test_regrets_are_those_of_the_textbook(name: str, toy_name: str) -> None:
     toy = {**SOLVABLE, "bits": toys.bits}[toy_name]()
-    solver, state = SOLVERS[name](regret_weight="counterfactual"), None
+    solver: Any = SOLVERS[name](regret_weight="counterfactual")
     state = solver.init(toy)
     regrets, last = np.zeros(toy.shape), np.zeros(toy.shape)
     for t in range(1, 13):
@@ -322,7 +322,7 @@ def test_regrets_are_those_of_the_textbook(name: str, toy_name: str) -> None:
 )
 def test_iterations_count_in_the_average_as_they_should(name: str, weights: list[float]) -> None:
     toy = toys.pennies()  # one move each: reach is the same for all
-    solver = SOLVERS[name]()
+    solver: Any = SOLVERS[name]()
     state, played = solver.init(toy), []
     for _ in weights:
         played.append(solver.current(state).copy())
@@ -410,7 +410,7 @@ def su20() -> Game:
 def test_every_roll_keeps_its_floor(name: str, alternating: bool) -> None:
     game, epsilon = su20(), 0.01
     options = {"alternating": alternating, "epsilon": epsilon}
-    solver = SOLVERS[name](**options)
+    solver: Any = SOLVERS[name](**options)
     state = solver.init(game)
     for _ in range(15):
         state = solver.step(game, state)

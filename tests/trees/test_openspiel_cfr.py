@@ -51,7 +51,7 @@ def test_a_simultaneous_iteration_is_openspiel_s(number: int, plus: bool) -> Non
         linear_averaging=False,
         regret_matching_plus=plus,
     )
-    ours = SOLVERS["cfr_plus" if plus else "cfr"](regret_weight="counterfactual")
+    ours: Any = SOLVERS["cfr_plus" if plus else "cfr"](regret_weight="counterfactual")
     for _ in range(3):
         regrets = regrets_of(theirs, rules)
         same(regrets[0], regrets[1])
