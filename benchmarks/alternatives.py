@@ -129,7 +129,7 @@ def check(rules: Rules) -> None:
     """Refuse editions with more in play."""
     turns, extras, _ = memory_sizes(rules)
     if turns > 1 or extras > 1 or rules.hog_wild or rules.piggy_back:
-        raise ValueError(f"rules: {rules.name}, allowed are those without these parts")
+        raise ValueError(f"rules: {rules.name}; allowed: those without these parts")
 
 
 # --- plain numpy ----------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def compare(given: argparse.Namespace) -> None:
         made_with = load_config(config)
         if made_with.rules != game.rules:
             raise SystemExit(
-                f"{config}: rules of {made_with.rules.name}, allowed are those of {game.rules.name}"
+                f"{config}: rules of {made_with.rules.name}; allowed: those of {game.rules.name}"
             )
         strategy = read_strategy(source, game.goal, game.rules.max_dice)
         found = attack(game, strategy, effort)

@@ -49,7 +49,7 @@ def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     shares = np.asarray(beliefs, np.float64)
     shape = (turns.goal, turns.goal, turns.records**2)
     if shares.shape != shape:
-        raise ValueError(f"beliefs: shape is {shares.shape}, allowed is {shape}")
+        raise ValueError(f"beliefs: shape is {shares.shape}; allowed: {shape}")
     lucky = shares.reshape(*shape[:2], turns.records, turns.records).sum(axis=3) @ turns.fires
     matrix = np.zeros((turns.goal, turns.goal), np.int8)
     worth = np.stack([turns.won, turns.won])  # of an afterstate to its mover: me, the opponent

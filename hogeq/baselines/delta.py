@@ -87,7 +87,7 @@ def _plays(game: "Game", player: ArrayLike | None) -> NDArray[np.bool_]:
     if table.ndim == 3 and table.dtype.kind in "iu":
         if table.shape != (game.goal, game.goal, game.memory_size):
             raise ValueError(
-                f"delta distribution: rolls have shape {table.shape}, allowed is "
+                f"delta distribution: rolls have shape {table.shape}; allowed: "
                 f"{(game.goal, game.goal, game.memory_size)}"
             )
         records = diagonals_of(game).records

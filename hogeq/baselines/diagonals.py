@@ -141,12 +141,12 @@ def diagonals_of(game: "Game") -> Diagonals:
     turns, extras, _ = memory_sizes(rules)
     if turns > 1 or extras > 1 or rules.gives_extra_turns:
         raise ValueError(
-            f"delta distribution: rules {rules.name} give extra turns, allowed are rules whose "
+            f"delta distribution: rules {rules.name} give extra turns; allowed: rules whose "
             "turns alternate and whose only memory is that of Feral Hogs"
         )
     if rules.piggy_back or game.positions_recur:
         raise ValueError(
-            f"delta distribution: a turn can score 0 by rules {rules.name}, allowed are rules "
+            f"delta distribution: a turn can score 0 by rules {rules.name}; allowed: rules "
             "under which every turn scores"
         )
     return _diagonals(rules)

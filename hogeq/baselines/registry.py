@@ -1,18 +1,20 @@
 """Strategies that have a name."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hogeq.strategies.arrays import StrategyError, shown
+from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import PICKLES, SUFFIXES, read_strategy
 from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.messages import nearest, shown
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
+
+LIKE = 0.6  # how alike a name must be to be told as the nearest
 
 
 class Builtin(NamedTuple):
@@ -90,12 +92,6 @@ def is_builtin(spec: str) -> bool:
     return spec.partition(":")[0] in _BUILTINS
 
 
-def nearest(given: str, known: Collection[str]) -> str:
-    """Say which known name is meant, as the end of a message: ``" (nearest: x)"``, or nothing."""
-    close = get_close_matches(given, known, n=1)
-    return f" (nearest: {close[0]})" if close else ""
-
-
 def builtin(spec: str, game: "Game") -> Matrix | Policy:
     """Make a strategy that is known by name.
 
@@ -128,8 +124,8 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     """
     name, colon, rest = spec.partition(":")
     if name not in _BUILTINS:
-        allowed = ", ".join(names()) + nearest(name, _BUILTINS)
-        raise StrategyError(f"strategy {shown(spec)}: unknown name, allowed are {allowed}")
+        allowed = ", ".join(names()) + nearest(name, _BUILTINS, LIKE)
+        raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
     entry = _BUILTINS[name]
     texts = rest.split(",") if colon else []
     options = _given_options(spec, entry, [text for text in texts if "=" in text])
@@ -144,13 +140,13 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
         # Nine digits are more than any parameter can use, and int() is slow on thousands.
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,9}\s*", text):
             raise StrategyError(
-                f"strategy {shown(spec)}: {parameter} is {shown(text)}, "
-                f"allowed is a whole number in {entry.usage(name)}"
+                f"strategy {shown(spec)}: {parameter} is {shown(text)}; "
+                f"allowed: a whole number in {entry.usage(name)}"
             )
         number = int(text)
         if parameter == "N" and not 0 <= number <= game.rules.max_dice:
             raise StrategyError(
-                f"strategy {shown(spec)}: N is {number}, allowed are 0 to {game.rules.max_dice}"
+                f"strategy {shown(spec)}: N is {number}; allowed: 0 to {game.rules.max_dice}"
             )
         arguments.append(number)
     return entry.make(game, *arguments, **options)
@@ -163,7 +159,7 @@ def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str,
         if option not in entry.options:
             allowed = ", ".join(entry.options) or "none"
             raise StrategyError(
-                f"strategy {shown(spec)}: unknown option {shown(option)}, allowed are {allowed}"
+                f"strategy {shown(spec)}: unknown option {shown(option)}; allowed: {allowed}"
             )
         if option in found:
             raise StrategyError(f"strategy {shown(spec)}: option {option} is given twice")
@@ -172,7 +168,7 @@ def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str,
         if not re.fullmatch(rf"[+-]?[0-9]{{1,9}}{fraction}", value):
             kind = "a whole number" if whole else "a number"
             raise StrategyError(
-                f"strategy {shown(spec)}: {option} is {shown(value)}, allowed is {kind}"
+                f"strategy {shown(spec)}: {option} is {shown(value)}; allowed: {kind}"
             )
         found[option] = int(value) if whole else float(value)
     return found
@@ -206,7 +202,7 @@ def find_strategy(
     if Path(spec).suffix.lower() not in SUFFIXES + PICKLES:
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
-            f"strategy {shown(spec)}: no built-in, allowed are {', '.join(names())}"
-            f"{nearest(spec.partition(':')[0], known)}; and no file ending in {', '.join(SUFFIXES)}"
+            f"strategy {shown(spec)}: no built-in; allowed: {', '.join(names())}"
+            f"{nearest(spec.partition(':')[0], known, LIKE)}; and no file ending in {', '.join(SUFFIXES)}"
         )
     return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)

@@ -31,7 +31,7 @@ def optimal(game: "Game") -> Matrix:
     """
     if game.has_memory:
         raise StrategyError(
-            f"strategy 'optimal': rules {game.rules.name} have hidden memory, allowed are rules "
+            f"strategy 'optimal': rules {game.rules.name} have hidden memory; allowed: rules "
             "without; ignore_memory plays as if there were none"
         )
     return _solution("optimal", game.rules)

@@ -64,7 +64,7 @@ def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
         return
     if path.suffix.lower() not in suffixes:
         raise BadInputError(
-            f"{path}: cannot be written, allowed are names ending in {', '.join(suffixes)}"
+            f"{path}: cannot be written; allowed: names ending in {', '.join(suffixes)}"
         )
     if path.is_dir():
         raise BadInputError(f"{path}: cannot be written: it is a folder")
@@ -78,4 +78,4 @@ def position(game: "Game", score: int, opponent: int) -> None:
     """Refuse scores at which no one is to move."""
     for name, points in (("--score", score), ("--opponent", opponent)):
         if not 0 <= points < game.goal:
-            raise BadInputError(f"{name}: {points}, allowed are 0 to {game.goal - 1}")
+            raise BadInputError(f"{name}: {points}; allowed: 0 to {game.goal - 1}")

@@ -33,11 +33,11 @@ class MemoryOptions:
                 raise BadInputError(f"{option}: rules {rules.name} do not remember that")
         for option, (value, _) in given.items():
             if value is not None and value < 0:
-                raise BadInputError(f"{option}: {value}, allowed are whole numbers from 0")
+                raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
         for option in ("--own-last", "--opponent-last"):
             dice = given[option][0]
             if rules.feral_hogs == "dice" and dice is not None and dice > rules.max_dice:
-                raise BadInputError(f"{option}: {dice} dice, allowed are 0 to {rules.max_dice}")
+                raise BadInputError(f"{option}: {dice} dice; allowed: 0 to {rules.max_dice}")
         if all(value is None for value, _ in given.values()):
             return None
         own, opponent = (

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from hogeq.support.messages import one_line
+
 if TYPE_CHECKING:
     from hogeq.response.search import SearchBudget
     from hogeq.support.workers import Workers
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+LONGEST = 2000  # characters of a message
 
 
 class BadInputError(ValueError):
@@ -23,8 +26,7 @@ class BadInputError(ValueError):
 
 def say(what: object, status: int) -> int:
     """Print one line to standard error and give back the exit status."""
-    words = " ".join(str(what).split())
-    line = "".join(char if char.isprintable() else "?" for char in words)
+    line = one_line(what, LONGEST)
     typer.echo(encodable(f"hogeq: {line}", sys.stderr.encoding), err=True)
     return status
 

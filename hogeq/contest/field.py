@@ -68,7 +68,7 @@ class Field(Population):
 
     def __init__(self, game: Game, rivals: Sequence[ArrayLike]) -> None:
         if not len(rivals):
-            raise ValueError("field: 0 strategies, allowed are 1 or more")
+            raise ValueError("field: 0 strategies; allowed: 1 or more")
         super().__init__(game, [policy_of(game, rival) for rival in rivals])
 
     def answer(self, strategy: Matrix | Floats) -> Answer:

@@ -79,4 +79,4 @@ Score = MeanWins | SmoothWins | Shortfall
 def check_objective(objective: str) -> None:
     """Refuse what is no objective."""
     if objective not in OBJECTIVES:
-        raise ValueError(f"objective: {objective!r}, allowed are {', '.join(OBJECTIVES)}")
+        raise ValueError(f"objective: {objective!r}; allowed: {', '.join(OBJECTIVES)}")

@@ -234,7 +234,7 @@ def answer_below(
         If something is malformed or out of range.
     """
     if not 0.5 <= cap <= 1.0:
-        raise ValueError(f"cap: {cap!r}, allowed are win rates from 0.5 to 1")
+        raise ValueError(f"cap: {cap!r}; allowed: win rates from 0.5 to 1")
     judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps, progress)
     tried = [judge.point(0.0)]
     if tried[0].attack > cap:

@@ -161,7 +161,7 @@ class Session:
 
     def __init__(self, game: Game, engine: Engine, first: First = "coin", seed: int = 0) -> None:
         if first not in {*PLAYERS, "coin"}:
-            raise ValueError(f"first: {first!r}, allowed are you, engine, coin")
+            raise ValueError(f"first: {first!r}; allowed: you, engine, coin")
         check(Natural, seed=seed)
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
@@ -252,7 +252,7 @@ class Session:
             reason = "the game is over" if self.over else "the engine is to move"
             raise ValueError(f"dice: {dice!r}, but {reason}")
         if type(dice) is not int or dice not in self.legal:
-            raise ValueError(f"dice: {dice!r}, allowed are 0 to {self.game.rules.max_dice}")
+            raise ValueError(f"dice: {dice!r}; allowed: 0 to {self.game.rules.max_dice}")
         return self._play(dice, self._random(self.situation.turns + 1))
 
     def engine_turn(self) -> PlayedTurn:

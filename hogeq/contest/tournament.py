@@ -161,13 +161,12 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     """
     rates = np.asarray(win_rates, np.float64)
     if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:
-        raise ValueError(f"win rates: shape is {rates.shape}, allowed is (n, n)")
+        raise ValueError(f"win rates: shape is {rates.shape}; allowed: (n, n)")
     bad = np.argwhere(~((rates >= 0.0) & (rates <= 1.0)))
     if len(bad):
         row, column = bad[0]
         raise ValueError(
-            f"win rates: cell (row {row}, column {column}) is {rates[row, column]}, "
-            "allowed are 0 to 1"
+            f"win rates: cell (row {row}, column {column}) is {rates[row, column]}; allowed: 0 to 1"
         )
     won = rates > WIN
     np.fill_diagonal(won, val=False)

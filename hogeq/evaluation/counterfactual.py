@@ -76,7 +76,7 @@ def action_values(
     array([1. , 0.5])
     """
     if weight not in get_args(RegretWeight):
-        raise ValueError(f"weight: {weight!r}, allowed are {', '.join(get_args(RegretWeight))}")
+        raise ValueError(f"weight: {weight!r}; allowed: {', '.join(get_args(RegretWeight))}")
     policies = policies_of(game, policy, policy if opponent is None else opponent)
     return counterfactual_values(shared_workspace(game, 2), policies, weight).values
 

@@ -34,15 +34,15 @@ def remembering_win_rate(game: Game, rolls: ArrayLike, strategy: ArrayLike) -> W
     table = np.asarray(rolls)
     shape = (game.goal, game.goal, game.memory_size)
     if table.shape != shape or table.dtype.kind not in "iu":
-        raise ValueError(f"rolls: {table.dtype} {table.shape}, allowed are whole numbers {shape}")
+        raise ValueError(f"rolls: {table.dtype} {table.shape}; allowed: whole numbers {shape}")
     if table.min() < 0 or table.max() >= game.num_actions:
         raise ValueError(
-            f"rolls: {table.min()} to {table.max()}, allowed are 0 to {game.num_actions - 1}"
+            f"rolls: {table.min()} to {table.max()}; allowed: 0 to {game.num_actions - 1}"
         )
     if game.has_memory and game.positions_recur:
         raise ValueError(
-            f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory, "
-            "allowed are rules of which only one is true"
+            f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory; "
+            "allowed: rules of which only one is true"
         )
     policy = policy_of(game, strategy)
     if not game.has_memory:

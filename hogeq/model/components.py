@@ -176,7 +176,7 @@ def _entries(
     unknowns = 2 * int(np.diff(start).max())
     if unknowns > MOST_UNKNOWNS:
         raise ValueError(
-            f"{unknowns} unknowns where positions can recur, allowed are {MOST_UNKNOWNS}: too much "
+            f"{unknowns} unknowns where positions can recur; allowed: {MOST_UNKNOWNS}: too much "
             "is remembered of a turn that leaves both scores as they were"
         )
     entry_position = position.ravel()[by_component]

@@ -128,7 +128,7 @@ def compile_game(rules: Rules) -> Game:
     if need > MEMORY_LIMIT:
         raise ValueError(
             f"rules: a game to {rules.goal} with {rules.max_dice} dice and this memory needs "
-            f"{need / 2**30:.1f} GiB, allowed are {MEMORY_LIMIT >> 30}: lower goal or max_dice"
+            f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
     layout = Layout(rules)
     turns = TurnTable(rules)

@@ -261,7 +261,7 @@ class Workspace:
         """
         tables = self.tables
         if tables.has_cycles:
-            raise ValueError("backward_by: allowed are games whose positions do not recur")
+            raise ValueError("backward_by: allowed: games whose positions do not recur")
         goal = tables.dimensions.goal
         self._values_kept = True
         self.values[:, tables.fixed_win] = 1.0
@@ -336,7 +336,7 @@ class Duels:
 
     def __init__(self, tables: Tables) -> None:
         if not can_duel(tables):
-            raise ValueError("duels: allowed are games that only swap records between turns")
+            raise ValueError("duels: allowed: games that only swap records between turns")
         goal, ring = tables.dimensions.goal, tables.dimensions.ring
         afterstates = 2 * goal * (goal + ring - 1)
         self.tables = tables

@@ -83,7 +83,7 @@ def _read(path: Path) -> FinishedRun:
         there = {entry.name for entry in path.iterdir()}
     for name in (POLICY, MATRIX):
         if name not in there:
-            raise ResultsError(f"{path}: no {name} in it; allowed are directories of finished runs")
+            raise ResultsError(f"{path}: no {name} in it; allowed: directories of finished runs")
     manifest = readable_manifest(path)
     kept = config_in_manifest(path, manifest)
     if kept is not None:

@@ -49,7 +49,7 @@ def fractions(values: ArrayLike, digits: int) -> dict[str, Any]:
     known = units[~np.isnan(units)]
     most = int(known.max(initial=0.0))
     if known.size and known.min() < 0.0:
-        raise ValueError(f"fractions: {known.min()} units, allowed are numbers from 0")
+        raise ValueError(f"fractions: {known.min()} units; allowed: numbers from 0")
     planes = ((most + 1).bit_length() + 7) // 8  # one number more than there are is NaN
     whole = np.where(np.isnan(units), 256.0**planes - 1.0, units).astype(np.uint64)
     shifts = np.arange(planes, dtype=np.uint64)[:, None] * np.uint64(8)

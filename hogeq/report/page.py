@@ -189,7 +189,7 @@ def make(
     size = len(page.encode())
     if size > MOST_BYTES:
         raise ReportError(
-            f"the page would have {size / 1e6:.1f} MB, allowed are {MOST_BYTES / 1e6:.0f}: "
+            f"the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
     return Page(page, {name: of.counter for name, of in explored.items()}, names, rates)

@@ -78,7 +78,7 @@ def priced_bound(process: Process, reach: Floats, prices: list[Floats]) -> float
         If a price is below 0.
     """
     if any(price.min(initial=0.0) < 0.0 for price in prices):
-        raise ValueError("prices: some are below 0, allowed are numbers from 0")
+        raise ValueError("prices: some are below 0; allowed: numbers from 0")
     refunds = np.zeros((process.sets, process.num_actions))
     for level, price in zip(process.levels, prices, strict=True):
         np.add.at(refunds, level.set, level.of(reach)[0][:, None] * price)

@@ -103,12 +103,12 @@ def decision_process(
     states = game.goal**2 * game.memory_size
     if horizon is None and states > LARGEST:
         raise ValueError(
-            f"rules {game.rules.name}: {states:,} hidden states, allowed are {LARGEST:,}: "
+            f"rules {game.rules.name}: {states:,} hidden states; allowed: {LARGEST:,}: "
             "lower goal, or set a horizon"
         )
     if not total_rises(game.rules):
         raise ValueError(
-            f"rules {game.rules.name}: a turn can leave the total score as it was, allowed are "
+            f"rules {game.rules.name}: a turn can leave the total score as it was; allowed: "
             "rules under which it rises"
         )
     policy = policy_of(game, strategy)

@@ -99,8 +99,8 @@ def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fracti
         If `dice` or `sides` is too small.
     """
     if dice < 1 or sides < 2:
-        least = "allowed are at least 1 die and 2 sides"
-        raise ValueError(f"points_distribution: {dice} dice of {sides} sides, {least}")
+        least = "allowed: at least 1 die and 2 sides"
+        raise ValueError(f"points_distribution: {dice} dice of {sides} sides; {least}")
     sums = sums_without_ones(dice, sides)
     rolls = sides**dice
     ways = dict.fromkeys([rules.pig_out], rolls - sum(sums))
@@ -209,7 +209,7 @@ def play_turn(
     _check("opponent", opponent, 0, rules.goal - 1)
     _check("dice", dice, 0, rules.max_dice)
     if len(faces) != dice:
-        raise ValueError(f"turn: {len(faces)} faces for {dice} dice, allowed is one face a die")
+        raise ValueError(f"turn: {len(faces)} faces for {dice} dice; allowed: one face a die")
     sides = dice_sides(rules, score, opponent, memory)
     for face in faces:
         _check("face", face, 1, sides)
@@ -226,4 +226,4 @@ def play_turn(
 
 def _check(what: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise ValueError(f"turn: {what} is {value!r}, allowed are {low} to {high}")
+        raise ValueError(f"turn: {what} is {value!r}; allowed: {low} to {high}")

@@ -83,13 +83,12 @@ class DynamicProgramming(Solver[DynamicState]):
         can_count = countable(game)
         if self.memory == "counted" and not can_count:
             raise ValueError(
-                f"memory: counted cannot play rules {game.rules.name}, allowed are rules whose "
+                f"memory: counted cannot play rules {game.rules.name}; allowed: rules whose "
                 "turns alternate and always score: use ignore, full, exact or response"
             )
         if self.memory == "exact" and self.epsilon > 0.0 and not can_count:
             raise ValueError(
-                f"epsilon: {self.epsilon}, allowed is 0 with rules {game.rules.name} and memory "
-                "exact"
+                f"epsilon: {self.epsilon}; allowed: 0 with rules {game.rules.name} and memory exact"
             )
         policy = policy_of(game, ignore_memory(game))
         beliefs = np.zeros((game.goal, game.goal, game.memory_size))

@@ -65,7 +65,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
             sizes = count(HogTree(game.rules), most=LARGEST)
             if not sizes.exact:
                 raise ValueError(
-                    f"algorithm: {self.algorithm} walks a tree of {sizes}, allowed are at most "
+                    f"algorithm: {self.algorithm} walks a tree of {sizes}; allowed: at most "
                     f"{LARGEST:,} nodes: lower goal or max_dice"
                 )
         spiel = _openspiel()

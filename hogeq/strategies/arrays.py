@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.messages import shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
 # from 1e-6 on.
@@ -20,8 +21,6 @@ ROW_SUM_TOLERANCE = 1e-9
 
 MOST_DICE = 127
 """Most dice that a matrix can say: what int8 holds."""
-
-_SHOWN = 60  # characters of a bad value that a message repeats
 
 
 class StrategyError(ValueError):
@@ -97,18 +96,18 @@ def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> 
     try:
         given = np.asarray(array)
     except ValueError as error:  # sequences that differ in length
-        raise StrategyError(f"{name}: rows differ in length, allowed is shape {shape}") from error
+        raise StrategyError(f"{name}: rows differ in length; allowed: shape {shape}") from error
     if given.dtype.kind not in "iuf":
-        raise StrategyError(f"{name}: holds {given.dtype} values, allowed are float64 numbers")
+        raise StrategyError(f"{name}: holds {given.dtype} values; allowed: float64 numbers")
     if given.shape != shape:
-        raise StrategyError(f"{name}: has shape {given.shape}, allowed is {shape}")
+        raise StrategyError(f"{name}: has shape {given.shape}; allowed: {shape}")
     policy = given.astype(np.float64)
     good = (policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE)
     if not good.all():
         row, column, roll = (int(index) for index in np.argwhere(~good)[0])
         raise StrategyError(
             f"{name}: cell (row {row}, column {column}) rolls {roll} dice with probability "
-            f"{policy[row, column, roll]}, allowed are 0 to 1"
+            f"{policy[row, column, roll]}; allowed: 0 to 1"
         )
     sums = policy.sum(axis=2)
     off = np.abs(sums - 1) > ROW_SUM_TOLERANCE
@@ -116,7 +115,7 @@ def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> 
         row, column = (int(index) for index in np.argwhere(off)[0])
         raise StrategyError(
             f"{name}: cell (row {row}, column {column}) has probabilities that sum to "
-            f"{sums[row, column]}, allowed is 1 within {ROW_SUM_TOLERANCE}"
+            f"{sums[row, column]}; allowed: 1 within {ROW_SUM_TOLERANCE}"
         )
     return policy
 
@@ -193,13 +192,13 @@ def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
 
 def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
     if not _is_row(rows):
-        raise StrategyError(f"{name}: is {shown(rows)}, {_allowed(goal)}")
+        raise StrategyError(f"{name}: is {shown(rows)}; {_allowed(goal)}")
     matrix = np.empty((goal, goal), np.int8)
     for row, cells in enumerate(rows):
         if row == goal:
             _refuse_excess(row, 0, goal, name)
         if not _is_row(cells):
-            raise StrategyError(f"{name}: row {row} is {shown(cells)}, {_allowed(goal)}")
+            raise StrategyError(f"{name}: row {row} is {shown(cells)}; {_allowed(goal)}")
         for column, cell in enumerate(cells):
             if column == goal:
                 _refuse_excess(row, column, goal, name)
@@ -224,7 +223,7 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
 
 def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:
     if len(shape) != 2:
-        raise StrategyError(f"{name}: has shape {shape}, {_allowed(goal)}")
+        raise StrategyError(f"{name}: has shape {shape}; {_allowed(goal)}")
     rows, columns = shape
     if rows == 0 or columns < goal:
         _refuse_gap(0, columns if rows else 0, goal, name)
@@ -237,29 +236,23 @@ def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:
 
 def _refuse_cell(row: int, column: int, value: object, max_dice: int, name: str) -> NoReturn:
     raise StrategyError(
-        f"{name}: cell (row {row}, column {column}) is {shown(value)}, "
-        f"allowed are whole numbers from 0 to {max_dice}"
+        f"{name}: cell (row {row}, column {column}) is {shown(value)}; "
+        f"allowed: whole numbers from 0 to {max_dice}"
     )
 
 
 def _refuse_gap(row: int, column: int, goal: int, name: str) -> NoReturn:
-    raise StrategyError(f"{name}: cell (row {row}, column {column}) is missing, {_allowed(goal)}")
+    raise StrategyError(f"{name}: cell (row {row}, column {column}) is missing; {_allowed(goal)}")
 
 
 def _refuse_excess(row: int, column: int, goal: int, name: str) -> NoReturn:
     raise StrategyError(
-        f"{name}: cell (row {row}, column {column}) is one too many, {_allowed(goal)}"
+        f"{name}: cell (row {row}, column {column}) is one too many; {_allowed(goal)}"
     )
 
 
 def _allowed(goal: int) -> str:
-    return f"allowed are {goal} rows of {goal} whole numbers"
-
-
-def shown(value: object) -> str:
-    """Give a bad value as a message repeats it: printable ASCII, not too long."""
-    text = ascii(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return f"allowed: {goal} rows of {goal} whole numbers"
 
 
 def label(path: Path) -> str:

@@ -21,7 +21,7 @@ def main(file: str, goal: int, max_dice: int) -> dict[str, Any]:
     file : str
         Path of a Python file.
     goal, max_dice : int
-        Scores asked for are below `goal`; dice allowed are 0 to `max_dice`.
+        Scores asked for are below `goal`; dice from 0 to `max_dice` are allowed.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def _ask(strategy: Callable[[int, int], Any], goal: int, max_dice: int) -> dict[
             if type(dice) is not int or not 0 <= dice <= max_dice:
                 return {
                     "error": f"final_strategy({score}, {opponent}) is {_one_line(repr(dice))} "
-                    f"({type(dice).__name__}), allowed are ints from 0 to {max_dice}"
+                    f"({type(dice).__name__}); allowed: ints from 0 to {max_dice}"
                 }
     # The other way round: an answer that depends on the calls before it is found out.
     for score in reversed(range(goal)):

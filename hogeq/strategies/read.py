@@ -39,10 +39,10 @@ from hogeq.strategies.arrays import (
     check_policy,
     is_policy,
     label,
-    shown,
 )
 from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.messages import one_line, shown
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -130,7 +130,7 @@ def known_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
-        raise StrategyError(f"{label(path)}: {given}, allowed are {', '.join(SUFFIXES)}")
+        raise StrategyError(f"{label(path)}: {given}; allowed: {', '.join(SUFFIXES)}")
     return suffix
 
 
@@ -158,7 +158,7 @@ def _readable_size(path: Path, most: int) -> int:
         raise StrategyError(f"{label(path)}: is not a file")
     if found.st_size > most:
         raise StrategyError(
-            f"{label(path)}: has {found.st_size} bytes, allowed are {most} for a strategy"
+            f"{label(path)}: has {found.st_size} bytes; allowed: {most} for a strategy"
         )
     return found.st_size
 
@@ -218,7 +218,7 @@ def _parse_json(text: str, goal: int, name: str) -> list[Any]:
     if isinstance(content, dict):
         return _rows_of(content, goal, name)
     raise StrategyError(
-        f"{name}: is {shown(content)}, allowed are a list of {goal} lists of {goal} numbers "
+        f"{name}: is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
         f"and an object of {goal * goal} numbers"
     )
 
@@ -232,7 +232,7 @@ def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
         cell = (int(scores[1]), int(scores[2])) if scores else (goal, goal)
         if max(cell) >= goal:
             raise StrategyError(
-                f"{name}: key {shown(key)}, allowed are two scores from 0 to {goal - 1}, "
+                f"{name}: key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
                 'own first, as "12,30" or "(12, 30)"'
             )
         if cell in cells:
@@ -244,8 +244,8 @@ def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
         for column in range(goal):
             if (row, column) not in cells:
                 raise StrategyError(
-                    f"{name}: cell (row {row}, column {column}) is missing, "
-                    f"allowed are {goal * goal} entries"
+                    f"{name}: cell (row {row}, column {column}) is missing; "
+                    f"allowed: {goal * goal} entries"
                 )
     return [[cells[row, column] for column in range(goal)] for row in range(goal)]
 
@@ -270,14 +270,14 @@ def _read_npz(data: bytes, name: str) -> npt.NDArray[Any]:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise StrategyError(f"{name}: is not an .npz file: {_one_line(error)}") from error
+        raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
 
 
 def _the_array(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     found = [member for member in archive.infolist() if member.filename in _MEMBERS]
     if len(found) != 1:
         raise StrategyError(
-            f"{name}: holds {len(found)} of the arrays `matrix` and `policy`, allowed is 1"
+            f"{name}: holds {len(found)} of the arrays `matrix` and `policy`; allowed: 1"
         )
     if found[0].compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise StrategyError(f"{name}: is not compressed as numpy does it")
@@ -290,7 +290,7 @@ def _read_npy(file: IO[bytes], name: str) -> npt.NDArray[Any]:
     size = math.prod(shape) * dtype.itemsize
     if len(shape) not in {2, 3} or size > MAX_BYTES:
         raise StrategyError(
-            f"{name}: has shape {shape}, allowed are matrices (G, G) and policies (G, G, K)"
+            f"{name}: has shape {shape}; allowed: matrices (G, G) and policies (G, G, K)"
         )
     body = file.read(size)
     if len(body) < size:
@@ -318,13 +318,9 @@ def _npy_header(
         raise StrategyError(f"{name}: has a header that says no type, order and shape")
     if not re.fullmatch(rb"[<>|=]?([iu][1248]|f[248])", descr[1]):
         raise StrategyError(
-            f"{name}: holds values of type {shown(descr[1].decode('latin-1'))}, "
-            "allowed are whole and floating numbers"
+            f"{name}: holds values of type {shown(descr[1].decode('latin-1'))}; "
+            "allowed: whole and floating numbers"
         )
     dtype = np.dtype(descr[1].decode())
     sizes = tuple(int(size) for size in re.findall(rb"[0-9]+", shape[1]))
     return dtype, sizes, "F" if order[1] == b"True" else "C"
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(ascii(str(error))[1:-1].split()) or type(error).__name__

@@ -28,7 +28,7 @@ def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[in
     path : Path
         A Python file that defines ``final_strategy(score, opponent_score)``.
     goal, max_dice : int
-        Scores asked for are below `goal`; dice allowed are 0 to `max_dice`.
+        Scores asked for are below `goal`; dice from 0 to `max_dice` are allowed.
     time_limit : float
         Seconds.
 

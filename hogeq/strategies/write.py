@@ -16,11 +16,11 @@ from hogeq.strategies.arrays import (
     check_policy,
     is_policy,
     label,
-    shown,
 )
 from hogeq.strategies.read import known_suffix
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
+from hogeq.support.messages import shown
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
@@ -125,9 +125,7 @@ def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
     True
     """
     if not isinstance(player_name, str) or not player_name.strip():
-        raise StrategyError(
-            f"player name {shown(player_name)}: allowed is a text that is not blank"
-        )
+        raise StrategyError(f"player name {shown(player_name)}: allowed: a text that is not blank")
     try:
         player_name.encode()
     except UnicodeEncodeError as error:

@@ -21,8 +21,9 @@ def one_line(what: object, most: int = MOST) -> str:
 
 
 def shown(value: object) -> str:
-    """Write a value as a message repeats it: as Python would, but short."""
-    return _short(" ".join(_SHOWN.repr(value).splitlines()), MOST)
+    """Write a value as a message repeats it: as Python would in ASCII, but short."""
+    text = " ".join(_SHOWN.repr(value).splitlines())
+    return _short(text.encode("ascii", "backslashreplace").decode(), MOST)
 
 
 def nearest(given: object, known: Iterable[str], cutoff: float = 0.0) -> str:

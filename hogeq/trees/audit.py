@@ -188,7 +188,7 @@ def audit(rules: Rules, *, memory: bool = False) -> Audit:
         if not sizes.exact:
             raise ValueError(
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
-                f"{sizes}, allowed are at most {MOST:,}: lower goal or max_dice"
+                f"{sizes}; allowed: at most {MOST:,}: lower goal or max_dice"
             )
     found = audit_tree(tree, ranked=ends and not memory, longest=None if ends else TURNS)
     if ends:

@@ -29,7 +29,7 @@ def sizes(rules: Rules, *, memory: bool = False) -> Sizes:
     if not total_rises(rules):
         raise ValueError(
             f"export: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
-            "piggy_back false, allowed are pig_out 1 or piggy_back true"
+            "piggy_back false; allowed: pig_out 1 or piggy_back true"
         )
     return count(HogTree(rules, memory=memory), most=MOST)
 
@@ -61,7 +61,7 @@ def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
     if not found.exact or found.nodes > MOST:
         raise ValueError(
             f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
-            f"{found}, allowed are at most {MOST:,}: lower goal or max_dice"
+            f"{found}; allowed: at most {MOST:,}: lower goal or max_dice"
         )
     what = "everything remembered" if memory else "only the scores seen"
     title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"

@@ -73,13 +73,13 @@ def test_without_a_swap_in_the_rules_swap_is_bacon() -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("alway_roll:6", r"unknown name.*\(nearest: always_roll\)"),
+        ("alway_roll:6", r"unknown name.*; nearest: always_roll$"),
         ("", "unknown name"),
         ("always_roll", "0 parameters given.*always_roll:N"),
         ("always_roll:", "N is ''"),
         ("always_roll:1,2", "2 parameters given"),
-        ("always_roll:11", "N is 11, allowed are 0 to 10"),
-        ("always_roll:-1", "N is -1, allowed are 0 to 10"),
+        ("always_roll:11", "N is 11; allowed: 0 to 10"),
+        ("always_roll:-1", "N is -1; allowed: 0 to 10"),
         ("always_roll:6.0", "N is '6.0'"),
         ("always_roll:\u0661", "N is "),
         ("always_roll:" + "9" * 10_000, "N is '999"),

@@ -114,8 +114,8 @@ def test_rules_and_help(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("4", "4 dice: allowed are 0 to 3"),
-        ("odds 9", "9 dice: allowed are 0 to 3"),
+        ("4", "4 dice; allowed: 0 to 3"),
+        ("odds 9", "9 dice; allowed: 0 to 3"),
         ("-1", "'-1': not understood; type a number of dice, or help"),
         ("two", "'two': not understood"),
         ("", "'': not understood"),
@@ -292,10 +292,10 @@ def wait_for(terminal: int, text: str) -> str:
     ("options", "says"),
     [
         (("--engine", "nobody"), "no built-in"),
-        (("--engine", "always_roll:4"), "N is 4, allowed are 0 to 3"),
+        (("--engine", "always_roll:4"), "N is 4; allowed: 0 to 3"),
         (("--seed", "-1"), "--seed"),
         (("--first", "me"), "--first"),
-        (("--transcript", "game.pdf"), "allowed are names ending in .txt, .json"),
+        (("--transcript", "game.pdf"), "allowed: names ending in .txt, .json"),
         (("--transcript", "no/game.txt"), "there is no folder no"),
         (("--rules", "su99"), "unknown edition"),
     ],

@@ -43,8 +43,8 @@ R = ("--rules", "small.yaml")
         (("rules", "nothing"), "unknown edition 'nothing'"),
         (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),
         # strategies
-        (("compare", "always_rol:1", "always_roll:2", *R), "(nearest: always_roll)"),
-        (("compare", "always_roll:4", "always_roll:2", *R), "N is 4, allowed are 0 to 3"),
+        (("compare", "always_rol:1", "always_roll:2", *R), "; nearest: always_roll"),
+        (("compare", "always_roll:4", "always_roll:2", *R), "N is 4; allowed: 0 to 3"),
         (("compare", "always_roll", "always_roll:2", *R), "to be written as always_roll:N"),
         (("compare", "missing.csv", "always_roll:2", *R), "missing.csv: cannot be read"),
         (("compare", "bad.csv", "always_roll:2", *R), "cell (row 3, column 0) is 4"),
@@ -68,9 +68,9 @@ R = ("--rules", "small.yaml")
         (("attack", "always_roll:1", *R, "--jobs", "0"), "--jobs"),
         (("tournament", "always_roll:1", "always_roll:2", *R, "--jobs", "0"), "--jobs"),
         (("run", "small.yaml", "--jobs", "0"), "--jobs"),
-        (("tournament", "always_roll:1", *R), "1 strategy given, allowed are 2 or more"),
-        (("analyze", *R, "--score", "20", "--opponent", "1"), "--score: 20, allowed are 0 to 19"),
-        (("analyze", *R, "--score", "1", "--opponent", "-1"), "--opponent: -1, allowed"),
+        (("tournament", "always_roll:1", *R), "1 strategy given; allowed: 2 or more"),
+        (("analyze", *R, "--score", "20", "--opponent", "1"), "--score: 20; allowed: 0 to 19"),
+        (("analyze", *R, "--score", "1", "--opponent", "-1"), "--opponent: -1; allowed"),
         (("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "20"), "--opponent: 20"),
         (
             ("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "2", "--top", "0"),
@@ -82,7 +82,7 @@ R = ("--rules", "small.yaml")
         (("analyze", *R, "--score", "1", "--opponent", "1", "--own-last", "-1"), "--own-last: -1"),
         (
             ("analyze", "--rules", "fa19", "--score", "1", "--opponent", "1", "--own-last", "11"),
-            "--own-last: 11 dice, allowed are 0 to 10",
+            "--own-last: 11 dice; allowed: 0 to 10",
         ),
         (
             ("analyze", "--rules", "fa22.yaml", "--score", "1", "--opponent", "1", "--extra"),
@@ -102,14 +102,14 @@ R = ("--rules", "small.yaml")
         ),
         (("tablebase", *R, "--out", "m.csv"), "the best roll depends on it"),
         # files to write
-        (("attack", "always_roll:1", *R, "--out", "m.xls"), "m.xls: cannot be written, allowed"),
+        (("attack", "always_roll:1", *R, "--out", "m.xls"), "m.xls: cannot be written; allowed"),
         (("attack", "always_roll:1", *R, "--out", "no/m.csv"), "there is no folder no"),
         (("attack", "always_roll:1", *R, "--out", "folder.csv"), "it is a folder"),
-        (("tournament", "a", "b", *R, "--plot", "m.jpg"), "allowed are names ending in .png"),
+        (("tournament", "a", "b", *R, "--plot", "m.jpg"), "allowed: names ending in .png"),
         (("dice", "--plot", "no/m.png"), "there is no folder no"),
         (("export", "always_roll:1", *R), "--player-name: missing, needed for a .py file"),
         (("export", "always_roll:1", *R, "--player-name", " "), "--player-name: blank"),
-        (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written, allowed"),
+        (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written; allowed"),
         (
             ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
             "purify.method: got 'magic'; allowed: argmax",

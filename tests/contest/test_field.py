@@ -270,7 +270,7 @@ def test_the_objective_beaten_has_curves_too() -> None:
 def test_what_is_no_request_is_refused() -> None:
     game, rivals = small()
     goal: Any = "fame"
-    with pytest.raises(ValueError, match="objective: 'fame', allowed are mean, beaten"):
+    with pytest.raises(ValueError, match="objective: 'fame'; allowed: mean, beaten"):
         answer_field(game, rivals, goal)
     with pytest.raises(ValueError, match="field: 0 strategies"):
         answer_field(game, [])
@@ -280,5 +280,5 @@ def test_what_is_no_request_is_refused() -> None:
         restricted_response(game, rivals, 1.5)
     with pytest.raises(ValueError, match="steps: got 0"):
         restricted_response(game, rivals, 0.5, steps=0)
-    with pytest.raises(ValueError, match=r"cap: 0\.4, allowed are win rates from 0\.5 to 1"):
+    with pytest.raises(ValueError, match=r"cap: 0\.4; allowed: win rates from 0\.5 to 1"):
         answer_below(game, rivals, 0.4)

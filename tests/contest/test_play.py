@@ -245,12 +245,12 @@ def test_chance_follows_from_the_seed() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     player: Any = "me"
-    with pytest.raises(ValueError, match="first: 'me', allowed are you, engine, coin"):
+    with pytest.raises(ValueError, match="first: 'me'; allowed: you, engine, coin"):
         begin("fa22", first=player)
     with pytest.raises(ValueError, match="seed: got -1"):
         begin("fa22", seed=-1)
     mine, its = begin("fa22", first="you"), begin("fa22", first="engine")
-    with pytest.raises(ValueError, match="dice: 4, allowed are 0 to 3"):
+    with pytest.raises(ValueError, match="dice: 4; allowed: 0 to 3"):
         mine.roll(4)
     with pytest.raises(ValueError, match="dice: -1"):
         mine.roll(-1)

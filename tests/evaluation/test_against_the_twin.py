@@ -192,11 +192,11 @@ def test_action_values_are_fresh_and_take_matrices(small: Case) -> None:
 
 def test_action_values_refuse_what_is_malformed(small: Case) -> None:
     with pytest.raises(
-        ValueError, match=r"^weight: 'own', allowed are reach, counterfactual, belief$"
+        ValueError, match=r"^weight: 'own'; allowed: reach, counterfactual, belief$"
     ):
         action_values(small.game, small.a, weight="own")  # type: ignore[arg-type]
     for policy, opponent in ((small.a[:-1], None), (small.a, small.b * 0.5)):
-        with pytest.raises(ValueError, match="allowed is"):
+        with pytest.raises(ValueError, match="allowed: "):
             action_values(small.game, policy, opponent)
 
 

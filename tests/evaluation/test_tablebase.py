@@ -190,11 +190,11 @@ def test_optimal_play_with_memory_is_no_response() -> None:
 def test_rolls_of_a_player_who_remembers_are_checked() -> None:
     game = small("su20")
     target = always_roll(game, 1)
-    with pytest.raises(ValueError, match=r"rolls: int64 \(12, 12\), allowed are .*\(12, 12, 49\)"):
+    with pytest.raises(ValueError, match=r"rolls: int64 \(12, 12\); allowed: .*\(12, 12, 49\)"):
         remembering_win_rate(game, np.zeros((12, 12), int), target)
     rolls = np.zeros((12, 12, 49), int)
     rolls[3, 4, 5] = 4
-    with pytest.raises(ValueError, match="rolls: 0 to 4, allowed are 0 to 3"):
+    with pytest.raises(ValueError, match="rolls: 0 to 4; allowed: 0 to 3"):
         remembering_win_rate(game, rolls, target)
 
 
@@ -281,5 +281,5 @@ def test_ignore_memory_loses_to_full_memory_as_measured_before() -> None:
 
 
 def test_optimal_is_refused_with_hidden_memory() -> None:
-    with pytest.raises(StrategyError, match="have hidden memory, allowed are rules without"):
+    with pytest.raises(StrategyError, match="have hidden memory; allowed: rules without"):
         optimal(small("su20"))

@@ -88,7 +88,7 @@ def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: i
 
 @pytest.mark.parametrize("edition", ["su21", "fa15", "fa22"])
 def test_other_games_refuse_duels(edition: str) -> None:
-    with pytest.raises(ValueError, match=r"^duels: allowed are games that only swap"):
+    with pytest.raises(ValueError, match=r"^duels: allowed: games that only swap"):
         Duels(compile_game(replace(EDITIONS[edition], goal=20)).tables)
 
 

@@ -110,7 +110,7 @@ def test_fractions_come_back_rounded(values: list[float], digits: int, planes: i
 
 
 def test_negative_fractions_are_refused() -> None:
-    with pytest.raises(ValueError, match="allowed are numbers from 0"):
+    with pytest.raises(ValueError, match="allowed: numbers from 0"):
         pack.fractions([0.5, -0.1], 2)
 
 

@@ -103,7 +103,7 @@ def test_a_search_cut_short_still_bounds() -> None:
 )
 def test_games_that_cannot_be_listed_are_refused(parts: dict[str, Any], words: str) -> None:
     game = compile_game(rules_from(parts))
-    with pytest.raises(ValueError, match=f"{words}.* allowed are"):
+    with pytest.raises(ValueError, match=f"{words}.* allowed:"):
         decision_process(game, np.zeros((game.goal, game.goal), np.int8))
 
 

@@ -134,13 +134,13 @@ def test_winner(score: int, opponent: int, winner: int | None) -> None:
 @pytest.mark.parametrize(
     ("score", "opponent", "dice", "faces", "complaint"),
     [
-        (100, 0, 1, [2], "score is 100, allowed are 0 to 99"),
-        (0, -1, 1, [2], "opponent is -1, allowed are 0 to 99"),
-        (0, 0, 11, [2] * 11, "dice is 11, allowed are 0 to 10"),
+        (100, 0, 1, [2], "score is 100; allowed: 0 to 99"),
+        (0, -1, 1, [2], "opponent is -1; allowed: 0 to 99"),
+        (0, 0, 11, [2] * 11, "dice is 11; allowed: 0 to 10"),
         (0, 0, 2, [2], "1 faces for 2 dice"),
         (0, 0, 0, [2], "1 faces for 0 dice"),
-        (0, 1, 2, [6, 7], "face is 7, allowed are 1 to 6"),
-        (3, 4, 1, [5], "face is 5, allowed are 1 to 4"),
+        (0, 1, 2, [6, 7], "face is 7; allowed: 1 to 6"),
+        (3, 4, 1, [5], "face is 5; allowed: 1 to 4"),
     ],
 )
 def test_play_turn_refuses(

@@ -140,7 +140,7 @@ def test_games_too_big_for_openspiel_are_refused() -> None:
 
 
 def test_states_of_an_unknown_format_are_refused() -> None:
-    with pytest.raises(ValueError, match="unknown format, allowed is version 1"):
+    with pytest.raises(ValueError, match="unknown format; allowed: version 1"):
         tables_of(EDITIONS["su20"], "[Meta]\nVersion: 2\n[SolverValuesTable]\n")
 
 

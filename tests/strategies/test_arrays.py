@@ -53,7 +53,7 @@ def test_the_first_bad_cell_of_a_matrix_is_named(
     rows = table()
     rows[3][0] = -7
     rows[2][3] = value
-    message = rf"^mine: cell \(row 2, column 3\) is {re.escape(says)}(\.0)?, .* from 0 to 2$"
+    message = rf"^mine: cell \(row 2, column 3\) is {re.escape(says)}(\.0)?; .* from 0 to 2$"
     with pytest.raises(StrategyError, match=message):
         check_matrix(convert(rows), 4, 2, "mine")
 

@@ -39,7 +39,7 @@ def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
         ("return 1 / (2 - opponent)", "raised ZeroDivisionError: division by zero"),
         ("raise SystemExit('a\\nb')", "raised SystemExit: a b"),
         ("return final_strategy(score, opponent)", "raised RecursionError"),
-        ("return 6.0", r"final_strategy\(0, 0\) is 6\.0 \(float\), allowed are ints from 0 to 12"),
+        ("return 6.0", r"final_strategy\(0, 0\) is 6\.0 \(float\); allowed: ints from 0 to 12"),
         ("return opponent > 2", r"final_strategy\(0, 0\) is False \(bool\)"),
         ("return 11 + opponent", r"final_strategy\(0, 2\) is 13 \(int\)"),
         ("pass", r"final_strategy\(0, 0\) is None \(NoneType\)"),

@@ -152,7 +152,7 @@ def test_trees_too_big_or_without_end_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"to 12 with 0 to 4 dice is a tree of more than .* nodes"):
         write_efg(path, rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
     endless: Rules = replace(EDITIONS["fa15"], goal=4, max_dice=1, piggy_back=False)
-    with pytest.raises(ValueError, match=r"never end.*allowed are pig_out 1 or piggy_back true"):
+    with pytest.raises(ValueError, match=r"never end.*allowed: pig_out 1 or piggy_back true"):
         write_efg(path, endless)
     assert not path.exists()
 
@@ -185,8 +185,8 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--out", "hog.efg"), "the tree has more than 2,"),
-        (("--goal", "4", "--out", "hog.txt"), r"allowed are names ending in \.efg"),
-        (("--goal", "4000", "--out", "hog.efg"), "goal is 4000"),
+        (("--goal", "4", "--out", "hog.txt"), r"allowed: names ending in \.efg"),
+        (("--goal", "4000", "--out", "hog.efg"), "goal: got 4000"),
         (("--goal", "4", "--out", "nowhere/hog.efg"), "there is no folder"),
     ],
 )

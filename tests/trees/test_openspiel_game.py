@@ -73,7 +73,7 @@ def test_extra_turns_with_the_usual_dice_are_written_too() -> None:
     [
         ({"edition": "su19"}, "unknown edition 'su19'.*nearest"),
         ({"goal": 0}, "goal is 0"),
-        ({"parts": "swap"}, "parts has 'swap', allowed are name:value"),
+        ({"parts": "swap"}, "parts has 'swap'; allowed: name:value"),
         ({"parts": "swop:double"}, "unknown key 'swop'.*nearest: swap"),
         ({"edition": "fa15", "parts": "piggy_back:false"}, "never end"),
     ],
@@ -85,7 +85,7 @@ def test_parameters_that_make_no_game_are_refused(parameters: dict[str, Any], me
 
 
 def test_a_game_that_may_never_end_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"never end.*allowed are pig_out 1 or piggy_back true"):
+    with pytest.raises(ValueError, match=r"never end.*allowed: pig_out 1 or piggy_back true"):
         game_of(replace(EDITIONS["fa15"], piggy_back=False))
 
 
@@ -212,7 +212,7 @@ def test_observers_may_see_nothing_public() -> None:
     observer.set_from(state, 1)
     assert observer.tensor.tolist() == [0.0, 1.0]
     assert observer.string_from(state, 1) == "player 1"
-    with pytest.raises(ValueError, match="allowed are none"):
+    with pytest.raises(ValueError, match="allowed: none"):
         game.make_py_observer(kind, {"depth": 1})
 
 

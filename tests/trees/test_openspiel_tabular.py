@@ -46,7 +46,7 @@ def test_policies_with_memory_have_no_table() -> None:
     game = game_of(rules, memory=True)
     policy = to_tabular(game, np.ones((3, 3), int))
     assert {policy.action_probabilities(state)[1] for state in policy.states} == {1.0}
-    with pytest.raises(ValueError, match="allowed is memory=False"):
+    with pytest.raises(ValueError, match="allowed: memory=False"):
         from_tabular(game, policy)
 
 

@@ -148,7 +148,7 @@ def attack(
 def _check_one(strategies: list[str], only_with_field: dict[str, Any]) -> None:
     if len(strategies) > 1:
         raise BadInputError(
-            f"attack: {len(strategies)} strategies given, allowed is 1, or several with --field"
+            f"attack: {len(strategies)} strategies given; allowed: 1, or several with --field"
         )
     for name, value in only_with_field.items():
         if value not in {None, False}:
@@ -161,7 +161,7 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
     if mixed and cap is None and tradeoff is None:
         raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
     if cap is not None and not 0.5 <= cap <= 1.0:
-        raise BadInputError(f"--cap: {cap}, allowed are win rates from 0.5 to 1")
+        raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
 
 
 def _one(

@@ -45,7 +45,7 @@ def answer(
             )
     except CapError as error:
         more = "" if mixed else ", or --mixed"
-        raise BadInputError(f"{error}; allowed are higher caps, more --steps{more}") from error
+        raise BadInputError(f"{error}; allowed: higher caps, more --steps{more}") from error
     if tradeoff is not None:
         _write_curve(tradeoff, study.points, objective, game.rules.name, cap)
     found, chosen = study.answer, study.chosen

@@ -53,7 +53,7 @@ def export_game(
     )
     if not sizes.exact:
         raise BadInputError(
-            f"the tree has {sizes}, allowed are at most {gambit.MOST:,}: lower --goal or --max-dice"
+            f"the tree has {sizes}; allowed: at most {gambit.MOST:,}: lower --goal or --max-dice"
         )
     with refusing():
         gambit.write_efg(out, chosen, memory=memory)

@@ -150,7 +150,7 @@ class _Table:
     def _answer(self, line: str) -> None:
         number = re.fullmatch(r"(odds )?([0-9]{1,9})", line)
         if number and int(number[2]) not in self.session.legal:
-            self._say(f"{number[2]} dice: allowed are 0 to {self.rules.max_dice}")
+            self._say(f"{number[2]} dice; allowed: 0 to {self.rules.max_dice}")
         elif number and number[1]:
             self._odds(int(number[2]))
         elif number:

@@ -55,7 +55,7 @@ def tournament(
 ) -> None:
     """All-play-all: win rates, matches won, the contest's ranks."""
     if len(entries) < 2:
-        raise BadInputError(f"tournament: {len(entries)} strategy given, allowed are 2 or more")
+        raise BadInputError(f"tournament: {len(entries)} strategy given; allowed: 2 or more")
     check_output(out, (".csv", ".json"))
     check_output(plot, (".png",))
     game = load_game(rules)

@@ -96,7 +96,7 @@ def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
         If OpenSpiel wrote it in a way that is not known here.
     """
     if "[Meta]\nVersion: 1\n" not in state or _TABLE not in state:
-        raise ValueError("OpenSpiel: a solver's state of unknown format, allowed is version 1")
+        raise ValueError("OpenSpiel: a solver's state of unknown format; allowed: version 1")
     regrets = np.zeros((2, rules.goal, rules.goal, rules.max_dice + 1))
     sums = np.zeros_like(regrets)
     cells = iter(state.partition(_TABLE)[2].strip().split("<~>"))

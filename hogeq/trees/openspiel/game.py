@@ -111,7 +111,7 @@ def rules_of(parameters: Mapping[str, Any]) -> Rules:
         name, colon, text = part.partition(":")
         if not colon:
             raise ValueError(
-                f"{NAME}: parts has {part!r}, allowed are name:value pairs joined by +, as in "
+                f"{NAME}: parts has {part!r}; allowed: name:value pairs joined by +, as in "
                 "swap:double+hog_wild:true"
             )
         spec[name] = _read(name, text)
@@ -136,7 +136,7 @@ def _check_ends(rules: Rules) -> None:
     if not total_rises(rules):
         raise ValueError(
             f"{NAME}: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
-            "piggy_back false, allowed are pig_out 1 or piggy_back true"
+            "piggy_back false; allowed: pig_out 1 or piggy_back true"
         )
 
 
@@ -185,7 +185,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
     ) -> "HogObserver":
         """Observer of information states, or of the present state alone."""
         if params:
-            raise ValueError(f"{NAME}: observer parameters {params}, allowed are none")
+            raise ValueError(f"{NAME}: observer parameters {params}; allowed: none")
         kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         return HogObserver(self, kind)
 

@@ -66,7 +66,7 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
     """
     parameters = game.get_parameters()
     if parameters["memory"]:
-        raise ValueError(f"{NAME}: a policy of the game with memory, allowed is memory=False")
+        raise ValueError(f"{NAME}: a policy of the game with memory; allowed: memory=False")
     rules = rules_of(parameters)
     known = policy.policy_table() if hasattr(policy, "policy_table") else policy.to_dict()
     shape = (rules.goal, rules.goal, rules.max_dice + 1)
