@@ -194,22 +194,22 @@ def _shown(cell: object) -> str:
     return f"{cell:.12f}" if isinstance(cell, float) else str(cell)
 
 
-def budget_fields(effort: "SearchBudget") -> dict[str, Any]:
+def budget_fields(budget: "SearchBudget") -> dict[str, Any]:
     """Give a search budget as it stands in JSON."""
     return {
-        "starts": effort.starts,
-        "anneal_steps": effort.anneal_steps,
-        "damping": effort.damping,
-        "kicks": effort.perturbations,
-        "seed": effort.seed,
+        "starts": budget.starts,
+        "anneal_steps": budget.anneal_steps,
+        "damping": budget.damping,
+        "kicks": budget.perturbations,
+        "seed": budget.seed,
     }
 
 
-def budget_text(effort: "SearchBudget") -> str:
+def budget_text(budget: "SearchBudget") -> str:
     """Say a search budget in one line."""
     return (
-        f"effort: {effort.starts} starts, {effort.anneal_steps} anneal steps, "
-        f"damping {effort.damping}, {effort.perturbations} kicks, seed {effort.seed}"
+        f"effort: {budget.starts} starts, {budget.anneal_steps} anneal steps, "
+        f"damping {budget.damping}, {budget.perturbations} kicks, seed {budget.seed}"
     )
 
 

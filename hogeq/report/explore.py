@@ -31,8 +31,8 @@ class Counter:
         Its exact win rate.
     bound : float
         Win rate of the responder with full memory.
-    effort : SearchBudget
-        Search effort behind it.
+    budget : SearchBudget
+        Of the search for it.
     reach : float64 (G, G)
         Probability that it comes to move there.
     gains : float64 (G, G)
@@ -45,7 +45,7 @@ class Counter:
     usual: Matrix
     win_rate: float
     bound: float
-    effort: SearchBudget
+    budget: SearchBudget
     reach: Floats
     gains: Floats
     regions: Floats
@@ -75,7 +75,7 @@ class Explored:
     counter: Counter
 
 
-def explore(game: Game, strategy: ArrayLike, effort: SearchBudget) -> Explored:
+def explore(game: Game, strategy: ArrayLike, budget: SearchBudget) -> Explored:
     """Compute what the page tells of a strategy.
 
     Parameters
@@ -83,7 +83,7 @@ def explore(game: Game, strategy: ArrayLike, effort: SearchBudget) -> Explored:
     game : Game
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
-    effort : SearchBudget
+    budget : SearchBudget
         Of the search for the counter-matrix.
 
     Returns
@@ -111,7 +111,7 @@ def explore(game: Game, strategy: ArrayLike, effort: SearchBudget) -> Explored:
         values=np.where(reached[..., None], found.values, np.nan),
         reach=total,
         belief=belief,
-        counter=_counter(game, policy, effort),
+        counter=_counter(game, policy, budget),
     )
 
 
@@ -154,15 +154,15 @@ def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> F
     return lost
 
 
-def _counter(game: Game, policy: Floats, effort: SearchBudget) -> Counter:
-    found = attack(game, policy, effort)
+def _counter(game: Game, policy: Floats, budget: SearchBudget) -> Counter:
+    found = attack(game, policy, budget)
     cells = gains(game, found.matrix, policy)
     return Counter(
         matrix=found.matrix,
         usual=cells.usual,
         win_rate=found.win_rate,
         bound=full_memory_bound(game, policy),
-        effort=effort,
+        budget=budget,
         reach=cells.reach,
         gains=cells.gains,
         regions=region_gains(game, found.matrix, cells.usual, policy),

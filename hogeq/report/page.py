@@ -66,7 +66,7 @@ class Entry(NamedTuple):
     name: str
     strategy: NDArray[Any]
     """A matrix (G, G) or a policy (G, G, K)."""
-    effort: SearchBudget | None
+    budget: SearchBudget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
 
 
@@ -97,7 +97,7 @@ def entries(
     against: Sequence[tuple[str, NDArray[Any]]] = (),
     *,
     matrices: bool = True,
-    effort: SearchBudget | None = None,
+    budget: SearchBudget | None = None,
 ) -> list[Entry]:
     """List the strategies of a page: those of the runs, those named, and some built-in ones.
 
@@ -109,7 +109,7 @@ def entries(
         Strategies to compare with.
     matrices : bool
         Whether the runs' matrices can be explored, or are only compared with.
-    effort : SearchBudget, optional
+    budget : SearchBudget, optional
         Of the search for counter-matrices; by default that behind each run's final figures.
 
     Returns
@@ -118,7 +118,7 @@ def entries(
     """
     found = []
     for run in runs:
-        spent = effort or run.config.measure.final_attack or run.config.measure.attack
+        spent = budget or run.config.measure.final_attack or run.config.measure.attack
         found.append(Entry(f"{run.name}: average policy", run.policy, spent))
         found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     found += [Entry(name, strategy, None) for name, strategy in against]
@@ -162,8 +162,8 @@ def make(
     plotly = _plotly()
     explored: dict[str, Explored] = {}
     for entry in strategies:
-        if entry.effort is not None:
-            explored[entry.name] = explore(game, entry.strategy, entry.effort)
+        if entry.budget is not None:
+            explored[entry.name] = explore(game, entry.strategy, entry.budget)
         if progress is not None:
             progress()
     names = tuple(entry.name for entry in strategies)
@@ -289,7 +289,7 @@ def _counter(counter: Counter) -> dict[str, Any]:
         "usual": pack.fractions(counter.usual, 0),
         "win_rate": counter.win_rate,
         "bound": counter.bound,
-        "effort": plain(counter.effort),
+        "effort": plain(counter.budget),
         "reach": pack.floats(counter.reach),
         "gains": pack.floats(counter.gains),
         "regions": counter.regions.tolist(),

@@ -46,8 +46,9 @@ def test_what_is_not_said_of_the_memory() -> None:
 def test_a_position_where_play_never_comes() -> None:
     stay = np.zeros((12, 12), int)  # nobody rolls: some scores are jumped over
     never = np.argwhere(reach(GAME, stay).sum(axis=2) == 0.0)[0].tolist()
-    with pytest.raises(UnreachedError, match=f"never comes to {never[0]} points"):
-        analyze(GAME, *never, stay)
+    own, other = never
+    with pytest.raises(UnreachedError, match=f"never comes to {own} points"):
+        analyze(GAME, own, other, stay)
     assert np.isnan(mean_values(GAME, stay)[tuple(never)])
 
 

@@ -120,7 +120,7 @@ def attack(
 
     with refusing():
         rounds = kicks if kicks is not None else 0 if field else KICKS
-        effort = SearchBudget(
+        budget = SearchBudget(
             starts=starts,
             anneal_steps=anneal_steps,
             damping=damping,
@@ -131,10 +131,10 @@ def attack(
         if field:
             wanted: Objective = (objective or Goal.mean).value
             data, text, found = answer(
-                game, strategies, rivals, wanted, cap, mixed, effort, steps, tradeoff
+                game, strategies, rivals, wanted, cap, mixed, budget, steps, tradeoff
             )
         else:
-            data, text, found = _one(game, strategies[0], rivals[0], effort, plot)
+            data, text, found = _one(game, strategies[0], rivals[0], budget, plot)
     data["out"] = None if out is None else str(out)
     if out is not None:
         from hogeq.strategies.write import write_strategy
@@ -165,14 +165,14 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
 
 
 def _one(
-    game: "Game", name: str, target: Any, effort: "SearchBudget", plot: Path | None
+    game: "Game", name: str, target: Any, budget: "SearchBudget", plot: Path | None
 ) -> tuple[dict[str, Any], str, Any]:
     """Counter one strategy: the JSON object, the text and the counter-matrix."""
     from hogeq.response.bounds import full_memory_bound
     from hogeq.response.gains import gains, largest_gains
     from hogeq.response.search import attack
 
-    found = attack(game, target, effort)
+    found = attack(game, target, budget)
     bound = full_memory_bound(game, target)
     worth = gains(game, found.matrix, target)
     gap = found.matrix.astype(int) - worth.usual
@@ -191,7 +191,7 @@ def _one(
         "bound": bound,
         "starts": found.budget.starts,
         "sweeps": found.sweeps,
-        **budget_fields(effort),
+        **budget_fields(budget),
         "found": list(found.found),
         "reached": int(met.sum()),
         "deviates": int((met & (gap != 0)).sum()),
@@ -208,7 +208,7 @@ def _one(
         table(rows, left=3),
         "",
         f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]",
-        f"{budget_text(effort)}: {found.sweeps} sweeps",
+        f"{budget_text(budget)}: {found.sweeps} sweeps",
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
     ]
     if cells:

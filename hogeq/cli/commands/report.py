@@ -71,8 +71,8 @@ def report(
     with refusing():
         changes = {"starts": starts, "anneal_steps": anneal_steps}
         given = {key: value for key, value in changes.items() if value is not None}
-        effort = replace(found[0].config.measure.attack, **given) if given else None
-    strategies = page.entries(game, found, rivals, matrices=matrices, effort=effort)
+        budget = replace(found[0].config.measure.attack, **given) if given else None
+    strategies = page.entries(game, found, rivals, matrices=matrices, budget=budget)
     with (
         computing(None, jobs),
         progress_bar("strategies", len(strategies)) as bar,
