@@ -1,0 +1,12 @@
+"""Small games on which baselines are tried."""
+
+from typing import Any
+
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import rules_from
+
+SMALL = {"edition": "su20", "goal": 14, "max_dice": 3}
+
+
+def game(rules: Any) -> Game:
+    return compile_game(rules_from(rules))

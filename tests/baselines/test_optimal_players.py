@@ -1,0 +1,217 @@
+"""Hog Wild!, players that are optimal with full memory, and commands about baselines."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from hogeq import figures
+from hogeq.baselines import (
+    delta,
+    fa15_optimal,
+    fa22_optimal,
+    full_memory,
+    hog_wild_heuristic,
+    huan2020,
+    ignore_memory,
+    optimal,
+)
+from hogeq.baselines.registry import builtin
+from hogeq.baselines.second_place import guess_by_counting
+from hogeq.baselines.simple import always_roll
+from hogeq.baselines.tablebases import full_memory_win_rate
+from hogeq.cli import app
+from hogeq.evaluation.hidden import belief
+from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.rules import EDITIONS
+from hogeq.strategies.arrays import StrategyError
+from tests.baselines.small_games import SMALL, game
+from tests.naive import Play, State
+
+# --- Hog Wild! ------------------------------------------------------------------------------------
+
+
+def test_hog_wild_wins_what_its_author_says() -> None:
+    of = compile_game(EDITIONS["hw13"])
+    matrix = hog_wild_heuristic(of)
+    rate = win_rate(of, matrix, always_roll(of, 5)).win_rate
+    assert rate == pytest.approx(0.605, abs=5e-4)  # Hog Wild! [2]
+    # Reference figure [8]: the tablebase's matrix.
+    best = win_rate(of, optimal(of), always_roll(of, 5)).win_rate
+    assert best == pytest.approx(0.7208103567, abs=5e-11)
+    assert rate < best
+
+
+@pytest.mark.parametrize(
+    ("own", "opponent", "dice"),
+    [
+        # Nothing to adjust. Six-sided: 6 dice score 8.70, the most. Four-sided (the sum is 7): 4
+        # dice score 4.48, and no dice 5.
+        (10, 6, 6),
+        (3, 4, 0),
+        # Swaps that help. 31 is half of 62: 7 points away, which no dice score for sure; 1 away,
+        # which 10 dice score with probability 0.84. 45 is half of 90, the sum calls for four-sided
+        # dice, and 2 points away is worth 45 / 4 = 11.25; no dice are worth 10.
+        (24, 62, 0),
+        (30, 62, 10),
+        (43, 90, 1),
+        # Four-sided dice for the opponent: no dice make 70 and are worth 6 + 4.25; 1 point makes
+        # 63, and 10 dice are worth 7.30 + 0.84 * 4.25.
+        (10, 54, 0),
+        (8, 54, 10),
+        # Twice the points of no dice: 100; 99; 100, which is twice 50 and swaps.
+        (92, 30, 0),
+        (91, 30, 6),
+        (88, 50, 6),
+    ],
+)
+def test_hog_wild_by_hand(own: int, opponent: int, dice: int) -> None:
+    assert hog_wild_heuristic(compile_game(EDITIONS["hw13"]))[own, opponent] == dice
+
+
+def test_hog_wild_plays_by_any_rules() -> None:
+    for edition in EDITIONS:
+        of = game({"edition": edition, "goal": 10, "max_dice": 2})
+        assert hog_wild_heuristic(of).shape == (10, 10)
+
+
+# --- optimal players ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("player", "edition"), [(fa15_optimal, "fa15"), (fa22_optimal, "fa22")], ids=["fa15", "fa22"]
+)
+def test_an_editions_optimal_player_keeps_to_its_rules(player: Any, edition: str) -> None:
+    sizes = {"goal": 12, "max_dice": 3}
+    home = game({"edition": edition, **sizes})
+    assert np.array_equal(player(home), optimal(home))
+    assert np.array_equal(player(game({"edition": "su20", **sizes})), optimal(home))
+    assert np.array_equal(builtin(f"{edition}_optimal", home), optimal(home))
+
+
+def test_full_memory_wins_what_a_recursion_says() -> None:
+    of = game({"edition": "su20", "goal": 9, "max_dice": 2})
+    play, solved = Play(of.rules), solve(of)
+    index = {memory: place for place, memory in enumerate(of.memories)}
+    policy = delta.trembling(of, ignore_memory(of), 0.2)
+
+    @cache
+    def value(player: int, state: State) -> float:
+        rolls = range(of.num_actions)
+        if player == 0:
+            best = int(solved.rolls[state.own, state.opponent, index[state.memory]])
+            shares = [float(roll == best) for roll in rolls]
+        else:
+            shares = policy[state.own, state.opponent].tolist()
+        total = 0.0
+        for roll in rolls:
+            for branch in play.branches(state, roll):
+                over = branch.winner is not None
+                then = float(branch.winner == 0) if over else 1 - value(1 - player, branch.state)
+                total += shares[roll] * float(branch.chance) * then
+        return total
+
+    found = full_memory_win_rate(of, policy)
+    assert found.first == pytest.approx(value(0, State(0, 0)), abs=1e-13)
+    assert found.second == pytest.approx(1 - value(1, State(0, 0)), abs=1e-13)
+    assert found.win_rate > 0.5
+
+
+def test_full_memory_is_a_matrix_where_there_is_none() -> None:
+    of = game({"edition": "fa22", "goal": 12, "max_dice": 3})
+    assert np.array_equal(full_memory(of), optimal(of))
+    with pytest.raises(StrategyError, match=r"'full_memory': remembers.*allowed in compare"):
+        full_memory(game(SMALL))
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(json.dumps(SMALL))
+    return tmp_path
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_compare_with_full_memory(folder: Path) -> None:
+    of = game(SMALL)
+    want = full_memory_win_rate(of, huan2020(of))
+    arguments = ("--rules", "small.yaml")
+    found = ask("compare", "full_memory", "huan2020", *arguments)
+    assert [found[name] for name in want._fields] == list(want)
+    assert found["win_rate"] > 0.5
+    back = ask("compare", "huan2020", "full_memory", *arguments)
+    assert back["win_rate"] == pytest.approx(1 - want.win_rate, abs=1e-15)
+    assert back["first"] == pytest.approx(1 - want.second, abs=1e-15)
+    own = ask("compare", "full_memory", "full_memory", *arguments)
+    assert own["win_rate"] == 0.5
+    assert own["first"] == pytest.approx(solve(of).value, abs=1e-15)
+    # Without memory it is any other strategy.
+    own = ask("compare", "full_memory", "always_roll:5", "--rules", "hw13")
+    assert own["win_rate"] == pytest.approx(0.7208103567, abs=5e-11)  # [8]
+
+
+def test_beliefs_beside_their_guesses(folder: Path) -> None:
+    of = game(SMALL)
+    matrix, against = always_roll(of, 2), always_roll(of, 1)
+    position = ["--score", "9", "--opponent", "8", "--rules", "small.yaml"]
+    guessed = guess_by_counting(of, matrix, against)
+    truth = belief(of, matrix, against, 9, 8)
+    assert truth is not None
+    found = ask(
+        "beliefs", "always_roll:2", *position, "--against", "always_roll:1", "--plot", "b.png"
+    )
+    table = {(line["own_last"], line["opponent_last"]): line for line in found["memories"]}
+    for column, want in (
+        ("probability", truth),
+        ("counted", guessed.counted[9, 8]),
+        ("seed", guessed.looked_up[9, 8]),
+    ):
+        shares = [
+            table[memory.own, memory.opponent][column] if want[place] else 0.0
+            for place, memory in enumerate(of.memories)
+        ]
+        assert shares == want.tolist()
+        assert sum(shares) == pytest.approx(1.0, abs=1e-12)
+        if column != "probability":
+            distance = 0.5 * np.abs(truth - want).sum()
+            assert found["total_variation"][column] == pytest.approx(distance, abs=1e-15)
+            assert 0.0 < distance < 1.0
+    # Counting finds every memory that can be, and no other.
+    assert np.array_equal(truth > 0, guessed.counted[9, 8] > 0)
+    with Image.open(folder / "b.png") as image:
+        assert image.format == "PNG"
+    text = CliRunner().invoke(app, ["beliefs", "always_roll:2", *position]).stdout
+    assert "total variation distance of the guesses" in text
+
+
+def test_beliefs_where_turns_do_not_alternate(folder: Path) -> None:
+    found = ask("beliefs", "always_roll:5", "--score", "40", "--opponent", "42", "--rules", "su21")
+    assert found["total_variation"] is None
+    assert set(found["memories"][0]) == {"turn", "extra", "probability"}
+
+
+def test_a_figure_of_beliefs_refuses_what_does_not_fit(tmp_path: Path) -> None:
+    axes = ("own last", ["0", "1"]), ("opponent's last", ["0", "1", "2"])
+    figures.beliefs({"exact": np.full((2, 3), 1 / 6)}, tmp_path / "b.png", *axes, "su20")
+    with pytest.raises(ValueError, match=r"beliefs: exact has shape \(3, 2\); allowed: \(2, 3\)"):
+        figures.beliefs({"exact": np.full((3, 2), 1 / 6)}, tmp_path / "c.png", *axes)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        figures.beliefs({}, tmp_path / "c.png", *axes)
+    assert not (tmp_path / "c.png").exists()
