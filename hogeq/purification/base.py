@@ -46,8 +46,8 @@ class Purifier(ABC):
     (`hogeq.support.workers`), and the result does not depend on it.
     """
 
-    def __init__(self, **parameters: Any) -> None:
-        """Take the parameters by name; those of a purifier are what `parameters` makes of it."""
+    def __init__(self, **parameters: Any) -> None:  # noqa: B027 - for type checkers
+        """Take the parameters by name; the decorator `parameters` makes the real one."""
 
     @abstractmethod
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:

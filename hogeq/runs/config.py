@@ -185,7 +185,8 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     tree = parse_yaml(read_text(Path(path)), source)
     if tree is None:
         raise ConfigError(
-            f"{source}: the file is empty; allowed: a mapping with {', '.join(sorted(keys(ConfigKeys)))}"
+            f"{source}: the file is empty; allowed: a mapping with "
+            f"{', '.join(sorted(keys(ConfigKeys)))}"
         )
     if overrides:
         tree = apply_overrides(tree, overrides)

@@ -60,8 +60,8 @@ class Solver(ABC, Generic[State]):
 
     GROWS: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, **parameters: Any) -> None:
-        """Take the parameters by name; those of a solver are what `parameters` makes of its class."""
+    def __init__(self, **parameters: Any) -> None:  # noqa: B027 - for type checkers
+        """Take the parameters by name; the decorator `parameters` makes the real one."""
 
     @abstractmethod
     def init(self, game: Game) -> State:
