@@ -4,6 +4,8 @@ Sphinx, since it reads the numpy docstrings of the code as they are, checks ever
 needs no network; MyST, since the pages are Markdown that reads well without it too.
 """
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 from hogeq import __version__
@@ -47,6 +49,12 @@ def _escape_bars(_app: Any, _what: str, name: str, _thing: Any, _options: Any, l
         lines[:] = [line.replace("|", r"\|") for line in lines]
 
 
+def _forget_pages(app: Any, _config: Any) -> None:
+    """Remove the pages made for an earlier build: modules may be gone."""
+    shutil.rmtree(Path(app.srcdir) / "api", ignore_errors=True)
+
+
 def setup(app: Any) -> None:
-    """Connect the hook above."""
+    """Connect the hooks above."""
+    app.connect("config-inited", _forget_pages)
     app.connect("autodoc-process-docstring", _escape_bars)
