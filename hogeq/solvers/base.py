@@ -60,7 +60,7 @@ class Solver(ABC, Generic[State]):
 
     GROWS: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, **parameters: Any) -> None:  # noqa: B027 - for type checkers
+    def __init__(self, **parameters: Any) -> None:
         """Take the parameters by name; the decorator `parameters` makes the real one."""
 
     @abstractmethod
