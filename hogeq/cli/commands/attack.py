@@ -120,12 +120,13 @@ def attack(
 
     with refusing():
         rounds = kicks if kicks is not None else 0 if field else KICKS
+        as_named_here = {"kicks": rounds}  # messages call it as the option is called
         budget = SearchBudget(
             starts=starts,
             anneal_steps=anneal_steps,
             damping=damping,
             seed=seed,
-            kicks=rounds,  # named in messages as the option is
+            **as_named_here,
         )
     with computing(on, jobs):
         if field:
