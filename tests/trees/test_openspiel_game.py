@@ -72,9 +72,9 @@ def test_extra_turns_with_the_usual_dice_are_written_too() -> None:
     ("parameters", "message"),
     [
         ({"edition": "su19"}, "unknown edition 'su19'.*nearest"),
-        ({"goal": 0}, "goal is 0"),
+        ({"goal": 0}, r"rules\.goal: got 0; allowed: whole numbers from 1"),
         ({"parts": "swap"}, "parts has 'swap'; allowed: name:value"),
-        ({"parts": "swop:double"}, "unknown key 'swop'.*nearest: swap"),
+        ({"parts": "swop:double"}, r"rules\.swop: unknown key.*nearest: swap"),
         ({"edition": "fa15", "parts": "piggy_back:false"}, "never end"),
     ],
 )
