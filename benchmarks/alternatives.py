@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, record
 from hogeq.rules.turn import bonus, land, points_distribution, zero_points
-from hogeq.trees.gambit import lines
+from hogeq.trees.gambit import efg_lines
 from hogeq.trees.tree import HogTree
 
 Floats = NDArray[np.float64]
@@ -226,7 +226,7 @@ def _loops(turns: Any, policies: Any, value: Any) -> None:  # noqa: C901 - which
 
 def openspiel_tree(rules: Rules, policies: Sequence[Floats]) -> Callable[[], list[float]]:
     """OpenSpiel's own walk over a tree that it holds; its result is as that of `recursion`."""
-    text = "".join(lines(HogTree(rules), "Hog"))
+    text = "".join(efg_lines(HogTree(rules), "Hog"))
     game = pyspiel.load_efg_game(text)
     tables: list[dict[str, list[tuple[int, float]]]] = [{}, {}]
     for found in re.finditer(r'^p "" (\d) (\d+) "(\((\d+), (\d+)\))"', text, re.MULTILINE):

@@ -28,7 +28,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
 from hogeq.support.files import replacing
-from hogeq.trees.gambit import lines
+from hogeq.trees.gambit import efg_lines
 from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.sizes import count
@@ -99,7 +99,7 @@ def registered(rules: Rules) -> Any:
 
 def native(rules: Rules) -> Any:
     """OpenSpiel's solver on the same tree, held by OpenSpiel itself."""
-    text = "".join(lines(HogTree(rules), "Hog"))
+    text = "".join(efg_lines(HogTree(rules), "Hog"))
     return ALGORITHMS["cfr"](pyspiel.load_efg_game(text))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from common import arguments, publish, small_game, solved
 
 from hogeq import figures
-from hogeq.baselines.delta import exact
+from hogeq.baselines.delta import exact_distribution
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.evaluation.beliefs import total_variation
@@ -32,7 +32,7 @@ def main() -> None:
     }
     rows = []
     for name, strategy in strategies.items():
-        true, met = exact(game, strategy), reach(game, strategy).sum(axis=2)
+        true, met = exact_distribution(game, strategy), reach(game, strategy).sum(axis=2)
         guess = guess_by_counting(game, strategy)
         for kind, guessed in zip(("counted", "looked up"), guess, strict=True):
             apart = np.where(met > 0.0, total_variation(guessed, true), 0.0)

@@ -7,7 +7,7 @@
 from collections.abc import Callable
 
 from hogeq.baselines.hog_wild import hog_wild_heuristic
-from hogeq.baselines.registry import builtin, find_strategy, is_builtin, names, register
+from hogeq.baselines.registry import builtin, find_strategy, names, register
 from hogeq.baselines.second_place import delta_distribution, huan2020
 from hogeq.baselines.simple import always_roll, bacon, swap
 from hogeq.baselines.tablebases import (
@@ -74,7 +74,6 @@ __all__ = [
     "hog_wild_heuristic",
     "huan2020",
     "ignore_memory",
-    "is_builtin",
     "names",
     "optimal",
     "register",

@@ -1,6 +1,6 @@
-"""The dynamic program over the scores alone, given a guess of the hidden memory.
+"""Dynamic programming over the scores alone, given a belief about the hidden memory.
 
-With a guess every roll earns the bonus of Feral Hogs with a known probability, and backward
+With a belief every roll earns the bonus of Feral Hogs with a known probability, and backward
 induction over the scores gives a matrix: Huan (2020) [1], "The Final Strategy".
 """
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from hogeq.model.game import Game
 
 
-def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
-    """Matrix that is optimal if the memory is always distributed as guessed.
+def respond_to_beliefs(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
+    """Matrix that is optimal if the memory is always distributed as believed.
 
-    Backward induction over the scores. Both players know no more than the guess, and the opponent
-    errs: with probability `epsilon` a turn of the opponent's rolls any number of dice, all alike
-    (Huan 2020 [1], "Error Modeling").
+    Backward induction over the scores. Neither player knows more than the belief, and the opponent
+    errs: with probability `epsilon` a turn of the opponent's rolls a uniformly random number of
+    dice (Huan 2020 [1], "Error Modeling").
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def respond(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
         cells = np.zeros((2, turns.goal * turns.goal))
         for player in (0, 1):
             plain, fed = _roll_values(turns, total, worth[player])
-            # A value of a bonus that cannot be earned may be of no position at all.
+            # Where no bonus can be earned, `fed` may belong to no position at all.
             value = np.where(chance > 0.0, chance * fed, 0.0)
             value += np.where(chance < 1.0, (1.0 - chance) * plain, 0.0)
             best = value.max(axis=1)
@@ -78,7 +78,7 @@ def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, F
     own, opponent = turns.cells(total)
     rolled = turns.rolled[total]
     values = worth[own[:, None] + rolled.gain, opponent[:, None]] @ rolled.chance.T
-    plain, fed = values[:, : turns.rolls], values[:, turns.rolls :]
+    plain, fed = values[:, : turns.num_actions], values[:, turns.num_actions :]
     scored = own + turns.zero[opponent]
     plain[:, 0] = worth[scored, opponent]
     fed[:, 0] = worth[scored + turns.bonus, opponent]

@@ -4,7 +4,7 @@ A strategy sees the scores and not the points of the last turns, on which Feral 
 (2020) [1], "Constructing a Delta Distribution", guesses: a memory is as likely as the number of
 turns' outcomes that lead to it. `docs/sources.md` lists the sources.
 
-Sizes: G goal, K rolls, W records of one turn, H = W * W memories (own record, opponent's record).
+Sizes: G goal, K actions, W records of one turn, H = W * W memories (own record, opponent's record).
 A *seat* is 0 for who moved first in the game and 1 for the other.
 """
 
@@ -30,8 +30,8 @@ def entries(
 ) -> Counts:
     """Count the ways into every memory state.
 
-    A way in is one outcome of one roll, made in one memory state that play can come to; how
-    probable it is does not matter. The memory before the first turn is entered once. Huan (2020)
+    A way in is one outcome of one roll, made in one memory state that play can reach, however
+    small its probability. The memory before the first turn is entered once. Huan (2020)
     [1] counts so by counting the calls of a recursion that remembers its results: each state is
     expanded once, and called once for each of its predecessors' outcomes.
 
@@ -39,9 +39,9 @@ def entries(
     ----------
     game : Game
     first, second : array_like, optional
-        Who moves first and who moves second: a matrix (G, G); a policy (G, G, K), of which every
-        roll of positive probability is made; whole numbers (G, G, H), the rolls of a player who
-        remembers; or None, who makes every roll. `second` is `first` if not given.
+        Who moves first and who moves second: a matrix (G, G); a policy (G, G, K), whose rolls of
+        positive probability all count; whole numbers (G, G, H), the rolls of a player who
+        remembers; or None, any roll. `second` is `first` if not given.
 
     Returns
     -------
@@ -57,8 +57,9 @@ def entries(
     turns = diagonals_of(game)
     players = [_plays(game, first)]
     players.append(players[0] if second is None else _plays(game, second))
-    goal, records, rolls = turns.goal, turns.records, turns.rolls
-    after = np.zeros((goal, goal, records, 2, records), np.float32)  # t, u, record, seat, lane
+    goal, records, num_actions = turns.goal, turns.records, turns.num_actions
+    # Afterstates by t, u, record, seat, opponent's record.
+    after = np.zeros((goal, goal, records, 2, records), np.float32)
     found = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
     found[0, 0, 0, 0] = 1.0
     for total in range(2 * goal - 1):
@@ -67,12 +68,13 @@ def entries(
         # Whoever moved is now the opponent; what was the opponent's record is the mover's own.
         np.add.at(found, cell, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
         met = found[own * goal + opponent] > 0.0
-        made = np.empty((2, len(own), records, 2 * rolls), np.float32)
+        made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
         for seat, plays in enumerate(players):
-            rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, lane, roll
+            rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, opponent's, roll
             every = rolled.sum(axis=1, dtype=np.float32)
-            made[seat, ..., rolls:] = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
-            made[seat, ..., :rolls] = every - made[seat, ..., rolls:]
+            with_bonus = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
+            made[seat, ..., num_actions:] = with_bonus
+            made[seat, ..., :num_actions] = every - with_bonus
         _spread(turns, total, made, after)
     return np.ascontiguousarray(
         found.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
@@ -111,7 +113,7 @@ def _spread(turns: Diagonals, total: int, made: Counts, after: Counts) -> None:
         inside = scored < turns.goal
         other = opponent[inside]
         after[scored[inside], other, turns.zero_record[other]] += made[
-            :, inside, :, extra * turns.rolls
+            :, inside, :, extra * turns.num_actions
         ]
 
 
@@ -142,8 +144,8 @@ def own_entries(game: "Game", strategy: ArrayLike, against: ArrayLike | None = N
     return first
 
 
-def exact(game: "Game", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
-    """Distribution of the memory when a strategy plays itself: what counting estimates.
+def exact_distribution(game: "Game", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
+    """Exact distribution of the memory in self-play, which counting estimates.
 
     Parameters
     ----------
@@ -151,8 +153,8 @@ def exact(game: "Game", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
     tremble : float
-        Probability, 0 to 1, that a turn rolls any number of dice instead, all alike; if above 0,
-        play comes wherever it can.
+        Probability, 0 to 1, that a turn rolls a uniformly random number of dice instead; if above
+        0, every state that some play reaches is reached.
 
     Returns
     -------
@@ -166,15 +168,15 @@ def exact(game: "Game", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
     """
     from hogeq.evaluation.hidden import reach
 
-    masses = reach(game, trembling(game, strategy, tremble))
-    return over_seats(masses[None])
+    weights = reach(game, trembling(game, strategy, tremble))
+    return over_seats(weights[None])
 
 
 def trembling(game: "Game", strategy: ArrayLike, epsilon: float) -> Policy:
-    """Strategy that errs: with probability `epsilon`, any number of dice, all alike.
+    """Strategy that errs: with probability `epsilon`, a uniformly random number of dice.
 
-    The strongest response to it that is found, ``attack(game, trembling(game, s, epsilon))``, is
-    the perturbed best response to `s`: it is told what to do wherever an error can lead.
+    The response that ``attack(game, trembling(game, s, epsilon))`` finds is a perturbed best
+    response to `s`: chosen at every cell to which an error can lead.
 
     Parameters
     ----------

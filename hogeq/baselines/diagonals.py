@@ -1,6 +1,6 @@
-"""The turns of a game, diagonal by diagonal: what counting and backward induction walk over.
+"""The turns of a game, diagonal by diagonal, for counting and for backward induction.
 
-Sizes: G goal, K rolls, W records of one turn.
+Sizes: G goal, K actions, W records of one turn.
 """
 
 from functools import lru_cache
@@ -25,7 +25,7 @@ class RolledColumns(NamedTuple):
     recorded: Ints
     """(m,)"""
     chance: Floats
-    """(2 * K, m) probability, by bonus (no, yes) and roll; none for no dice."""
+    """(2 * K, m) probability, by bonus (no, yes) and roll; 0 for no dice."""
 
 
 class Diagonals:
@@ -41,10 +41,10 @@ class Diagonals:
 
     Attributes
     ----------
-    goal, rolls, records : int
+    goal, num_actions, records : int
         G, K and W.
     fires : bool (W, K)
-        Whether a roll earns the bonus, by the record of the own last turn.
+        Whether a roll earns the bonus, by the record of the mover's last turn.
     bonus : int
         Points of the bonus, 0 where the rules have none.
     zero, zero_record : int64 (G,)
@@ -57,11 +57,14 @@ class Diagonals:
 
     def __init__(self, rules: Rules) -> None:
         self.turns = turns = TurnTable(rules)
-        self.goal, self.rolls = rules.goal, rules.max_dice + 1
+        self.goal, self.num_actions = rules.goal, rules.max_dice + 1
         self.records = memory_sizes(rules)[2]
         added = np.array(
             [
-                [turns.memory_effect(Memory(own=own), roll).bonus for roll in range(self.rolls)]
+                [
+                    turns.memory_effect(Memory(own=own), roll).bonus
+                    for roll in range(self.num_actions)
+                ]
                 for own in range(self.records)
             ]
         )
@@ -79,19 +82,19 @@ class Diagonals:
         columns: dict[tuple[int, int], int] = {}
         found: list[tuple[int, int, float]] = []
         for extra in (0, 1):
-            for roll in range(1, self.rolls):
+            for roll in range(1, self.num_actions):
                 for points, _, recorded, chance in self.turns.branches(roll, sides):
                     key = points + extra * self.bonus, recorded
                     column = columns.setdefault(key, len(columns))
-                    found.append((extra * self.rolls + roll, column, float(chance)))
-        chances = np.zeros((2 * self.rolls, len(columns)))
+                    found.append((extra * self.num_actions + roll, column, float(chance)))
+        chances = np.zeros((2 * self.num_actions, len(columns)))
         for row, column, share in found:
             chances[row, column] = share
         gain, recorded = np.array(list(columns), np.int64).T
         return RolledColumns(gain, recorded, chances)
 
     def _land(self) -> None:
-        """Tabulate what afterstates come to, and those that stay open by the cell they reach."""
+        """Tabulate the afterstates that win, and the cells to which the others lead."""
         most = max(int(rolled.gain.max()) for rolled in self.rolled)
         top = self.goal + max(most, int(self.zero.max()) + self.bonus)
         self.won = np.zeros((top, self.goal))  # 1 if the mover has won
@@ -121,7 +124,7 @@ class Diagonals:
 
 
 def countable(game: "Game") -> bool:
-    """Whether counting is for this game: turns alternate, and all of them score."""
+    """Whether memory states can be counted: turns alternate, and every turn scores."""
     try:
         diagonals_of(game)
     except ValueError:

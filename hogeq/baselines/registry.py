@@ -14,7 +14,7 @@ from hogeq.support.messages import nearest, shown
 if TYPE_CHECKING:
     from hogeq.model.game import Game
 
-LIKE = 0.6  # how alike a name must be to be told as the nearest
+LIKE = 0.6  # least likeness of a name that a message suggests
 
 
 class Builtin(NamedTuple):
@@ -85,11 +85,6 @@ def names() -> dict[str, str]:
 def _options(entry: Builtin) -> str:
     defaults = ",".join(f"{option}={value}" for option, value in entry.options.items())
     return f" (options :{defaults})" if defaults else ""
-
-
-def is_builtin(spec: str) -> bool:
-    """Whether `spec` starts with the name of a built-in strategy."""
-    return spec.partition(":")[0] in _BUILTINS
 
 
 def builtin(spec: str, game: "Game") -> Matrix | Policy:
@@ -177,7 +172,7 @@ def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str,
 def find_strategy(
     spec: str, game: "Game", trust: bool = False, *, time_limit: float = 60.0
 ) -> Matrix | Policy:
-    """Give what a user calls a strategy: one known by name, or a file.
+    """Find a strategy by its name or its file.
 
     Parameters
     ----------
@@ -195,14 +190,15 @@ def find_strategy(
     Raises
     ------
     StrategyError
-        If it is neither, or as `builtin` and `read_strategy` say.
+        If it is neither, or if `builtin` or `read_strategy` refuses it.
     """
-    if is_builtin(spec):
+    name = spec.partition(":")[0]
+    if name in _BUILTINS:
         return builtin(spec, game)
     if Path(spec).suffix.lower() not in SUFFIXES + PICKLES:
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
             f"strategy {shown(spec)}: no built-in; allowed: {', '.join(names())}"
-            f"{nearest(spec.partition(':')[0], known, LIKE)}; and no file ending in {', '.join(SUFFIXES)}"
+            f"{nearest(name, known, LIKE)}; and no file ending in {', '.join(SUFFIXES)}"
         )
     return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)

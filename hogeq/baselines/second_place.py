@@ -1,7 +1,7 @@
 """The second place of summer 2020: dynamic programming over a counted delta distribution.
 
-Huan (2020) [1] is its author's report, with the code. What it leaves open, and which choices come
-closest to the published results, is told in ``docs/huan2020.md``.
+Huan (2020) [1] is its author's report, with the code. ``docs/huan2020.md`` lists what it leaves
+open, and which choices come closest to the published results.
 """
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from hogeq.baselines import delta
-from hogeq.baselines.belief_response import respond
+from hogeq.baselines.belief_response import respond_to_beliefs
 from hogeq.baselines.tablebases import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.arrays import StrategyError
@@ -29,16 +29,24 @@ _Rounds: TypeAlias = Annotated[int, Field(ge=0, le=1000)]
 
 
 class PlayCounts(NamedTuple):
-    """Ways into the memory states, before any strategy has played itself."""
+    """Counts of the ways into the memory states that need no strategy's self-play."""
 
     possible: delta.Counts
-    """(2, G, G, H), by seat: above 0 where some rolls of both players lead."""
+    """(2, G, G, H), by seat: above 0 where some play leads."""
     perfect: delta.Counts
     """(2, G, G, H): counts of two players who remember everything and play best."""
 
 
 def first_guess(game: "Game") -> PlayCounts:
     """Count the ways into memory states, of any play and of perfect play.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    PlayCounts
 
     Raises
     ------
@@ -123,11 +131,11 @@ def huan2020(
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
     beliefs = over_seats(weights(guess, None, draft_weight))
-    matrix = respond(game, beliefs, epsilon)
+    matrix = respond_to_beliefs(game, beliefs, epsilon)
     for _ in range(rounds):
         own = WALKS * delta.entries(game, matrix)
         beliefs = over_seats(weights(guess, own, weight))
-        matrix = respond(game, beliefs, epsilon)
+        matrix = respond_to_beliefs(game, beliefs, epsilon)
     return matrix
 
 
@@ -207,8 +215,8 @@ def delta_distribution(
         matrix = ignore_memory(game)
         mean = np.zeros((game.goal, game.goal, game.memory_size))
         for number in range(1, rounds + 1):
-            mean += (delta.exact(game, matrix, tremble) - mean) / number
-            matrix = respond(game, mean, epsilon)
+            mean += (delta.exact_distribution(game, matrix, tremble) - mean) / number
+            matrix = respond_to_beliefs(game, mean, epsilon)
     except ValueError as error:
         raise StrategyError(f"strategy 'delta_distribution': {error}") from error
     return matrix

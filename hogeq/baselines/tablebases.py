@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
-    from hogeq.model.workspace import WinRate
 
 
 def optimal(game: "Game") -> Matrix:
@@ -53,7 +52,7 @@ def ignore_memory(game: "Game") -> Matrix:
     Raises
     ------
     StrategyError
-        If positions of the game can recur.
+        If that game may never end, or is too large to compile.
     """
     plain = replace(game.rules, feral_hogs="none", time_trot=False, extra_turn_sides=None)
     return _solution("ignore_memory", plain)
@@ -62,7 +61,7 @@ def ignore_memory(game: "Game") -> Matrix:
 def full_memory(game: "Game") -> Matrix:
     """Matrix of the tablebase; refused where the tablebase remembers more than the scores.
 
-    What it wins there is told by :func:`full_memory_win_rate`.
+    :func:`hogeq.evaluation.tablebase.full_memory_win_rate` gives its win rate there.
 
     Parameters
     ----------
@@ -83,32 +82,6 @@ def full_memory(game: "Game") -> Matrix:
             "allowed in compare, and in tablebase --against"
         )
     return _solution("full_memory", game.rules)
-
-
-def full_memory_win_rate(game: "Game", strategy: Matrix | Policy) -> "WinRate":
-    """Exact win rate of optimal play with full memory against a strategy.
-
-    The rolls are those that are best against a player who remembers everything too: no response
-    to `strategy`, which :func:`hogeq.response.bounds.full_memory_bound` is.
-
-    Parameters
-    ----------
-    game : Game
-    strategy : array
-        A matrix (G, G) or a policy (G, G, K).
-
-    Returns
-    -------
-    WinRate
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed, or positions of the game can recur.
-    """
-    from hogeq.evaluation.tablebase import solve
-
-    return solve(game).against(strategy)
 
 
 def fa15_optimal(game: "Game") -> Matrix:

@@ -1,4 +1,4 @@
-"""What every roll at a position is worth."""
+"""Win probability of every roll at one position."""
 
 from typing import Literal, NamedTuple
 
@@ -24,7 +24,7 @@ class RollValue(NamedTuple):
     dice: int
     win_probability: float
     behind: float
-    """Win probability short of the best roll's; not negative."""
+    """By how much the win probability falls short of the best roll's; not negative."""
     played: float | None
     """Probability with which the strategy rolls it; None in optimal play."""
 
@@ -80,7 +80,8 @@ def analyze(
     UnreachedError
         If a belief is needed and play never comes to the position.
     ValueError
-        If the strategy is malformed or the game cannot be solved.
+        If the strategy is malformed, or `memory` is none of the game's, or a score out of range in
+        optimal play.
 
     Examples
     --------
@@ -105,10 +106,10 @@ def analyze(
     if memory is not None:
         values = by_memory[game.memories.index(memory)]
     elif game.has_memory:
-        masses = belief(game, policy, None, score, opponent)
-        if masses is None:
+        weights = belief(game, policy, None, score, opponent)
+        if weights is None:
             raise UnreachedError(f"play never comes to {score} points against {opponent}")
-        values = masses @ by_memory
+        values = weights @ by_memory
     else:
         values = by_memory[0]
     order = best_first(values)

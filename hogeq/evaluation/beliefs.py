@@ -30,15 +30,16 @@ def fold(rules: Rules, shares: ArrayLike) -> Floats:
 
 
 def over_seats(weights: ArrayLike) -> Floats:
-    """Distribution of the memory from weights that each seat gives it.
+    """Distribution of the memory, averaged over the two seats.
 
-    The mean of the two seats' distributions, since a strategy is not told its seat; where one seat
-    has no weight at all, the other's alone, as Huan (2020) [1] has it.
+    The mean of the two seats' distributions, since a strategy does not see its seat; where one seat
+    has no weight, the other's alone, as in Huan (2020) [1]. A seat is 0 for who moved first in the
+    game and 1 for the other.
 
     Parameters
     ----------
     weights : array_like, shape (2, ..., H)
-        Not negative.
+        Weight of each memory by seat, not negative.
 
     Returns
     -------

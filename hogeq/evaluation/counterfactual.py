@@ -33,8 +33,8 @@ def action_values(
     """Counterfactual value of every action at every information set.
 
     An information set joins hidden states that the scores do not tell apart. The value of an action
-    is its win probability in each of them, play going on by the strategies, times the weight of the
-    hidden state, summed. Under imperfect recall the player's own reach does not cancel, so the
+    is the sum, over these states, of its win probability, play going on by the strategies, times
+    the weight of the state. Under imperfect recall the player's own reach does not cancel, so the
     weight matters.
 
     Parameters
@@ -50,7 +50,7 @@ def action_values(
         information set is met twice. "counterfactual" leaves the player's own actions out (each
         counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5. "belief" divides the
         values of "reach" by the reach of the information set: the win probability, given that it is
-        reached. It is 0 where play never gets to.
+        reached. It is 0 where play never comes.
 
     Returns
     -------

@@ -29,7 +29,8 @@ def remembering_win_rate(game: Game, rolls: ArrayLike, strategy: ArrayLike) -> W
     Raises
     ------
     ValueError
-        If `rolls` has another shape or rolls that the game has not, or `strategy` is malformed.
+        If `rolls` has the wrong shape or is out of range, if `strategy` is malformed, or if
+        positions of a game with hidden memory can recur.
     """
     table = np.asarray(rolls)
     shape = (game.goal, game.goal, game.memory_size)

@@ -25,6 +25,11 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     float64 (G, G, H)
         By own score, opponent's score and memory (`Game.memories`).
 
+    Raises
+    ------
+    StrategyError
+        If a strategy is malformed.
+
     Examples
     --------
     >>> import hogeq
@@ -44,7 +49,7 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
 
 
 def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
-    """Win probability of the player to move, averaged over the hidden memory as play makes it.
+    """Win probability of the player to move, averaged over the belief about the hidden memory.
 
     Parameters
     ----------
@@ -55,7 +60,12 @@ def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     Returns
     -------
     float64 (G, G)
-        NaN, in games with a hidden memory, where play never comes.
+        In games with a hidden memory NaN where play never comes.
+
+    Raises
+    ------
+    StrategyError
+        If a strategy is malformed.
 
     Examples
     --------
@@ -68,10 +78,10 @@ def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     by_memory = values(game, a, b)
     if not game.has_memory:
         return by_memory[:, :, 0]
-    masses = reach(game, a, b)
-    totals = masses.sum(axis=2)
+    weights = reach(game, a, b)
+    totals = weights.sum(axis=2)
     average = np.full(totals.shape, np.nan)
-    np.divide((by_memory * masses).sum(axis=2), totals, out=average, where=totals > 0.0)
+    np.divide((by_memory * weights).sum(axis=2), totals, out=average, where=totals > 0.0)
     return average
 
 
@@ -94,6 +104,11 @@ def hidden_action_values(
     Returns
     -------
     float64 (len(cells), H, K)
+
+    Raises
+    ------
+    StrategyError
+        If a strategy is malformed.
     """
     work = _played(game, policy_of(game, a), b)
     if cells is None:
@@ -116,6 +131,11 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     -------
     float64 (G, G, H)
         A fair coin says who starts. The sum is the expected number of turns of that player.
+
+    Raises
+    ------
+    StrategyError
+        If a strategy is malformed.
 
     Examples
     --------
@@ -151,6 +171,11 @@ def belief(
     float64 (H,) or None
         Sums to 1; None if play never gets there.
 
+    Raises
+    ------
+    StrategyError
+        If a strategy is malformed.
+
     Examples
     --------
     >>> import hogeq
@@ -161,9 +186,9 @@ def belief(
     >>> game.memories[belief.argmax()], round(float(belief.max()), 3)
     (Memory(turn=0, extra=0, own=1, opponent=1), 0.711)
     """
-    masses = reach(game, a, b)[score, opponent]
-    total = masses.sum()
-    return None if total <= 0.0 else masses / total
+    weights = reach(game, a, b)[score, opponent]
+    total = weights.sum()
+    return None if total <= 0.0 else weights / total
 
 
 def _played(game: Game, policy: Floats, b: ArrayLike | None) -> Workspace:

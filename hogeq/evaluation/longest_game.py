@@ -7,7 +7,7 @@ import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.outcomes import MemoryEffect, TurnTable
+from hogeq.rules.outcomes import MemoryEffect, TurnTable, total_rises
 from hogeq.support.aliases import Ints
 
 
@@ -27,9 +27,7 @@ class _TurnEnd(NamedTuple):
 
 
 def longest_game(rules: Rules) -> int | None:
-    """Longest that a game can last.
-
-    Both players and all dice work together to prolong it.
+    """Most turns that a game can last, if both players and all dice prolong it.
 
     Parameters
     ----------
@@ -38,14 +36,14 @@ def longest_game(rules: Rules) -> int | None:
     Returns
     -------
     int or None
-        Turns of both players together, extra turns counted; None if there is no limit, since a
-        turn can leave both scores as they were.
+        Turns of both players together, extra turns counted; None if there may be no limit, since
+        a turn can leave the sum of the scores as it was.
 
     Notes
     -----
     Tong (2023) [4] derives 181 turns for its game, twice 91 less 1.
     """
-    if rules.pig_out == 0 and not rules.piggy_back:
+    if not total_rises(rules):
         return None
     return _LongestGame(rules).turns()
 

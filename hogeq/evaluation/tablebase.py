@@ -125,7 +125,7 @@ class Tablebase:
         Raises
         ------
         ValueError
-            If the strategy is malformed.
+            If the strategy is malformed, or positions of a game with hidden memory can recur.
         """
         if self.game.has_memory:
             return remembering_win_rate(self.game, self.rolls, strategy)
@@ -174,7 +174,7 @@ def full_memory_win_rate(game: Game, strategy: ArrayLike | None = None) -> WinRa
     Raises
     ------
     ValueError
-        If the game cannot be solved or the strategy is malformed.
+        If the strategy is malformed, or positions of a game with hidden memory can recur.
     """
     solved = solve(game)
     if strategy is None:

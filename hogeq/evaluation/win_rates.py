@@ -72,7 +72,22 @@ def _checked(game: Game, strategy: ArrayLike) -> NDArray[Any]:
 
 
 def mover_value(game: Game, strategy: ArrayLike) -> float:
-    """Win probability at the start of whoever moves first, both playing `strategy`.
+    """Win probability of whoever moves first, both players using one strategy.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    StrategyError
+        If the strategy is malformed.
 
     Examples
     --------

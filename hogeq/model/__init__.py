@@ -1,1 +1,1 @@
-"""A game as arrays: compiled from rules, and passed over by kernels."""
+"""A game as arrays: the compiler from rules, and the passes over them."""

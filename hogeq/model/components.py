@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.tables import Ints, Tables
+from hogeq.kernels.tables import Tables
+from hogeq.support.aliases import Ints
 
 MOST_UNKNOWNS = 256  # U of the largest component that is solved
 

@@ -35,7 +35,7 @@ class Game:
     memories : tuple of Memory, length H
         Every value of the hidden memory of the player to move.
     plan : Plan or None
-        With which passes are compiled for this game, if it is large.
+        For which passes are compiled; None unless the game is large.
 
     Examples
     --------

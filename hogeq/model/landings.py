@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from hogeq.kernels.tables import Floats
 from hogeq.model.layout import Layout
 from hogeq.model.outcomes import OutcomeArrays
 from hogeq.rules.outcomes import TurnTable
+from hogeq.support.aliases import Floats
 
 
 class LandingArrays:

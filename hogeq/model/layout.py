@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.handover import KEPT, SCATTERED, SWAPPED
-from hogeq.kernels.tables import Ints, Strides
+from hogeq.kernels.tables import Strides
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import TurnTable
+from hogeq.support.aliases import Ints
 
 LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.tables import Ints
 from hogeq.model.layout import Layout
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
+from hogeq.support.aliases import Ints
 
 Mode = tuple[int, int, bool]  # kind of dice, bonus, whether the roll forces an extra turn
 

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq.kernels.tables import Cycles, Floats, Ints
+from hogeq.kernels.tables import Cycles
 from hogeq.model.layout import Layout
 from hogeq.rules.memory import record
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.turn import sums_without_ones
+from hogeq.support.aliases import Floats, Ints
 
 
 class Term(NamedTuple):

@@ -14,14 +14,8 @@ from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.support.aliases import Floats
 
-
-def _plain(policies: Floats) -> Floats:
-    """Policies as kernels are compiled for: neighbouring doubles, not read-only."""
-    return np.require(policies, np.float64, ["C", "W"])
-
-
 TIE = passes.TIE
-"""Values closer than this, in win probability, are equal."""
+"""Win probabilities that differ by less than this are ties."""
 
 
 class Role(IntEnum):
@@ -147,7 +141,12 @@ class Workspace:
     def cell_reach(self, policies: Floats) -> Floats:
         """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
 
-        As :meth:`forward`, but of the memories nothing may be asked afterwards.
+        As :meth:`forward`, but without the reach of memories, which no pass may use afterwards.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`forward`.
         """
         self._pass_forward(policies, memories=False)
         return self.infoset_reach.copy()
@@ -192,6 +191,12 @@ class Workspace:
         `values` is filled if it is to be kept, which is for EVALUATE and FULL_MEMORY only, the
         latter always; it costs a large game half as much again. FULL_MEMORY writes the best roll of
         every memory to `choice`, int8 (G, G, H), if that is given: the fewest dice on ties.
+
+        Raises
+        ------
+        RuntimeError
+            If the role needs the reach of memories, and the last pass forward was
+            :meth:`cell_reach`.
         """
         self._values_kept = keep or role == Role.FULL_MEMORY or self._plan is None
         if self._plan is not None and not self._values_kept:
@@ -238,10 +243,10 @@ class Workspace:
         return first, last, changes
 
     def backward_by(self, memory_values: MemoryValues) -> tuple[float, float]:
-        """Pass over all cells; a function says what every memory is worth to the player to move.
+        """Pass over all cells; a function gives the value of every memory to the player to move.
 
-        It sees the memory, so it can play rolls that depend on it; being called from Python once a
-        cell and player it takes a second or two in a game to 100.
+        So rolls may depend on the memory. The function is called in Python once for each cell and
+        player, which takes a second or two in a game to 100.
 
         Parameters
         ----------
@@ -323,6 +328,11 @@ class Workspace:
         out = np.zeros((self._slots, self.counterfactual_values.shape[2]), self.values.dtype)
         passes.hidden_values(self.tables, self.values[player], own, opponent, out)
         return out[self.tables.memory_slot]
+
+
+def _plain(policies: Floats) -> Floats:
+    """Policies as kernels are compiled for: contiguous float64, not read-only."""
+    return np.require(policies, np.float64, ["C", "W"])
 
 
 class Duels:

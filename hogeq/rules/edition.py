@@ -36,7 +36,8 @@ class Rules:
     hog_wild : bool
         Four-sided dice when the two scores' sum is a multiple of 7, 0 included.
     feral_hogs : {"none", "points", "dice"}
-        3 more points when the dice rolled are 2 away from this of the own previous turn.
+        3 more points when the dice rolled are 2 away from the points, or the dice, of the mover's
+        last turn.
     square_swine : bool
         A mover's new score that is a perfect square becomes the next one.
     piggy_back : bool

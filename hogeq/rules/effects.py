@@ -1,4 +1,4 @@
-"""What a turn did, part by part, for people."""
+"""What each part of the rules did in a turn, in words."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -21,7 +21,7 @@ class Memory(NamedTuple):
     extra: int = 0
     """1 if this turn is an extra turn."""
     own: int = 0
-    """Record (see `record`) of the own last turn."""
+    """Record (see `record`) of this player's last turn."""
     opponent: int = 0
     """Record of the opponent's last turn."""
 
@@ -88,8 +88,8 @@ def record(rules: Rules, dice: int, points: int) -> int:
     Returns
     -------
     int
-        The points, with all that no legal roll is 2 away from in one last class; or the dice;
-        or 0 if Feral Hogs is not in play.
+        The points, all numbers too large for any roll to be 2 away from sharing the last class; or
+        the dice; or 0 if Feral Hogs is not in play.
     """
     if rules.feral_hogs == "points":
         return min(points, rules.max_dice + FERAL_DISTANCE + 1)
@@ -112,7 +112,7 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
     Returns
     -------
     Memory
-        A swap of scores does not move it: each player keeps the own record.
+        A swap of scores leaves records as they are: each player keeps their own.
     """
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
     if again:

@@ -97,7 +97,7 @@ class TurnTable:
         return self._branches[key]
 
     def free(self, opponent: int) -> Branch:
-        """Tell what rolling no dice scores against a score of `opponent`, which is certain."""
+        """Give the one result of rolling no dice against a score of `opponent`."""
         if opponent not in self._free:
             self._free[opponent] = self._branch(0, zero_points(self.rules, opponent), Fraction(1))
         return self._free[opponent]
@@ -107,7 +107,7 @@ class TurnTable:
         return Branch(points, gift, record(self.rules, dice, points), probability)
 
     def memory_effect(self, memory: Memory, dice: int) -> MemoryEffect:
-        """Tell what the memory of the player to move adds to rolling `dice` dice."""
+        """Bonus and forced extra turn that the mover's memory adds to rolling `dice` dice."""
         return MemoryEffect(bonus(self.rules, memory, dice), trots(self.rules, memory, dice))
 
     def land(self, score: int, opponent: int) -> Landing:
@@ -119,7 +119,7 @@ class TurnTable:
         return next_memory(self.rules, memory, recorded, again)
 
     def most(self) -> tuple[int, int]:
-        """Most points that a turn can score, without a bonus, and most that it can give away."""
+        """Most points that a turn can score, without a bonus, and most that it can give."""
         branches = [self.free(opponent) for opponent in range(self.rules.goal)]
         for sides in kinds_of_dice(self.rules):
             for dice in range(1, self.rules.max_dice + 1):
@@ -128,7 +128,7 @@ class TurnTable:
         return max(points), max(gifts)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
-        """List what can come of one turn.
+        """List every way in which one turn can end.
 
         Parameters
         ----------

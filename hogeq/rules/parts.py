@@ -17,7 +17,7 @@ HOG_WILD_SIDES = 4
 """Hog Wild: sides of the dice then."""
 
 FERAL_DISTANCE = 2
-"""Feral Hogs: how far the dice rolled must be from the record of the own previous turn."""
+"""Feral Hogs: how far the dice rolled must be from the record of the mover's last turn."""
 
 FERAL_BONUS = 3
 """Feral Hogs: points that this earns."""
@@ -280,7 +280,7 @@ MORE_BOAR: dict[str, Callable[[int, int], bool]] = {
 """(Mover's new score, opponent's score) -> does the mover take an extra turn?"""
 
 FERAL_HOGS: tuple[str, ...] = ("none", "points", "dice")
-"""What of the mover's own previous turn must be 2 away from the dice rolled to earn 3 points.
+"""What the dice rolled must be 2 away from, of the mover's last turn, to earn 3 points.
 
 "points" as in summer 2020 [1] and spring 2020 [6], "dice" as in fall 2019 [6].
 """

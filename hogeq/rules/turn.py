@@ -132,7 +132,7 @@ def _boosted(rules: Rules, points: int) -> int:
 
 
 def bonus(rules: Rules, memory: Memory, dice: int) -> int:
-    """Feral Hogs: 3 points if `dice` is 2 away from the own last turn's record, else 0."""
+    """Feral Hogs: 3 points if `dice` is 2 away from the record of the mover's last turn, else 0."""
     fires = rules.feral_hogs != "none" and abs(dice - memory.own) == FERAL_DISTANCE
     return FERAL_BONUS if fires else 0
 

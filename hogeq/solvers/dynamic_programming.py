@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines import delta, second_place
-from hogeq.baselines.belief_response import respond
+from hogeq.baselines.belief_response import respond_to_beliefs
 from hogeq.baselines.diagonals import countable
 from hogeq.baselines.tablebases import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
@@ -107,7 +107,7 @@ class DynamicProgramming(Solver[DynamicState]):
             policy = self._response(game, state.policy)
         elif countable(game):
             beliefs = self._beliefs(game, state, iteration)
-            policy = policy_of(game, respond(game, beliefs, self.epsilon))
+            policy = policy_of(game, respond_to_beliefs(game, beliefs, self.epsilon))
         else:
             policy = self._greedy(game, state.policy)
         changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()
@@ -125,7 +125,7 @@ class DynamicProgramming(Solver[DynamicState]):
 
     def _beliefs(self, game: Game, state: DynamicState, iteration: int) -> Floats:
         if self.memory == "exact":
-            met = delta.exact(game, state.policy, self.tremble)
+            met = delta.exact_distribution(game, state.policy, self.tremble)
             return state.beliefs + (met - state.beliefs) / iteration
         guess = _first_guess(game)
         if iteration == 1:

@@ -6,7 +6,6 @@ probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
@@ -20,7 +19,7 @@ from hogeq.support.messages import shown
 ROW_SUM_TOLERANCE = 1e-9
 
 MOST_DICE = 127
-"""Most dice that a matrix can say: what int8 holds."""
+"""Most dice that a matrix can hold, being int8."""
 
 
 class StrategyError(ValueError):
@@ -28,7 +27,7 @@ class StrategyError(ValueError):
 
 
 def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> Matrix:
-    """Copy a table of dice to roll, once every cell is known to be good.
+    """Check a table of dice to roll, and copy it.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> 
 
 
 def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> Policy:
-    """Copy a table of roll probabilities, once every row is known to be a distribution.
+    """Check a table of roll probabilities, and copy it.
 
     Parameters
     ----------
@@ -126,7 +125,7 @@ def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
 
 
 def check_strategy(strategy: npt.ArrayLike, goal: int, max_dice: int) -> Policy:
-    """Give a matrix or a policy as a policy, once it is known to be valid.
+    """Check a matrix or a policy, and give it as a policy.
 
     Parameters
     ----------
@@ -253,9 +252,3 @@ def _refuse_excess(row: int, column: int, goal: int, name: str) -> NoReturn:
 
 def _allowed(goal: int) -> str:
     return f"allowed: {goal} rows of {goal} whole numbers"
-
-
-def label(path: Path) -> str:
-    """Give a path as a message names it."""
-    text = str(path)
-    return text if text.isprintable() else ascii(text)

@@ -1,4 +1,4 @@
-"""Policies of the strategies that a game's players use, once they are known to be valid."""
+"""Strategies as validated policies of a game."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Strategy files: read with suspicion, written whole.
+"""Strategy files: their formats, and reading them with suspicion.
 
 ========== ======================================== ===================================
 suffix     matrix                                   policy
@@ -38,11 +38,10 @@ from hogeq.strategies.arrays import (
     check_matrix,
     check_policy,
     is_policy,
-    label,
 )
 from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.messages import one_line, shown
+from hogeq.support.messages import one_line, shown, shown_path
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -103,7 +102,7 @@ def read_strategy(
     (20, 20)
     """
     path = Path(path)
-    name = label(path)
+    name = shown_path(path)
     if path.suffix.lower() in PICKLES:
         raise _pickle_refused(path)
     suffix = known_suffix(path)
@@ -130,7 +129,7 @@ def known_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
-        raise StrategyError(f"{label(path)}: {given}; allowed: {', '.join(SUFFIXES)}")
+        raise StrategyError(f"{shown_path(path)}: {given}; allowed: {', '.join(SUFFIXES)}")
     return suffix
 
 
@@ -142,7 +141,7 @@ def _pickle_refused(path: Path) -> StrategyError:
         f"json.dump([[int(n) for n in row] for row in table], open({str(target)!a}, 'w'))"
     )
     return StrategyError(
-        f"{label(path)}: pickles are refused, since opening one can run any code; convert one "
+        f"{shown_path(path)}: pickles are refused, since opening one can run any code; convert one "
         f"that you trust by: python3 -c {shlex.quote(code)}"
     )
 
@@ -153,12 +152,12 @@ def _readable_size(path: Path, most: int) -> int:
         found = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = getattr(error, "strerror", None) or error
-        raise StrategyError(f"{label(path)}: cannot be read: {reason}") from error
+        raise StrategyError(f"{shown_path(path)}: cannot be read: {reason}") from error
     if not stat.S_ISREG(found.st_mode):
-        raise StrategyError(f"{label(path)}: is not a file")
+        raise StrategyError(f"{shown_path(path)}: is not a file")
     if found.st_size > most:
         raise StrategyError(
-            f"{label(path)}: has {found.st_size} bytes; allowed: {most} for a strategy"
+            f"{shown_path(path)}: has {found.st_size} bytes; allowed: {most} for a strategy"
         )
     return found.st_size
 
@@ -169,7 +168,7 @@ def _read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             return file.read(size)
     except OSError as error:
-        raise StrategyError(f"{label(path)}: cannot be read: {error.strerror}") from error
+        raise StrategyError(f"{shown_path(path)}: cannot be read: {error.strerror}") from error
 
 
 def _decode(data: bytes, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows of probabilities from regrets, sums and values: what solvers share."""
+"""Rows of probabilities from regrets, sums and values, as solvers need them."""
 
 import numpy as np
 
@@ -36,6 +36,6 @@ def softmax(scores: Floats) -> Floats:
 
 
 def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:
-    """Divide counterfactual values by the reach of their rows; zero where play never gets."""
+    """Divide counterfactual values by the reach of their rows; zero where play never comes."""
     rows = infoset_reach[..., None]
     return np.divide(values, rows, out=np.zeros_like(values), where=rows > 0.0)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from hogeq.strategies import child
-from hogeq.strategies.arrays import StrategyError, label
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.messages import shown_path
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
 
@@ -42,7 +43,7 @@ def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[in
     StrategyError
         It did not answer in time, crashed, or said what is wrong.
     """
-    name = label(path)
+    name = shown_path(path)
     most = 2**16 + 8 * goal * goal  # bytes that an honest answer takes
     # -I: neither our environment nor the current folder; -B: no bytecode left behind.
     command = [sys.executable, "-I", "-B", child.__file__, str(path.absolute())]

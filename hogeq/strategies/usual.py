@@ -1,4 +1,4 @@
-"""What a strategy usually rolls."""
+"""The most probable roll of a strategy at each position."""
 
 from typing import Any
 

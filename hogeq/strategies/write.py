@@ -1,4 +1,4 @@
-"""Strategy files, written whole."""
+"""Writing strategy files, whole or not at all."""
 
 import io
 import json
@@ -15,12 +15,11 @@ from hogeq.strategies.arrays import (
     check_matrix,
     check_policy,
     is_policy,
-    label,
 )
 from hogeq.strategies.read import known_suffix
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
-from hogeq.support.messages import shown
+from hogeq.support.messages import shown, shown_path
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
@@ -32,7 +31,7 @@ def write_strategy(
     max_dice: int | None = None,
     player_name: str | None = None,
 ) -> None:
-    """Write a strategy in the format that the path's suffix says, whole or not at all.
+    """Write a strategy in the format of the path's suffix, whole or not at all.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def write_strategy(
     """
     path = Path(path)
     suffix = known_suffix(path)
-    name = label(path)
+    name = shown_path(path)
     strategy: Matrix | Policy
     goal = len(array) if goal is None else goal
     if is_policy(array):

@@ -3,6 +3,7 @@
 import difflib
 import reprlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 MOST: Final = 200
@@ -24,6 +25,12 @@ def shown(value: object) -> str:
     """Write a value as a message repeats it: as Python would in ASCII, but short."""
     text = " ".join(_SHOWN.repr(value).splitlines())
     return _short(text.encode("ascii", "backslashreplace").decode(), MOST)
+
+
+def shown_path(path: Path) -> str:
+    """Write a path as a message repeats it."""
+    text = str(path)
+    return text if text.isprintable() else ascii(text)
 
 
 def nearest(given: object, known: Iterable[str], cutoff: float = 0.0) -> str:

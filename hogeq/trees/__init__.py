@@ -1,1 +1,1 @@
-"""Game trees: what other programs and the audit of recall walk over."""
+"""Game trees: their export to other programs, and the audit of recall."""

@@ -1,7 +1,7 @@
 """What the information sets of a game forget, and what follows for theory.
 
-A player who acts on the scores alone forgets what was on the table a moment ago. This module says
-what exactly, by walking every history of a small game, and shows each loss by a smallest witness:
+A player who acts on the scores alone forgets how they came about. This module finds out what
+exactly, by walking every history of a small game, and shows each loss by a smallest witness:
 two histories that end in one information set.
 
 Notation, for a player i: X(h) is the sequence of information sets that i met on the way to h and
@@ -40,7 +40,7 @@ from dataclasses import replace
 
 from hogeq.rules import Rules
 from hogeq.rules.outcomes import total_rises
-from hogeq.trees.forgetting import NEVER_TWICE, twice, two_pasts, untraced, well_formed
+from hogeq.trees.forgetting import twice, two_pasts, untraced, well_formed
 from hogeq.trees.recall import (
     Audit,
     Finding,
@@ -58,11 +58,13 @@ from hogeq.trees.recall import (
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import HogTree, Tree
 
-MOST = 1_000_000
+MOST_NODES = 1_000_000
 """Most nodes of a tree to walk: some ten seconds."""
 
-TURNS = 4
+HORIZON = 4
 """Turns to look ahead in a game that may never end."""
+
+_NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"
 
 
 def audit_tree(
@@ -184,23 +186,23 @@ def audit(rules: Rules, *, memory: bool = False) -> Audit:
     ends = total_rises(rules)
     tree = HogTree(rules, memory=memory)
     if ends:
-        sizes = count(tree, most=MOST)
+        sizes = count(tree, most=MOST_NODES)
         if not sizes.exact:
             raise ValueError(
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
-                f"{sizes}; allowed: at most {MOST:,}: lower goal or max_dice"
+                f"{sizes}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
             )
-    found = audit_tree(tree, ranked=ends and not memory, longest=None if ends else TURNS)
+    found = audit_tree(tree, ranked=ends and not memory, longest=None if ends else HORIZON)
     if ends:
-        proven = found.findings["no absent-mindedness"]._replace(note=NEVER_TWICE)
+        proven = found.findings["no absent-mindedness"]._replace(note=_NEVER_TWICE)
         found.findings["no absent-mindedness"] = proven
     return found
 
 
 def small(rules: Rules, goal: int, max_dice: int) -> Rules:
-    """Give the same rules with a lower goal and fewer dice; never higher or more.
+    """Give the same rules with a goal and dice of at most these.
 
-    What histories of the small game show of forgetting, they show of the big one. A turn depends
+    A loss of recall in the small game is one in the big game too. A turn depends
     on the goal only by ending the game, and not on dice that nobody rolls: so what leads to a move
     in the small game leads to a move in the big one, in the same information set.
     """

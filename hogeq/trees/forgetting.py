@@ -1,4 +1,4 @@
-"""What an information set forgets, found without listing histories."""
+"""Tests of recall: perfect recall, A-loss recall, absent-mindedness, well-formedness."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator
@@ -18,6 +18,14 @@ from hogeq.trees.recall import (
     smallest,
 )
 from hogeq.trees.tree import Chance, End, Tree
+
+# Notes of findings, as people read them.
+_EVERY = "whatever the refinement"
+_COARSEST = "with respect to the coarsest refinement that has perfect recall"
+_FINEST = "with respect to perfect information"
+_NEITHER = "neither the coarsest refinement that has perfect recall nor perfect information will do"
+_NEVER = "the opponent's past of the first never goes with the own past of the second"
+_NO_PLAY = "no play with the own past of the second can end as one through the first can"
 
 
 def two_pasts(infoset: Hashable, parts: Pasts) -> Witness | None:
@@ -54,15 +62,6 @@ def twice(walk: Walk) -> Iterator[Witness | None]:
                     break
 
 
-_EVERY = "whatever the refinement"
-
-_COARSEST = "with respect to the coarsest refinement that has perfect recall"
-
-_FINEST = "with respect to perfect information"
-
-_NEITHER = "neither the coarsest refinement that has perfect recall nor perfect information will do"
-
-
 def well_formed(
     tree: Tree, walk: Walk, pasts: dict[Hashable, Pasts], *, ranked: bool
 ) -> tuple[Finding, Finding]:
@@ -96,11 +95,6 @@ def well_formed(
         else:
             found.append(Finding(None, refuted, _NEITHER))
     return found[0], found[1]
-
-
-_NEVER = "the opponent's past of the first never goes with the own past of the second"
-
-_NO_PLAY = "no play with the own past of the second can end as one through the first can"
 
 
 def _unmatched_past(walk: Walk, infoset: Hashable, parts: Pasts) -> Witness | None:
@@ -199,6 +193,3 @@ def _pairs(
         if len(shortest) > 1:
             one, two = list(shortest.values())[:2]
             yield Witness(infoset, one, two, note)
-
-
-NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"

@@ -14,12 +14,12 @@ from hogeq.support.files import write_whole
 from hogeq.trees.sizes import Sizes, count
 from hogeq.trees.tree import PLAYERS, Chance, Choice, End, HogTree, Tree
 
-MOST = 2_000_000
+MOST_NODES = 2_000_000
 """Most nodes of a file: some 100 MB, and more memory than most programs that read it have."""
 
 
-def sizes(rules: Rules, *, memory: bool = False) -> Sizes:
-    """Sizes of the tree of a game, counted up to `MOST` nodes.
+def tree_sizes(rules: Rules, *, memory: bool = False) -> Sizes:
+    """Sizes of the tree of a game, counted up to `MOST_NODES` nodes.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def sizes(rules: Rules, *, memory: bool = False) -> Sizes:
             f"export: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
             "piggy_back false; allowed: pig_out 1 or piggy_back true"
         )
-    return count(HogTree(rules, memory=memory), most=MOST)
+    return count(HogTree(rules, memory=memory), most=MOST_NODES)
 
 
 def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
@@ -53,24 +53,24 @@ def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
     Raises
     ------
     ValueError
-        If the tree has more than `MOST` nodes, or no end.
+        If the tree has more than `MOST_NODES` nodes, or no end.
     OSError
         If the file cannot be written.
     """
-    found = sizes(rules, memory=memory)
-    if not found.exact or found.nodes > MOST:
+    found = tree_sizes(rules, memory=memory)
+    if not found.exact or found.nodes > MOST_NODES:
         raise ValueError(
             f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
-            f"{found}; allowed: at most {MOST:,}: lower goal or max_dice"
+            f"{found}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
         )
     what = "everything remembered" if memory else "only the scores seen"
     title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"
-    text = "".join(lines(HogTree(rules, memory=memory), title))
+    text = "".join(efg_lines(HogTree(rules, memory=memory), title))
     write_whole(Path(path), text.encode())
     return found
 
 
-def lines(tree: Tree, title: str) -> Iterator[str]:
+def efg_lines(tree: Tree, title: str) -> Iterator[str]:
     """Lines of the file of any game tree of two players; the winner gets 1, the loser -1.
 
     Parameters
@@ -87,7 +87,7 @@ def lines(tree: Tree, title: str) -> Iterator[str]:
     --------
     >>> from hogeq.rules import rules_from
     >>> rules = rules_from({"edition": "fa22", "goal": 2, "max_dice": 1, "sides": 2})
-    >>> print(*list(lines(HogTree(rules), "Hog"))[:5], sep="", end="")
+    >>> print(*list(efg_lines(HogTree(rules), "Hog"))[:5], sep="", end="")
     EFG 2 R "Hog" { "A" "B" }
     c "" 1 "" { "A begins" 1/2 "B begins" 1/2 } 0
     p "" 1 1 "(0, 0)" { "0" "1" } 0

@@ -1,4 +1,4 @@
-"""What an audit of recall finds: information sets, what they forget, and witnesses."""
+"""Histories of a tree by information set, and what an audit of recall finds in them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

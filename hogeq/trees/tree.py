@@ -1,4 +1,4 @@
-"""Game trees, one node at a time: what other programs and the audit of recall walk over.
+"""Game trees, one node at a time, for export and for the audit of recall.
 
 A tree is a root and a function from states to nodes. Different histories may lead to equal
 states, so a tree can be counted without being walked. Hog's own tree is :class:`HogTree`; any
@@ -66,11 +66,11 @@ class TreePosition(NamedTuple):
     memory: Memory
     """Of the mover."""
     dice: int | None = None
-    """Dice being rolled; None while the mover has not decided."""
+    """Dice being rolled; None before the mover has chosen."""
     winner: int | None = None
     """Player, 0 or 1, once the game is over."""
     past: tuple[str, ...] | None = None
-    """Everything that has happened, where players remember it."""
+    """Everything that has happened, if players remember it; otherwise None."""
 
 
 class HogTree:

@@ -1,4 +1,4 @@
-"""Witnesses of forgetting: played again, and told to people."""
+"""Witnesses of forgetting: replayed, and written as sentences."""
 
 from hogeq.rules import Rules
 from hogeq.rules.outcomes import TurnTable
@@ -41,7 +41,7 @@ def shows(rules: Rules, witness: Witness) -> bool:
 
 
 def tell(rules: Rules, history: History) -> str:
-    """Say a history for people, with the scores of A and B after every turn.
+    """Write a history as sentences, with the scores of A and B after every turn.
 
     Parameters
     ----------
@@ -52,20 +52,25 @@ def tell(rules: Rules, history: History) -> str:
     Returns
     -------
     str
+
+    Raises
+    ------
+    ValueError
+        If the history is none of this game.
     """
-    said = []
+    sentences = []
     turns = TurnTable(rules)
     positions = replay(rules, history)
     for before, after, move in zip(positions, positions[1:], history, strict=False):
         if before.mover == START:
-            said.append(f"{move.action}.")
-        elif after.dice is None:  # a roll is told once its points are known
+            sentences.append(f"{move.action}.")
+        elif after.dice is None:  # a roll is written once its points are known
             dice = before.dice or 0
             points = int(move.action) if dice else turns.free(before.opponent).points
             extra = turns.memory_effect(before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
-            said.append(
+            sentences.append(
                 f"{PLAYERS[before.mover]} rolls {dice} for {points}{more}: {scores[0]}-{scores[1]}."
             )
-    return " ".join(said)
+    return " ".join(sentences)

@@ -15,7 +15,7 @@ from hogeq.baselines import (
     ignore_memory,
     optimal,
 )
-from hogeq.baselines.belief_response import respond
+from hogeq.baselines.belief_response import respond_to_beliefs
 from hogeq.baselines.diagonals import countable
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.second_place import first_guess, weights
@@ -330,7 +330,7 @@ def test_exact_is_what_play_makes_of_the_memory() -> None:
     policy = delta.trembling(of, matrix, 0.1)
     assert np.allclose(policy.sum(axis=2), 1.0, atol=1e-15)
     assert policy[3, 4, matrix[3, 4]] == pytest.approx(0.9 + 0.1 / 4, abs=1e-15)
-    found = delta.exact(of, matrix, 0.1)
+    found = delta.exact_distribution(of, matrix, 0.1)
     play = Play(of.rules)
     masses = Match(play, policy, policy).reach()
     for cell in [(0, 0), (5, 3), (9, 11), (13, 13)]:
@@ -348,8 +348,8 @@ def test_a_response_to_certainty_is_the_best_roll() -> None:
     of = game(SMALL)
     certain = np.zeros((of.goal, of.goal, of.memory_size))
     certain[:, :, -1] = 1.0
-    assert np.array_equal(respond(of, certain), ignore_memory(of))
-    assert np.array_equal(respond(of, 0.0 * certain), ignore_memory(of))
+    assert np.array_equal(respond_to_beliefs(of, certain), ignore_memory(of))
+    assert np.array_equal(respond_to_beliefs(of, 0.0 * certain), ignore_memory(of))
 
 
 def test_knowing_the_distribution_beats_counting(su20: Game, second: NDArray[np.int8]) -> None:
@@ -369,6 +369,6 @@ def test_malformed_players_and_beliefs_are_refused() -> None:
     with pytest.raises(ValueError, match="rolls have shape"):
         delta.entries(of, np.zeros((14, 14, 9), np.int64))
     with pytest.raises(ValueError, match=r"beliefs: shape is \(14, 14\)"):
-        respond(of, np.zeros((14, 14)))
+        respond_to_beliefs(of, np.zeros((14, 14)))
     with pytest.raises(ValueError, match=r"epsilon: got -0\.1"):
         delta.trembling(of, always_roll(of, 1), -0.1)

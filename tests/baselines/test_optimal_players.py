@@ -24,10 +24,9 @@ from hogeq.baselines import (
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.baselines.simple import always_roll
-from hogeq.baselines.tablebases import full_memory_win_rate
 from hogeq.cli import app
 from hogeq.evaluation.hidden import belief
-from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS

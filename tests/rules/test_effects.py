@@ -1,4 +1,4 @@
-"""What a turn did, as people are told."""
+"""What a turn did, in words."""
 
 import pytest
 

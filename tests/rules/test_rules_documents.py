@@ -59,7 +59,7 @@ def test_points_for_rolling_no_dice(edition: str, opponent: int, points: int) ->
     assert zero_points(EDITIONS[edition], opponent) == points
 
 
-def test_free_bacon_of_seed_004_before_primes() -> None:
+def test_free_bacon_of_fall_2015_before_primes() -> None:
     bacon = ZERO_DICE[FA15.zero_dice]
     assert [bacon(42), bacon(48), bacon(7)] == [5, 9, 8]
 
@@ -97,7 +97,7 @@ def test_hog_wild_dice(rules: Rules, total: int, sides: int) -> None:
 # --- Feral Hogs -----------------------------------------------------------------------------------
 
 
-def test_feral_hogs_of_seed_000() -> None:
+def test_feral_hogs_of_summer_2020() -> None:
     assert [k for k in range(11) if bonus(SU20, START, k)] == [2]  # a first turn of two dice
     assert [k for k in range(11) if bonus(SU20, Memory(own=2), k)] == [0, 4]  # 0 dice count too
     assert [k for k in range(11) if bonus(SU20, Memory(own=12), k)] == [10]
@@ -118,7 +118,7 @@ def test_feral_hogs_of_fall_2019_remembers_dice() -> None:
     assert [k for k in range(11) if bonus(FA19, Memory(own=3), k)] == [1, 5]
 
 
-def test_a_swap_leaves_each_player_the_own_memory() -> None:
+def test_a_swap_leaves_each_player_their_own_memory() -> None:
     turn = play_turn(SU20, 30, 33, Memory(own=5, opponent=9), 1, [6])
     assert (turn.landing.score, turn.landing.opponent) == (33, 36)
     assert turn.memory == Memory(own=9, opponent=6)
@@ -236,7 +236,7 @@ def test_time_trot_counts_extra_turns_and_is_rearmed_by_a_normal_one() -> None:
     assert (third.again, third.memory) == (True, Memory(turn=3, extra=1))
 
 
-def test_more_boar_chains_with_eight_sided_dice_in_seed_002() -> None:
+def test_more_boar_chains_with_eight_sided_dice_in_summer_2021() -> None:
     first = play_turn(SU21, 20, 43, Memory(turn=4), 1, [5])  # More Boar example 1: 25 against 43
     assert first.landing == Landing(25, 43, again=True, winner=None)
     assert first.memory == Memory(turn=5, extra=1)

@@ -17,7 +17,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
-from hogeq.trees.gambit import lines, sizes, write_efg
+from hogeq.trees.gambit import efg_lines, tree_sizes, write_efg
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
 
@@ -64,7 +64,7 @@ def test_sizes_by_hand() -> None:
     No dice always win: 1, 2 x |0 - 2| + 1 = 5 or 1 more point, squares raised. One die of two sides
     wins with 1, raised to 4, or from 2 with anything.
     """
-    found = sizes(TINY)
+    found = tree_sizes(TINY)
     assert (found.choices, found.chances, found.ends) == (6, 7, 14)
     assert found.infosets == (3, 3)
     assert found.depth == 7
@@ -78,7 +78,7 @@ def test_sizes_by_hand() -> None:
 
 def test_the_smallest_file_in_full() -> None:
     rules = rules_from({"edition": "fa22", "goal": 1, "max_dice": 1, "sides": 2})
-    assert "".join(lines(HogTree(rules), 'A "test"')) == (
+    assert "".join(efg_lines(HogTree(rules), 'A "test"')) == (
         'EFG 2 R "A \\"test\\"" { "A" "B" }\n'
         'c "" 1 "" { "A begins" 1/2 "B begins" 1/2 } 0\n'
         'p "" 1 1 "(0, 0)" { "0" "1" } 0\n'
