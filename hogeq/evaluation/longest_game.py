@@ -63,8 +63,8 @@ class _LongestGame:
         self.following = np.array(  # (2, W, H): moves again, record, memory
             [
                 [
-                    [place[self.table.next_memory(memory, kept, again)] for memory in memories]
-                    for kept in range(memory_sizes(rules)[2])
+                    [place[self.table.next_memory(memory, recorded, again)] for memory in memories]
+                    for recorded in range(memory_sizes(rules)[2])
                 ]
                 for again in (False, True)
             ]
@@ -125,9 +125,9 @@ class _LongestGame:
     def _zero(self, opponent: Ints) -> Iterator[_TurnEnd]:
         """Ways to end a turn of no dice."""
         free = [self.table.free(score)[:3] for score in opponent.tolist()]
-        points, gifts, kept = np.array(free, np.int64).T
+        points, gifts, recorded = np.array(free, np.int64).T
         for (extra, forced), members in self._by_effect(0).items():
-            yield _TurnEnd(points + extra, gifts, kept, forced, np.array(members))
+            yield _TurnEnd(points + extra, gifts, recorded, forced, np.array(members))
 
     def _by_effect(self, roll: int) -> dict[MemoryEffect, list[int]]:
         groups: dict[MemoryEffect, list[int]] = {}
@@ -144,8 +144,8 @@ class _LongestGame:
             branches = [self.table.branches(roll, kind) for kind in sides]
             for index, memory in enumerate(self.table.memories):
                 extra, forced = self.table.memory_effect(memory, roll)
-                for points, gift, kept, _ in branches[memory.extra]:
-                    members = groups.setdefault((points + extra, gift, kept, forced), [])
+                for points, gift, recorded, _ in branches[memory.extra]:
+                    members = groups.setdefault((points + extra, gift, recorded, forced), [])
                     if not members or members[-1] != index:
                         members.append(index)
         found = [_TurnEnd(*key, np.array(members)) for key, members in groups.items()]

@@ -74,7 +74,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
     def step(self, game: Game, state: OpenSpielState) -> OpenSpielState:
         """`repeats` iterations of OpenSpiel's."""
         done = int(state.iteration)
-        text = _openspiel().go_on(
+        text = _openspiel().advance(
             self.algorithm,
             game.rules,
             self.seed,

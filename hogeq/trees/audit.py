@@ -202,8 +202,8 @@ def audit(rules: Rules, *, memory: bool = False) -> Audit:
 def small(rules: Rules, goal: int, max_dice: int) -> Rules:
     """Give the same rules with a goal and dice of at most these.
 
-    A loss of recall in the small game is one in the big game too. A turn depends
-    on the goal only by ending the game, and not on dice that nobody rolls: so what leads to a move
-    in the small game leads to a move in the big one, in the same information set.
+    A loss of recall in the small game is one in the big game too. A turn depends on the goal only
+    by ending the game, and not on dice that nobody rolls: so what leads to a move in the small game
+    leads to a move in the big one, in the same information set.
     """
     return replace(rules, goal=min(goal, rules.goal), max_dice=min(max_dice, rules.max_dice))

@@ -9,10 +9,9 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import total_rises
 from hogeq.support.files import write_whole
 from hogeq.trees.sizes import Sizes, count
-from hogeq.trees.tree import PLAYERS, Chance, Choice, End, HogTree, Tree
+from hogeq.trees.tree import PLAYERS, Chance, Choice, End, HogTree, Tree, refuse_endless
 
 MOST_NODES = 2_000_000
 """Most nodes of a file: some 100 MB, and more memory than most programs that read it have."""
@@ -26,11 +25,7 @@ def tree_sizes(rules: Rules, *, memory: bool = False) -> Sizes:
     ValueError
         If the game may never end.
     """
-    if not total_rises(rules):
-        raise ValueError(
-            f"export: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
-            "piggy_back false; allowed: pig_out 1 or piggy_back true"
-        )
+    refuse_endless(rules, "export")
     return count(HogTree(rules, memory=memory), most=MOST_NODES)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import Outcome, TurnTable
+from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
 
 PLAYERS = ("A", "B")
 
@@ -165,3 +165,24 @@ def children(node: Node) -> Iterator[Hashable]:
     if not isinstance(node, End):
         for branch in node.branches:
             yield branch[-1]
+
+
+def refuse_endless(rules: Rules, where: str) -> None:
+    """Refuse rules under which a game may never end.
+
+    Parameters
+    ----------
+    rules : Rules
+    where : str
+        What the message begins with.
+
+    Raises
+    ------
+    ValueError
+        If a turn can leave the sum of the scores as it was.
+    """
+    if not total_rises(rules):
+        raise ValueError(
+            f"{where}: a game that may never end has no finite tree: pig_out is {rules.pig_out} "
+            "and piggy_back false; allowed: pig_out 1 or piggy_back true"
+        )

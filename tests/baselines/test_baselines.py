@@ -324,7 +324,7 @@ def test_weights_are_looked_up_in_order() -> None:
     assert not found[guess.possible == 0].any()
 
 
-def test_exact_is_what_play_makes_of_the_memory() -> None:
+def test_exact_distribution_is_that_of_self_play() -> None:
     of = game(SMALL)
     matrix = ignore_memory(of)
     policy = delta.trembling(of, matrix, 0.1)
@@ -332,11 +332,11 @@ def test_exact_is_what_play_makes_of_the_memory() -> None:
     assert policy[3, 4, matrix[3, 4]] == pytest.approx(0.9 + 0.1 / 4, abs=1e-15)
     found = delta.exact_distribution(of, matrix, 0.1)
     play = Play(of.rules)
-    masses = Match(play, policy, policy).reach()
+    reached = Match(play, policy, policy).reach()
     for cell in [(0, 0), (5, 3), (9, 11), (13, 13)]:
         want = np.array(
             [
-                float(sum(masses.get((player, State(*cell, memory)), 0) for player in (0, 1)))
+                float(sum(reached.get((player, State(*cell, memory)), 0) for player in (0, 1)))
                 for memory in of.memories
             ]
         )

@@ -30,7 +30,7 @@ def test_optimal_play_from_a_known_memory() -> None:
     assert {roll.played for roll in found.rolls} == {None}
 
 
-def test_what_is_not_said_of_the_memory() -> None:
+def test_memory_where_none_is_given() -> None:
     start = analyze(GAME, 0, 0)
     assert (start.source, start.memory) == ("start", Memory())
     average = analyze(GAME, 3, 5, POLICY)
@@ -52,7 +52,7 @@ def test_a_position_where_play_never_comes() -> None:
     assert np.isnan(mean_values(GAME, stay)[tuple(never)])
 
 
-def test_mean_values_are_averaged_as_play_comes_there() -> None:
+def test_mean_values_are_averaged_over_the_belief() -> None:
     found = mean_values(GAME, POLICY, MATRIX)
     shares = belief(GAME, POLICY, MATRIX, 3, 5)
     assert shares is not None
@@ -60,7 +60,7 @@ def test_mean_values_are_averaged_as_play_comes_there() -> None:
     np.testing.assert_array_equal(mean_values(PLAIN, MATRIX), values(PLAIN, MATRIX)[:, :, 0])
 
 
-def test_the_player_who_remembers() -> None:
+def test_win_rate_of_the_player_with_full_memory() -> None:
     for game in (GAME, PLAIN):
         itself = full_memory_win_rate(game)
         assert itself == (0.5, solve(game).value, 1.0 - solve(game).value)

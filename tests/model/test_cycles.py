@@ -228,7 +228,7 @@ def test_only_games_whose_turns_can_score_nothing_have_cycles() -> None:
 
 
 @GAMES
-def test_blocks_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str) -> None:
+def test_components_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str) -> None:
     twin = twin_of(name)
     game, found = twin.game, twin.game.tables.cycles
     goal, count = game.goal, game.memory_size
@@ -242,12 +242,14 @@ def test_blocks_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str)
     reached = np.linalg.matrix_power(np.eye(goal * goal) + joined, 4) > 0  # pairs are the longest
     order = found.component_cells
     assert sorted(order) == list(cells)
-    block = np.zeros(goal * goal, int)
-    block[order] = np.repeat(
+    component = np.zeros(goal * goal, int)
+    component[order] = np.repeat(
         np.arange(len(found.component_start) - 1), np.diff(found.component_start)
     )
-    assert ((block[:, None] == block) == (reached & reached.T)).all()
-    assert (block[:, None] >= block)[joined].all()  # solved backward, what a cell needs comes first
+    assert ((component[:, None] == component) == (reached & reached.T)).all()
+    assert (component[:, None] >= component)[
+        joined
+    ].all()  # solved backward, what a cell needs comes first
     assert (np.diff(total[order]) <= 0).all()
 
 
@@ -466,9 +468,11 @@ def test_fall_2015_without_piggy_back_conserves_what_flows(whole: Twin) -> None:
 
 def test_a_game_that_could_go_on_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ZERO_DICE, "nothing", lambda _: 0)
-    with pytest.raises(ValueError, match=r"rules: a game could go on .* 0 dice .* nothing") as said:
+    with pytest.raises(
+        ValueError, match=r"rules: a game could go on .* 0 dice .* nothing"
+    ) as refusal:
         compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing"))
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(refusal.value)
     # Nothing is given for no dice, so Piggy Back does not end it.
     with pytest.raises(ValueError, match="could go on for ever"):
         compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", pig_out=0, piggy_back=True))
@@ -488,8 +492,10 @@ def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
 
 
 def test_too_much_memory_of_a_turn_that_scores_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"rules: 440 unknowns .* 256.* feral_hogs dice") as said:
+    with pytest.raises(
+        ValueError, match=r"rules: 440 unknowns .* 256.* feral_hogs dice"
+    ) as refusal:
         compile_game(Rules(goal=20, pig_out=0, feral_hogs="dice"))
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(refusal.value)
     most = compile_game(Rules(goal=20, pig_out=0, feral_hogs="points")).tables.cycles
     assert 2 * np.diff(most.entry_start).max() <= MOST_UNKNOWNS

@@ -119,7 +119,7 @@ def test_averages_are_openspiel_s_where_nothing_is_forgotten(spec: dict[str, Any
 
 
 def test_restored_cfr_plus_goes_on_as_plain_cfr() -> None:
-    """Why `openspiel.go_on` repeats CFR+ from the start; OpenSpiel 2.0.2, on its own Kuhn poker."""
+    """Why `advance` repeats CFR+ from the start; OpenSpiel 2.0.2, on its own Kuhn poker."""
 
     def table(solver: Any) -> dict[str, str]:
         cells = solver.__getstate__().partition("[SolverValuesTable]")[2].strip().split("<~>")

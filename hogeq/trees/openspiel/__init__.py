@@ -26,7 +26,7 @@ except ImportError as _missing:
         "pip install 'hogeq[openspiel]' brings it"
     ) from _missing
 
-from hogeq.trees.openspiel.algorithms import ALGORITHMS, go_on, start, tables_of
+from hogeq.trees.openspiel.algorithms import ALGORITHMS, advance, start, tables_of
 from hogeq.trees.openspiel.game import (
     HogGame,
     HogState,
@@ -41,9 +41,9 @@ __all__ = [
     "ALGORITHMS",
     "HogGame",
     "HogState",
+    "advance",
     "from_tabular",
     "game_of",
-    "go_on",
     "information_state",
     "parameters_of",
     "rules_of",

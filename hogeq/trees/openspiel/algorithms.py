@@ -27,8 +27,8 @@ def start(algorithm: str, rules: Rules, seed: int) -> str:
     return str(_new(algorithm, rules, seed).__getstate__())
 
 
-def go_on(algorithm: str, rules: Rules, seed: int, state: str, done: int, more: int) -> str:
-    """Run a solver from its state.
+def advance(algorithm: str, rules: Rules, seed: int, state: str, done: int, more: int) -> str:
+    """Run a solver on from its state.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def go_on(algorithm: str, rules: Rules, seed: int, state: str, done: int, more: 
     state : str
         Of a solver of this algorithm, these rules and this seed.
     done, more : int
-        Iterations of OpenSpiel's that led to the state, and how many to do.
+        Iterations of OpenSpiel that led to the state, and iterations to add.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
     ----------
     rules : Rules
     state : str
-        As :func:`start` and :func:`go_on` give it.
+        As :func:`start` and :func:`advance` give it.
 
     Returns
     -------

@@ -8,9 +8,8 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.outcomes import total_rises
 from hogeq.rules.parts import HOG_WILD_SIDES
-from hogeq.trees.tree import START, HogTree, TreePosition
+from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
 NAME = "python_hog"
 """Short name of the game."""
@@ -57,7 +56,7 @@ def game_of(rules: Rules, *, memory: bool = False) -> Any:
     Returns
     -------
     pyspiel.Game
-        Of type ``python_hog``; its string says all of the rules but their name.
+        Of type ``python_hog``; its string holds all of the rules but their name.
 
     Raises
     ------
@@ -71,7 +70,7 @@ def game_of(rules: Rules, *, memory: bool = False) -> Any:
     >>> game_of(rules)
     python_hog(edition=hw13,goal=4,max_dice=1,memory=False,parts=,sides=6)
     """
-    _check_ends(rules)
+    refuse_endless(rules, NAME)
     return pyspiel.load_game(NAME, {**parameters_of(rules), "memory": memory})
 
 
@@ -116,7 +115,7 @@ def rules_of(parameters: Mapping[str, Any]) -> Rules:
             )
         spec[name] = _read(name, text)
     rules = rules_from(spec)
-    _check_ends(rules)
+    refuse_endless(rules, NAME)
     return rules
 
 
@@ -132,21 +131,13 @@ def _read(name: str, text: str) -> object:
     return int(text) if text.isdecimal() else text
 
 
-def _check_ends(rules: Rules) -> None:
-    if not total_rises(rules):
-        raise ValueError(
-            f"{NAME}: a game that may never end has no finite tree: pig_out is {rules.pig_out} and "
-            "piggy_back false; allowed: pig_out 1 or piggy_back true"
-        )
-
-
 def information_state(player: int, own: int, opponent: int) -> str:
     """Key of an information set of the game without memory."""
     return f"player {player}: {own}-{opponent}"
 
 
 class HogGame(pyspiel.Game):  # type: ignore[misc]
-    """Hog as a game of OpenSpiel; the package says what its parameters mean.
+    """Hog as a game of OpenSpiel; its parameters are those of :mod:`hogeq.trees.openspiel`.
 
     Attributes
     ----------
@@ -170,7 +161,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0,
-            max_game_length=longest(rules),
+            max_game_length=_most_turns(rules),
         )
         super().__init__(_TYPE, info, params)
 
@@ -190,7 +181,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         return HogObserver(self, kind)
 
 
-def longest(rules: Rules) -> int:
+def _most_turns(rules: Rules) -> int:
     """Most turns a game can take: each raises the sum of the scores, which starts at 0."""
     return 2 * rules.goal - 1
 
@@ -202,7 +193,7 @@ class _RolledTurn:
     mover: int
     dice: int
     points: int | None = None
-    """None while the dice roll."""
+    """None while the dice are being rolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,14 +289,14 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         play = self.play
         if play.begins is None:
             return "before the coin"
-        parts = [f"player {play.begins} begins", *map(_said, play.turns)]
+        parts = [f"player {play.begins} begins", *map(_turn_text, play.turns)]
         if play.position.winner is not None:
             parts.append(f"player {play.position.winner} wins")
         own, opponent = self.scores(0)
         return f"{', '.join(parts)} ({own}-{opponent})"
 
 
-def _said(turn: _RolledTurn) -> str:
+def _turn_text(turn: _RolledTurn) -> str:
     points = "" if turn.points is None else f" for {turn.points}"
     return f"player {turn.mover} rolls {turn.dice}{points}"
 
@@ -320,8 +311,9 @@ class HogObserver:
     dict : dict of str to array
         Views into it. Scores are one-hot, all scores from the goal on being one. With memory
         information states add who began and all turns: who rolled, how many dice (one-hot), for
-        how many points, and whether the dice lie. Observations add who is to move, the dice that
-        roll, and what the rules remember (turn, extra turn, own and opponent's record).
+        how many points, and whether the points are known yet. Observations add who is to move, the
+        dice being rolled, and what the rules remember (turn, extra turn, own and opponent's
+        record).
     """
 
     def __init__(self, game: HogGame, kind: Any) -> None:
@@ -330,7 +322,7 @@ class HogObserver:
         if kind.public_info:
             shapes |= {"own": (goal + 1,), "opponent": (goal + 1,)}
             if game.memory and kind.perfect_recall:
-                shapes |= {"begins": (2,), "turns": (longest(game.rules), 2 + rolls + 2)}
+                shapes |= {"begins": (2,), "turns": (_most_turns(game.rules), 2 + rolls + 2)}
             elif game.memory:
                 shapes |= {"mover": (2,), "dice": (rolls,), "memory": (4,)}
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
