@@ -15,6 +15,22 @@ class LandingArrays:
     """Where afterstates land: arrays over all pairs of scores that a turn can leave.
 
     Rows are the mover's score, columns the opponent's.
+
+    Attributes
+    ----------
+    cell : int64
+        Cell of the next mover, -1 once the game is over.
+    forced : int64
+        The same if the roll forces an extra turn.
+    again : bool
+        Whether More Boar gives the mover an extra turn.
+    wins : bool
+        Whether the mover has won.
+
+    Raises
+    ------
+    ValueError
+        If scores past the goal can land below it.
     """
 
     def __init__(self, layout: Layout, turns: TurnTable, points: OutcomeArrays, ring: int) -> None:
@@ -23,10 +39,10 @@ class LandingArrays:
         most_points, most_given = turns.most()
         own = goal + ring + most_points
         opponent = goal + most_given
-        self.cell = np.full((own, opponent), -1, np.int64)  # from the next mover's side
+        self.cell = np.full((own, opponent), -1, np.int64)
         self.again = np.zeros((own, opponent), bool)
         self.wins = np.zeros((own, opponent), bool)
-        self.forced = np.full((own, opponent), -1, np.int64)  # if the roll forces an extra turn
+        self.forced = np.full((own, opponent), -1, np.int64)
         for score, other in product(range(own), range(opponent)):
             after = turns.land(score, other)
             if after.winner is not None:

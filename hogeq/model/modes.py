@@ -20,8 +20,20 @@ def find_modes(
 ) -> tuple[list[int], NDArray[np.uint8], list[Mode], Ints]:
     """Find how rolls can play.
 
-    Returns the kinds of dice by their sides, the situation of every cell, the modes, and the mode
-    of every roll by (situation, active memory, lane, roll).
+    Returns
+    -------
+    sides : list of int, length D
+        Of each kind of dice.
+    situation : uint8 (G, G)
+        Of every cell.
+    modes : list of Mode, length M
+    chosen : int64 (S, J, lanes, K)
+        Mode of every roll, by situation, active memory and lane.
+
+    Raises
+    ------
+    ValueError
+        If bonuses differ in size.
     """
     rules, goal = layout.rules, layout.goal
     seen: dict[tuple[int, ...], int] = {}

@@ -1,4 +1,4 @@
-"""What rolling can score, as arrays."""
+"""The outcomes of rolls, as arrays."""
 
 from fractions import Fraction
 from itertools import groupby, product
@@ -26,7 +26,23 @@ class Term(NamedTuple):
 
 
 class OutcomeArrays:
-    """What rolling can score: outcomes grouped by kind of dice and roll, points ascending."""
+    """What rolling can score: outcomes grouped by kind of dice and roll, points ascending.
+
+    Attributes
+    ----------
+    start, end : int64 (D, K)
+        Range of the outcomes of a roll; empty for no dice.
+    prob : float64 (n,)
+        Probability of every outcome.
+    points, record, offset : int64 (n,)
+        Its points, its record, and the distance of its afterstate from that of no points.
+    gift : int64 (D, K)
+        Points that the first outcome of a roll gives to the opponent.
+    stay, leave : float64 (D, K)
+        Probability that a roll leaves both scores as they were, and that it does not.
+    zero_points, zero_gift, zero_record, zero_offset : int64 (G,)
+        The same of rolling no dice, by the opponent's score.
+    """
 
     def __init__(self, layout: Layout, turns: TurnTable, sides: list[int]) -> None:
         rules, goal = layout.rules, layout.goal

@@ -49,10 +49,10 @@ from hogeq.trees.recall import (
     Walk,
     Witness,
     by_past,
-    differing,
+    disagreement,
     each,
     experience,
-    parting,
+    first_difference,
     smallest,
 )
 from hogeq.trees.sizes import count
@@ -131,13 +131,13 @@ def _forgets(walk: Walk) -> dict[str, Loss]:
         return Loss(frozenset(lost), smallest(lost.values()))
 
     return {
-        "own action": losing(lambda at, h: parting(at, h, own_path, 1)),
-        "own observation": losing(lambda at, h: parting(at, h, own_path, 0)),
-        "opponent's action": losing(lambda at, h: parting(at, h, opponents_path, 1)),
+        "own action": losing(lambda at, h: first_difference(at, h, own_path, 1)),
+        "own observation": losing(lambda at, h: first_difference(at, h, own_path, 0)),
+        "opponent's action": losing(lambda at, h: first_difference(at, h, opponents_path, 1)),
         "chance": losing(
-            lambda _, h: differing(h, rolls, lambda h: tuple(m for m in h if m.player is None))
+            lambda _, h: disagreement(h, rolls, lambda h: tuple(m for m in h if m.player is None))
         ),
-        "seat": losing(lambda _, h: differing(h, lambda _: None, lambda h: h[:1])),
+        "seat": losing(lambda _, h: disagreement(h, lambda _: None, lambda h: h[:1])),
     }
 
 

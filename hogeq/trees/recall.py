@@ -158,16 +158,16 @@ def smallest(found: Iterable[Witness | None]) -> Witness | None:
 Key = Callable[[History], Hashable]
 
 
-def parting(
+def first_difference(
     infoset: Hashable,
     histories: Sequence[History],
     path: Callable[[Hashable, History], list[Hashable]],
     first: int,
 ) -> Witness | None:
-    """Find two shortest histories whose paths first differ at one of every other place.
+    """Find two shortest histories whose paths first differ at an even place, or at an odd one.
 
-    `path` lists what happened, one kind of step at even places and another at odd ones; `first`, 0
-    or 1, says at which of them to look.
+    `path` lists what happened, one kind of step at even places and another at odd ones; `first` is
+    0 to look at the even places, 1 to look at the odd ones.
     """
     shortest: dict[Hashable, dict[Hashable, History]] = defaultdict(dict)
     for history in histories:  # shortest first
@@ -178,7 +178,7 @@ def parting(
     return smallest(Witness(infoset, one, two) for one, two in pairs)
 
 
-def differing(histories: Sequence[History], same: Key, other: Key) -> Witness | None:
+def disagreement(histories: Sequence[History], same: Key, other: Key) -> Witness | None:
     """Find two shortest histories that agree in one respect and not in another."""
     first: dict[Hashable, tuple[Hashable, History]] = {}
     found = []
