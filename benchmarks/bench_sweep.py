@@ -175,7 +175,7 @@ def main() -> None:
                 f" {one[0] / two[0] / 2:.0%} | {one[1] / two[1]:.0%} |"
             )
         points = [(folder / "local" / "trial" / point.name, point) for point in sweep.points]
-        told = seconds(
+        reading = seconds(
             lambda: [read_run(path, point.config.resolved()) for path, point in points],
             options.repeats,
         ) / len(points)
@@ -185,13 +185,13 @@ def main() -> None:
         print(f"| checked before anything runs | {1e3 * checked:.2f} |")
         for on, cost in costs.items():
             print(f"| handed out and taken back, {on} | {1e3 * cost:.2f} |")
-        print(f"| read for the table | {1e3 * told:.2f} |")
+        print(f"| read for the table | {1e3 * reading:.2f} |")
         print(
             f"\n| seconds of a point | workers that dask keeps busy | efficiency of {WORKERS:,} |"
         )
         print("|---|---|---|")
         for long in (0.1, 1.0, 10.0, 100.0, 1000.0):
-            whole = checked + max(long / WORKERS, costs["dask"]) + told
+            whole = checked + max(long / WORKERS, costs["dask"]) + reading
             print(f"| {long:g} | {long / costs['dask']:,.0f} | {long / WORKERS / whole:.0%} |")
 
 

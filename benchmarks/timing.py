@@ -1,4 +1,4 @@
-"""What benchmarks share: how they time, what they ran on, and how they tell it."""
+"""What benchmarks share: how they time, what they ran on, and how they report it."""
 
 import json
 import os

@@ -31,18 +31,18 @@ def main() -> None:
         __doc__, edition="su20", goal=0, dice=0, iterations=100, starts=2, anneal_steps=40
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = SearchBudget(given.starts, given.anneal_steps)
+    budget = SearchBudget(given.starts, given.anneal_steps)
     header = ["solver", "regrets by", "average by", "average", "attack", "argmax, attack", "bound"]
-    rows = lines(game, given.iterations, effort)
+    rows = lines(game, given.iterations, budget)
     publish(given.out, f"averaging_{given.edition}", header, rows)
 
 
-def lines(game: Game, iterations: int, effort: SearchBudget) -> Iterator[list[object]]:
+def lines(game: Game, iterations: int, budget: SearchBudget) -> Iterator[list[object]]:
     """Measure every average."""
-    for *told, policy in averages(game, iterations):
-        found = [attack(game, each, effort).win_rate for each in (policy, argmax(game, policy))]
+    for *labels, policy in averages(game, iterations):
+        found = [attack(game, each, budget).win_rate for each in (policy, argmax(game, policy))]
         bound = full_memory_bound(game, policy)
-        yield [*told, *(f"{rate:.5f}" for rate in (*found, bound))]
+        yield [*labels, *(f"{rate:.5f}" for rate in (*found, bound))]
 
 
 def averages(game: Game, iterations: int) -> Iterator[tuple[str, str, str, str, Floats]]:

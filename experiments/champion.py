@@ -3,10 +3,10 @@
     python experiments/champion.py --policy results/cfr_br/policy.npz
     python experiments/champion.py --matrix results/m/matrix.csv --matrix-config configs/m.yaml
 
-Attacks with starts and kicks of a seed that no config here uses. What is not more exploitable than
-the champion so far, attacked anew, goes into results/champions/EDITION: strategy, strongest counter
-found, and in the manifest its interval, the effort behind it, what the starts find without kicks,
-and the config that made it.
+Attacks with starts and perturbations of a seed that no config here uses. A strategy that is not
+more exploitable than the champion so far, attacked anew, goes into results/champions/EDITION with
+the strongest counter found; the manifest has its interval, the search budget, the attack without
+perturbations, and the config that made it.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def compare(given: argparse.Namespace) -> None:
     """Attack the candidates and the champions so far; keep what is attacked with less."""
     game = compile_game(rules_from({"edition": given.edition}))
     folder = given.out / "champions" / given.edition
-    effort = SearchBudget(
+    budget = SearchBudget(
         given.starts, given.anneal_steps, perturbations=given.kicks, seed=UNUSED_SEED
     )
     try:
@@ -76,13 +76,13 @@ def compare(given: argparse.Namespace) -> None:
                 f"{config}: rules of {made_with.rules.name}; allowed: those of {game.rules.name}"
             )
         strategy = read_strategy(source, game.goal, game.rules.max_dice)
-        found = attack(game, strategy, effort)
-        starts_alone = attack(game, strategy, dataclasses.replace(effort, perturbations=0)).win_rate
+        found = attack(game, strategy, budget)
+        starts_alone = attack(game, strategy, dataclasses.replace(budget, perturbations=0)).win_rate
         before = 1.0
         champion = folder / FILES[kind]
         if kind in manifest["figures"] and not champion.samefile(source):
             rival = read_strategy(champion, game.goal, game.rules.max_dice)
-            before = attack(game, rival, effort).win_rate
+            before = attack(game, rival, budget).win_rate
         print(f"{kind}: attack {found.win_rate:.6f}, without kicks {starts_alone:.6f}")
         print(f"champion so far: attack {before:.6f}")
         if found.win_rate > before:
@@ -96,7 +96,7 @@ def compare(given: argparse.Namespace) -> None:
             "bound": full_memory_bound(game, strategy),
             "found": found.found,
             "attack_without_kicks": starts_alone,
-            "effort": plain(effort),
+            "effort": plain(budget),
             "config": made_by,
             "note": note,
         }

@@ -51,12 +51,12 @@ def main() -> None:
         solvers=tuple(PARAMETERS),
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
+    budget = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
     by_iteration: dict[str, Points] = {}
     by_second: dict[str, Points] = {}
     rows = []
     for name in given.solvers:
-        curve = trace(game, *PARAMETERS[name], given.iterations, given.seconds, effort)
+        curve = trace(game, *PARAMETERS[name], given.iterations, given.seconds, budget)
         by_iteration[name] = [(done, max(won - 0.5, 1e-9)) for done, _, won, _ in curve]
         by_second[name] = [(seconds, max(won - 0.5, 1e-9)) for _, seconds, won, _ in curve]
         best, last = min(curve, key=lambda point: point[2]), curve[-1]
@@ -84,7 +84,7 @@ def trace(
     parameters: dict[str, Any],
     iterations: int,
     limit: float,
-    effort: SearchBudget,
+    budget: SearchBudget,
 ) -> list[tuple[int, float, float, float]]:
     """Run a solver and give iterations, seconds, attack and bound on the way."""
     solver = SOLVERS[name](**parameters)
@@ -99,7 +99,7 @@ def trace(
             seconds += time.process_time() - began
             done += 1
         policy = solver.average(game, state)
-        found = attack(game, policy, effort).win_rate
+        found = attack(game, policy, budget).win_rate
         curve.append((done, seconds, found, full_memory_bound(game, policy)))
         if done < moment:
             break

@@ -34,7 +34,7 @@ def main() -> None:
         epsilons=(0.0, 1e-5, 1e-4, 1e-3, 1e-2),
     )
     game = small_game(given.edition, given.goal, given.dice)
-    effort = SearchBudget(given.starts, given.anneal_steps)
+    budget = SearchBudget(given.starts, given.anneal_steps)
     erring = trembling(game, builtin("ignore_memory", game), 0.01)
     runs: dict[str, tuple[str, int, dict[str, Any]]] = {
         "cfr_plus": ("cfr_plus", given.iterations, {"average_weight": "reach"}),
@@ -49,7 +49,7 @@ def main() -> None:
         for epsilon in given.epsilons:
             policy = solved(game, solver, iterations, epsilon=epsilon, **parameters)
             matrix = argmax(game, policy)
-            found = [attack(game, each, effort).win_rate for each in (policy, matrix)]
+            found = [attack(game, each, budget).win_rate for each in (policy, matrix)]
             against = win_rate(game, matrix, erring).win_rate
             figures = [*found, full_memory_bound(game, policy), against]
             rows.append([name, epsilon, *(f"{figure:.6f}" for figure in figures)])

@@ -4,8 +4,8 @@
 
 Against random policies, random matrices and policies of CFR-BR, the best matrix is found and proved
 by branch and bound (hogeq/response/branch_and_bound.py). Beside it: coordinate ascent alone, the
-search from one start and from four, with and without kicks, what memory would gain beyond the
-optimum, and how much of that the bound from prices takes off (hogeq/response/priced_bound.py).
+search from one start and from four, with and without perturbations, what memory would gain beyond
+the optimum, and how much of that the bound from prices takes off (hogeq/response/priced_bound.py).
 Prints a Markdown table and writes results/exact_response.md.
 """
 
@@ -23,7 +23,7 @@ from hogeq.response.process import decision_process
 from hogeq.response.search import SearchBudget, attack
 
 SHORT = 1e-9  # win rate by which a search must miss to have missed
-EFFORTS = {
+BUDGETS = {
     "ascent, 1 start": SearchBudget(starts=1, anneal_steps=0),
     "1 start": SearchBudget(starts=1),
     "4 starts": SearchBudget(starts=4),
@@ -51,7 +51,7 @@ def main() -> None:
     given = arguments(
         __doc__, edition="su20", goals=(8, 9, 10, 11, 12), dice=(2, 3), number=6, most=3000
     )
-    header = ["goal", "dice", "against", "proved", "relaxations", *EFFORTS]
+    header = ["goal", "dice", "against", "proved", "relaxations", *BUDGETS]
     header += ["memory gains", "prices take off"]
     publish(given.out, "exact_response", header, lines(given))
 
@@ -68,13 +68,13 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
 def figures(game: Game, strategies: list[np.ndarray], most: int) -> list[str]:
     """Summarise one kind of opponents."""
     proved, nodes, gained, taken = 0, [], [], []
-    missed: dict[str, list[float]] = {name: [] for name in EFFORTS}
+    missed: dict[str, list[float]] = {name: [] for name in BUDGETS}
     for strategy in strategies:
         exact = best_response(game, strategy, most)
         proved += exact.is_exact
         nodes.append(exact.nodes)
-        for name, effort in EFFORTS.items():
-            missed[name].append(exact.win_rate - attack(game, strategy, effort).win_rate)
+        for name, budget in BUDGETS.items():
+            missed[name].append(exact.win_rate - attack(game, strategy, budget).win_rate)
         full = full_memory_bound(game, strategy)
         gained.append(full - exact.win_rate)
         taken.append(full - tighter_bound(decision_process(game, strategy)))

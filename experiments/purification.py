@@ -109,14 +109,14 @@ def lines(
         began = time.process_time()
         made[method] = PURIFIERS[method](**parameters).matrix(game, made[start])
         seconds = time.process_time() - began
-        told = [f"{key} {value}" for key, value in parameters.items()]
-        told += [f"from {start}"] if start else []
-        yield [method, ", ".join(told), *measured(game, made[method], strong), f"{seconds:.1f}"]
+        labels = [f"{key} {value}" for key, value in parameters.items()]
+        labels += [f"from {start}"] if start else []
+        yield [method, ", ".join(labels), *measured(game, made[method], strong), f"{seconds:.1f}"]
 
 
-def measured(game: Any, strategy: Any, effort: SearchBudget) -> list[str]:
+def measured(game: Any, strategy: Any, budget: SearchBudget) -> list[str]:
     """Attack found and full-memory bound, formatted."""
-    found = attack(game, strategy, effort).win_rate
+    found = attack(game, strategy, budget).win_rate
     return [f"{found:.6f}", f"{full_memory_bound(game, strategy):.6f}"]
 
 
@@ -132,8 +132,8 @@ def sharpened(
         began = time.process_time()
         matrix = argmax(game, solved(game, "bundle", iterations, **parameters))
         seconds = time.process_time() - began
-    told = f"sharpen {sharpen:.1e}, iterations {iterations}"
-    yield ["bundle", told, *measured(game, matrix, strong), f"{seconds:.1f}"]
+    labels = f"sharpen {sharpen:.1e}, iterations {iterations}"
+    yield ["bundle", labels, *measured(game, matrix, strong), f"{seconds:.1f}"]
 
 
 def figure(out: Any, game: Any, policy: Any, samples: int) -> None:

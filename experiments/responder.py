@@ -1,8 +1,8 @@
-"""What the search for a best response finds with more starts, longer cooling, and kicks.
+"""What the search for a best response finds with more starts, longer annealing, and perturbations.
 
     python experiments/responder.py --jobs 2
 
-Every effort attacks the champions of an edition, policy and matrix.
+Every budget attacks the champions of an edition, policy and matrix.
 Prints a Markdown table and writes results/responder_EDITION.md.
 """
 
@@ -17,7 +17,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.read import read_strategy
 from hogeq.support.workers import workers
 
-EFFORTS = [
+BUDGETS = [
     SearchBudget(starts=4),
     SearchBudget(starts=16),
     SearchBudget(starts=32),
@@ -36,11 +36,11 @@ def main() -> None:
     def rows() -> Iterator[list[object]]:
         for file in ("policy.npz", "matrix.csv"):
             strategy = read_strategy(Path(given.champions) / given.edition / file)
-            for effort in EFFORTS:
+            for budget in BUDGETS:
                 begun = time.process_time()
-                found = attack(game, strategy, replace(effort, seed=given.seed))
+                found = attack(game, strategy, replace(budget, seed=given.seed))
                 seconds = time.process_time() - begun
-                figures = [effort.starts, effort.anneal_steps, effort.perturbations]
+                figures = [budget.starts, budget.anneal_steps, budget.perturbations]
                 lowest, highest = min(found.found), max(found.found)
                 yield [
                     Path(file).stem,

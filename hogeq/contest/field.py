@@ -1,15 +1,15 @@
 """One strategy against a whole field: what wins most, and what that costs in safety.
 
-A player meets one rival of the field, not knowing which, so the objective is a mean of win rates
-and the value of a roll the mean over rivals of its counterfactual value. Rivals differ in what
-their play reaches, hence in the hidden states behind a position, and no single strategy stands for
-all of them: every pass is made against each.
+A player meets one rival of the field and does not know which, so the objective is a mean of win
+rates, and the value of a roll is the mean of its counterfactual values against the rivals. Rivals
+differ in their reach of the hidden states behind a position, and no single strategy stands for all
+of them: every pass is made against each.
 
 Annealing and ascent change all cells at once, unlike those against a single rival
 (:mod:`hogeq.response.moves`). So every step of the ascent is checked: one that does not raise the
 objective is halved, down to the one cell that gains most, where for a mean the gain is exact.
 
-Safety is bought as Johanson, Zinkevich and Bowling (2007) do, "Computing robust
+Safety is gained as in Johanson, Zinkevich and Bowling (2007) do, "Computing robust
 counter-strategies": in the restricted game a share of the opponents plays as the field does, and
 the others are free to exploit. Regret matching stands in for the equilibrium of that game, which
 under imperfect recall no method is known to find; what comes out is judged by attacks on it.
@@ -43,15 +43,15 @@ from hogeq.support.aliases import Floats, Matrix
 
 Progress = Callable[[], object]
 
-STEP_LIMIT = 1000  # ascents have ended in fewer than 100
+STEP_LIMIT = 1000  # of an ascent, which has always ended in fewer than 100
 
-PERTURBED_SHARE = 0.03  # of the cells
+PERTURBED_SHARE = 0.03  # of the cells, changed by a perturbation
 
 TARGETS = 8  # rivals not yet beaten that are tried one by one
 
 
 class Answer(NamedTuple):
-    """What was found to play against a field, with its exact win rates."""
+    """Best strategy found against a field, with its exact win rates."""
 
     strategy: NDArray[np.int8] | Floats
     """(G, G), or (G, G, K) where a policy was asked for."""
@@ -60,11 +60,11 @@ class Answer(NamedTuple):
     mean: float
     """Their mean."""
     beaten: int
-    """How many are matches won, above 0.500001."""
+    """Number of matches won, by a win rate above 0.500001."""
 
 
 class Field(Population):
-    """The rivals, as policies."""
+    """Population of the rivals, as policies with equal weights."""
 
     def __init__(self, game: Game, rivals: Sequence[ArrayLike]) -> None:
         if not len(rivals):
@@ -81,7 +81,7 @@ def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
 
 
 def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
-    """Give what answers are compared by: a better one is higher."""
+    """Give the key by which answers are compared: higher is better."""
     return (answer.mean,) if objective == "mean" else (answer.beaten, answer.mean)
 
 
@@ -108,7 +108,7 @@ def answer_field(
     Returns
     -------
     Answer
-        Never worse with more starts or kicks.
+        With more starts or perturbations it is never worse.
 
     Raises
     ------

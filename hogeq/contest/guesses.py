@@ -71,12 +71,12 @@ def memory_at(
     ValueError
         If a strategy is malformed.
     """
-    masses = reach(game, strategy, against)[score, opponent]
-    visits = float(masses.sum())
-    if visits <= 0.0:
+    state_reach = reach(game, strategy, against)[score, opponent]
+    cell_reach = float(state_reach.sum())
+    if cell_reach <= 0.0:
         raise UnreachedError(f"play never comes to {score} points against {opponent}")
     counted = looked_up = None
     if countable(game):
         guessed = guess_by_counting(game, strategy, against)
         counted, looked_up = guessed.counted[score, opponent], guessed.looked_up[score, opponent]
-    return MemoryAt(visits, masses / visits, counted, looked_up)
+    return MemoryAt(cell_reach, state_reach / cell_reach, counted, looked_up)

@@ -1,4 +1,4 @@
-"""What a strategy is to do against a field."""
+"""Objectives of a strategy against a field, as scores of its win rates."""
 
 from typing import Literal
 
@@ -57,7 +57,7 @@ class SmoothWins:
 
 
 class Shortfall:
-    """Minus what is missing to a win against some rivals, smoothed over a given width."""
+    """Minus the win rate missing to a win against some rivals, smoothed over a given width."""
 
     def __init__(self, target: NDArray[np.bool_], width: float) -> None:
         self.target, self.width = target, width
@@ -77,6 +77,6 @@ Score = MeanWins | SmoothWins | Shortfall
 
 
 def check_objective(objective: str) -> None:
-    """Refuse what is no objective."""
+    """Raise a ValueError unless this is an objective."""
     if objective not in OBJECTIVES:
         raise ValueError(f"objective: {objective!r}; allowed: {', '.join(OBJECTIVES)}")

@@ -1,4 +1,4 @@
-"""What winning from a field costs in safety."""
+"""Trade-off between winning against a field and being hard to exploit."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,30 +25,30 @@ from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, Share, check
 
-BISECTIONS = 6
+BISECTIONS = 6  # of the share of free opponents: to 1/64
 
-EXPLORED = 1e-3  # probability of every roll while learning: what nobody reaches teaches nothing
+EXPLORED = 1e-3  # least probability of a roll while learning, so that every cell is reached
 
 CURVE_SHARES = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 """Shares of free opponents that show a trade-off well."""
 
-HEAD_START = 0.02  # regret of the rolls that regret matching starts from, in win rate
+HEAD_START = 0.02  # initial regret of the rolls of the first strategy, in win rate
 
 
 class Point(NamedTuple):
-    """One point of the trade-off between winning from a field and giving away little."""
+    """One point of the trade-off between winning against a field and being hard to exploit."""
 
     share: float
-    """Of opponents that are free to exploit, p: 0 answers the field, 1 plays safe."""
+    """Share of opponents that are free to exploit, p: 0 answers the field, 1 plays safe."""
     answer: Answer
     attack: float
     """Win rate of the strongest counter-matrix found against it."""
     bound: float
-    """Win rate of the best responder that remembers everything."""
+    """Win rate of the best responder with full memory."""
 
 
 class FieldStudy(NamedTuple):
-    """What was found to play against a field, and what safety costs there."""
+    """Best strategy found against a field, and the price of safety there."""
 
     answer: Answer
     """The one to play."""
@@ -85,10 +85,10 @@ def restricted_response(
     share : float
         Of opponents that are free, from 0 to 1.
     objective : {"mean", "beaten"}
-        What the other opponents are weighted for: all alike, or those near the edge of a win more.
+        How the other opponents are weighted: equally, or more if the win rate is near a win.
     start : array_like, optional
-        Strategy of the first step, uniform by default. The answer to the field alone is a better
-        one: from there regret matching stays above where it gets by itself.
+        Strategy of the first step, uniform by default. Starting from the answer to the field alone
+        gives a better result.
     steps : int
         At least 1.
     progress : callable, optional
@@ -163,7 +163,7 @@ def tradeoff(
     steps: int = 100,
     progress: Progress = lambda: None,
 ) -> list[Point]:
-    """How much of the win rate against a field is the price of safety.
+    """Compute points of the trade-off between winning against a field and safety.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def answer_below(
     steps: int = 100,
     progress: Progress = lambda: None,
 ) -> tuple[Point, list[Point]]:
-    """Search for what does best against a field and is attacked with no more than a cap.
+    """Search for the best strategy against a field on which attacks win no more than a cap.
 
     The share of free opponents is bisected between 0 and 1.
 
@@ -229,7 +229,7 @@ def answer_below(
     Raises
     ------
     CapError
-        If nothing keeps the cap; the message says how low attacks got.
+        If no strategy found keeps the cap; the message has the lowest attack.
     ValueError
         If something is malformed or out of range.
     """
@@ -271,7 +271,7 @@ def study_field(
     steps: int = 100,
     progress: Progress = lambda: None,
 ) -> FieldStudy:
-    """Search for what does best against a field, if asked for with a cap and a trade-off curve.
+    """Search for the best strategy against a field, optionally with a cap and a trade-off curve.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def study_field(
 
 
 class _Judge:
-    """Makes the answer for a share, and attacks it."""
+    """Finds the answer for a share of free opponents, and attacks it."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """A game between a person and an engine, turn by turn; nothing here reads or prints.
 
-Every roll has an exact win probability: that of winning from here on if both players then play as
-the engine does. What a person's roll falls short of the best is its cost, exact as well.
+Every roll has an exact win probability: that of winning if both players go on as the engine does.
+The cost of a roll is its win probability below that of the best roll, exact as well.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ First = Literal["you", "engine", "coin"]
 
 
 class Engine:
-    """Plays turns, and says what rolls are worth when both players go on as it does.
+    """Chooses rolls, and gives win probabilities of rolls if both players go on as it does.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class Engine:
 
 
 class Situation(NamedTuple):
-    """Where a game stands."""
+    """State of a game."""
 
     scores: tuple[int, int]
     """Of `YOU` and `ENGINE`."""
     mover: int
-    """Whose turn it is; once the game is over, whose turn was the last."""
+    """The player to move; once the game is over, the one who moved last."""
     memory: Memory
     """Of the player to move."""
     turns: int
@@ -125,7 +125,7 @@ class PlayedTurn(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """What a person's choices cost."""
+    """Costs of a person's choices."""
 
     moves: int
     """Choices made."""
@@ -140,8 +140,8 @@ class Meter(NamedTuple):
 class Session:
     """One game between a person and an engine.
 
-    All chance follows from the seed: the coin, and for every turn, by its number, the dice and an
-    engine's draws. Taken back and played again alike, a turn comes out the same.
+    All chance follows from the seed: the coin and, by the number of the turn, the dice and the
+    engine's draws. A turn taken back and played again with the same dice has the same outcome.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Session:
 
     @property
     def meter(self) -> Meter:
-        """What the person's choices cost so far."""
+        """Costs of the person's choices so far."""
         own = [move for move in self._played if move.before.mover == YOU]
         wrong = [move for move in own if move.cost > 0.0]
         total = sum(move.cost for move in own)

@@ -34,7 +34,7 @@ class Standing(NamedTuple):
     """
 
     entry: int
-    """Its place in the list that was given."""
+    """Its index in the list given."""
     rank: int
     """1 for the most matches won; equal counts share a rank."""
     wins: int
@@ -74,14 +74,14 @@ def round_robin(
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
     blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
 
-    def told(block: int) -> None:
+    def report(block: int) -> None:
         for _ in blocks[block]:
             progress()
 
     tasks = [
         _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
     ]
-    for block, found in zip(blocks, compute(_Block.rates, tasks, told), strict=True):
+    for block, found in zip(blocks, compute(_Block.rates, tasks, report), strict=True):
         for (a, b), rate in zip(block, found, strict=True):
             rates[a, b], rates[b, a] = rate, 1.0 - rate
     return rates
@@ -147,7 +147,7 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     Parameters
     ----------
     win_rates : array_like of float, shape (n, n)
-        Row against column. The diagonal is not looked at.
+        Row against column. The diagonal is ignored.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     Raises
     ------
     ValueError
-        If it is not such a table of probabilities.
+        If the table is not square or holds anything but probabilities.
     """
     rates = np.asarray(win_rates, np.float64)
     if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:

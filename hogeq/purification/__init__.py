@@ -1,7 +1,8 @@
-"""From a policy to a matrix that can be submitted; `Purifier` says what each way does.
+"""Purifiers: from a policy to a matrix that can be submitted.
 
-To add one, write a file with a class that has the decorators `purifier` and `parameters`, and put
-it into the list below. Except for argmax they all search, and judge what they find by attacking it.
+Their contract is in the base class `Purifier`. To add one, write a file with a subclass that has
+the decorators `purifier` and `parameters`, and add the file to the imports below. All but argmax
+search, and judge matrices by attacks on them.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from hogeq.model.game import Game
 from hogeq.purification.base import PURIFIERS, Purifier, purifier
 
-# Each registers itself when it is imported, and they are listed in this order.
+# Each registers itself when it is imported; help and messages list them in this order.
 # isort: off
 from hogeq.purification import sampling, rounding, local_search  # noqa: F401
 # isort: on
@@ -34,7 +35,7 @@ def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: 
     method : str
         One of `PURIFIERS`.
     **parameters
-        Of the purifier.
+        Parameters of the purifier.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What every purifier is, and the registry by which purifiers are named."""
+"""Base class of purifiers, and the registry of purifiers by name."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,21 +12,21 @@ from hogeq.support.aliases import Matrix
 Kind = TypeVar("Kind", bound="type[Purifier]")
 
 PURIFIERS: Final[dict[str, type["Purifier"]]] = {}
-"""Purifiers by the names that a config gives them, in the order in which they are listed."""
+"""Purifiers by name, as in a config; help and messages list them in this order."""
 
 
 def purifier(name: str) -> Callable[[Kind], Kind]:
-    """Register a class of purifiers.
+    """Class decorator that registers a purifier.
 
     Parameters
     ----------
     name : str
-        What a config calls it.
+        Name of the purifier in a config.
 
     Raises
     ------
     ValueError
-        By the decorator: another purifier has that name.
+        When the class is decorated: another purifier has that name.
     """
 
     def register(kind: Kind) -> Kind:
@@ -39,19 +39,20 @@ def purifier(name: str) -> Callable[[Kind], Kind]:
 
 
 class Purifier(ABC):
-    """A way from a policy to a matrix that can be submitted.
+    """A method that makes a policy into a matrix that can be submitted.
 
-    A purifier is a frozen dataclass of parameters (`hogeq.support.parameters.parameters`). Random
-    draws come from a seed among them. How many threads compute is chosen around it
-    (`hogeq.support.workers`), and the result does not depend on it.
+    A purifier is a frozen dataclass of its parameters (`hogeq.support.parameters.parameters`) and
+    holds nothing else. Random draws depend on nothing but a seed among the parameters: the same
+    policy gives the same matrix. How many threads compute is chosen around it
+    (`hogeq.support.workers.workers`) and does not change the result.
     """
 
     def __init__(self, **parameters: Any) -> None:  # noqa: B027 - for type checkers
-        """Take the parameters by name; the decorator `parameters` makes the real one."""
+        """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
-        """Matrix (G, G) made of a policy (G, G, K), or of another matrix (G, G).
+        """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G).
 
         Raises
         ------

@@ -18,12 +18,12 @@ from hogeq.support.progress import progress_bar
 
 
 class SearchState(NamedTuple):
-    """Everything a search knows; n is the number of counters in the pool."""
+    """State of a search; n is the number of counters in the pool."""
 
     matrix: Matrix
     """(G, G), the best so far."""
     rate: Floats
-    """(), win rate of the best counter known to it."""
+    """(), win rate of the best counter of the pool against it."""
     pool: Matrix
     """(n, G, G)"""
     radius: Floats
@@ -35,33 +35,34 @@ class SearchState(NamedTuple):
 @purifier("local_search")
 @parameters
 class LocalSearch(Purifier):
-    """Rounds of changing the cells that the pool likes least, and of attacking the outcome.
+    """Change cells so that the best counter wins less, attack the result, and repeat.
 
-    A round starts from the best matrix known. A linear program picks the changes of at most
-    `radius` cells after which the best counter of the pool wins least; they are made only as far
-    as exact evaluation confirms them. Then the pool climbs, and new counters are annealed, against
-    what came out. If the best of them wins less than before, that is the new matrix and the radius
-    grows; otherwise the pool has learnt, and the radius shrinks (a bundle method, with the changed
-    cells as its trust region).
+    A round starts from the best matrix so far. A linear program
+    (:func:`hogeq.purification.programs.best_moves`) chooses changes of at most `radius` cells after
+    which the best counter of the pool wins least; they are made only if exact evaluation confirms
+    them. Then counters of the pool climb further, and new ones are annealed, against the candidate.
+    If the best of them wins less than before, the candidate is the new matrix and the radius grows;
+    otherwise the pool has new counters and the radius shrinks. It is a bundle method whose trust
+    region is the number of changed cells.
 
     Attributes
     ----------
     rounds : int
-        Rounds in all.
+        Number of rounds.
     radius : int
-        Cells that the first round may change.
+        Most cells that the first round may change.
     start : {"argmax", "round"}
-        How a policy becomes the first matrix; a matrix is taken as it is.
+        How a policy becomes the first matrix; a matrix given is the first one itself.
     warm : int
-        Counters of the pool that climb in each round.
+        Number of the strongest counters that climb further in each round.
     starts, anneal_steps : int
-        Effort of each attack: see :class:`hogeq.response.search.SearchBudget`.
+        Budget of each attack: see :class:`hogeq.response.search.SearchBudget`.
     most : int
-        Counters kept; those that win least go.
+        Most counters in the pool; those that win least are dropped.
     active : int
-        Of those, how many that win most the linear program looks at; all of them judge the outcome.
+        Number of the strongest counters in the linear program; exact evaluation uses all.
     seed : int
-        Of the attacks.
+        Seed of the attacks.
     """
 
     rounds: Count = 40
@@ -75,7 +76,7 @@ class LocalSearch(Purifier):
     seed: Seed = 0
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
-        """Matrix (G, G), the best that the rounds found."""
+        """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
         with progress_bar("searching", self.rounds, "it") as bar:
             for _ in range(self.rounds):
@@ -93,7 +94,7 @@ class LocalSearch(Purifier):
         strategy : array_like
             A matrix (G, G) or a policy (G, G, K).
         counters : int8 (n, G, G), optional
-            Counters known already.
+            Counters that the pool starts with.
         """
         if self.start == "round" and np.ndim(strategy) == 3:
             matrix = Round(seed=self.seed).matrix(game, strategy)
@@ -108,28 +109,23 @@ class LocalSearch(Purifier):
         )
 
     def step(self, game: Game, state: SearchState) -> SearchState:
-        """One round."""
+        """Do one round."""
         iteration = int(state.iteration) + 1
         pool = CounterPool(game, state.pool)
         matrix = self._descended(game, pool, state.matrix, max(1, int(state.radius)))
-        rate = pool.climb(one_hot(matrix, game.num_actions), self.warm)
+        candidate = one_hot(matrix, game.num_actions)
+        rate = pool.climb(candidate, self.warm)
         if rate < float(state.rate):
-            found = pool.search(
-                one_hot(matrix, game.num_actions),
-                self.starts,
-                self.anneal_steps,
-                [self.seed, iteration],
-            )
-            rate = max(rate, found)
+            seed = [self.seed, iteration]
+            rate = max(rate, pool.search(candidate, self.starts, self.anneal_steps, seed))
         better = rate < float(state.rate)
         best = matrix if better else state.matrix
-        if not better:  # what beat the candidate may, taken further, beat the matrix that is kept
-            pool.climb(one_hot(best, game.num_actions), self.warm)
-            pool.search(
-                one_hot(best, game.num_actions), 1, self.anneal_steps, [self.seed, iteration, 1]
-            )
-        rates = pool.rates_against(one_hot(best, game.num_actions))
-        pool.shrink(one_hot(best, game.num_actions), self.most)
+        policy = one_hot(best, game.num_actions)
+        if not better:  # counters to the candidate may lead to counters to the best matrix
+            pool.climb(policy, self.warm)
+            pool.search(policy, 1, self.anneal_steps, [self.seed, iteration, 1])
+        rates = pool.rates_against(policy)
+        pool.shrink(policy, self.most)
         radius = float(state.radius) * (1.5 if better else 0.95)
         return SearchState(
             best,
@@ -140,14 +136,14 @@ class LocalSearch(Purifier):
         )
 
     def _descended(self, game: Game, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
-        """Change at most `radius` cells so that the best counter of the pool wins less."""
+        """Change at most `radius` cells so that the best counter of the pool wins less, (G, G)."""
         slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
             one_hot(matrix, game.num_actions)
         )
         worst, left, count = slopes.rates.max(), radius, radius
         while count >= 1:
             moves = best_moves(slopes, one_hot(matrix, game.num_actions) == 0.0, count)
-            candidate = made(matrix, moves)
+            candidate = _changed(matrix, moves)
             rate = pool.rates_against(one_hot(candidate, game.num_actions)).max()
             if rate < worst - 1e-9:
                 left -= int((candidate != matrix).sum())
@@ -161,8 +157,8 @@ class LocalSearch(Purifier):
         return matrix
 
 
-def made(matrix: Matrix, moves: Moves) -> Matrix:
-    """Matrix after the moves that have more than half of their cell."""
+def _changed(matrix: Matrix, moves: Moves) -> Matrix:
+    """Matrix after the moves whose share of their cell is more than half."""
     changed = matrix.copy()
     whole = moves.shares > 0.5
     changed[moves.own[whole], moves.opponent[whole]] = moves.rolls[whole]

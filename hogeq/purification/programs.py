@@ -1,4 +1,4 @@
-"""The changes of a strategy after which its counters win least, by linear programming."""
+"""Changes of a strategy after which its best counter wins least, by linear programming."""
 
 from typing import Any, NamedTuple
 
@@ -10,11 +10,11 @@ from hogeq.support.aliases import Floats, Ints
 
 GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 
-WORTH = 1e-10  # win rate below which a further column is rounding
+WORTH = 1e-10  # win rate; a column that gains less is a rounding error
 
 
 class Moves(NamedTuple):
-    """Cells to be made pure; rows of one cell can share it."""
+    """Cells to make pure, m moves; several moves can share a cell."""
 
     own: Ints
     opponent: Ints
@@ -22,7 +22,7 @@ class Moves(NamedTuple):
     shares: Floats
     """All four (m,); a share of 1 is the whole cell."""
     expected: float
-    """What the best counter would win if effects added up."""
+    """Win rate of the best counter if effects added up."""
 
 
 def best_moves(
@@ -32,7 +32,7 @@ def best_moves(
 
     The linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every allowed move,
     at most 1 in a cell and `count` in all. A vertex has at most as many fractional cells as there
-    are counters. Columns are generated: those that the dual prices find worth it enter, until
+    are counters. Columns are generated: in each round those of negative reduced cost enter, until
     there are none.
 
     Parameters
@@ -41,9 +41,9 @@ def best_moves(
     allowed : bool (G, G, K)
         Moves to choose from.
     count : int
-        Moves in all, at most.
+        Most moves, as a sum of shares.
     exactly : bool
-        Make just so many (or as many as there are cells with an allowed move).
+        Make exactly `count` moves, or one in each cell with an allowed move if those are fewer.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Progressive rounding: the surest cells first, what is still mixed adapts."""
+"""Progressive rounding: cells become pure in stages, the mixed ones adapt."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,24 +22,24 @@ from hogeq.support.parameters import (
 )
 from hogeq.support.progress import progress_bar
 
-SURE = 0.999  # a row of this much on one roll is pure
+SURE = 0.999  # a row with this probability on one roll is made pure
 
 
 @purifier("round")
 @parameters
 class Round(Purifier):
-    """Fix some of the surest mixed cells, let the others adapt to the counters, and again.
+    """Make some of the surest mixed cells pure, let the others adapt, and repeat.
 
-    Which of the surest cells are fixed, and to which of their rolls, is for a linear program to
-    say: it keeps what the best counter of a pool wins as low as it can (:func:`best_moves`), so
-    that errors of rounding cancel instead of adding up. In between, the mixed rows take
-    multiplicative steps against the counters, those that win most weighing most, and new counters
-    are searched.
+    A linear program (:func:`hogeq.purification.programs.best_moves`) chooses which of the surest
+    cells become pure, and with which roll: it minimises the win rate of the best counter of a pool,
+    so that rounding errors cancel instead of adding up. In between, the mixed rows take
+    multiplicative steps against the counters, weighted by a softmax of their win rates, and new
+    counters are searched for.
 
     Attributes
     ----------
     share : float
-        Share of the mixed cells that a stage fixes, at least one cell.
+        Share of the mixed cells that a stage makes pure, at least one cell.
     steps : int
         Adaptations after each stage.
     rate : float
@@ -47,21 +47,21 @@ class Round(Purifier):
     temperature : float
         Of the softmax over counters, in win probability.
     support : float
-        Rolls less probable than this share of a row's likeliest are not considered.
+        Rolls less probable than this share of the row's likeliest are not considered.
     anneal_steps : int
-        Effort of the search for a new counter, one start a choice.
+        Steps of annealing in the search for a new counter, which has one start at each choice.
     warm : int
-        Counters of the pool that climb at each choice.
+        Number of the strongest counters that climb further at each choice.
     attempts : int
-        Times that a stage may choose, if what it chose lets a new counter win more.
+        Most choices in a stage; it chooses again if a new counter wins more.
     slack : float
         Win rate that a new counter may add before a stage chooses again.
     caution : float
-        Price of fixing a cell to an unlikely roll, in win rate by reach and probability.
+        Price of giving a cell an unlikely roll: win rate per reach and probability missing.
     most : int
-        Counters kept.
+        Most counters in the pool; those that win least are dropped.
     seed : int
-        Of the searches.
+        Seed of the searches.
     """
 
     share: PositiveShare = 0.1
@@ -78,7 +78,7 @@ class Round(Purifier):
     seed: Seed = 0
 
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
-        """Matrix (G, G) at the end of all stages."""
+        """Matrix (G, G) after the last stage."""
         rows = policy_of(game, policy)
         pool = CounterPool(game)
         pool.search(rows, 2, self.anneal_steps, [self.seed, 0])
@@ -99,10 +99,10 @@ class Round(Purifier):
     def _fix(
         self, game: Game, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
     ) -> float:
-        """Make a share of the mixed cells pure; both arrays are rewritten.
+        """Make a share of the mixed cells pure; `rows` and `mixed` are rewritten in place.
 
-        If a new counter shows the choice to be bad, it is made again with that counter in the pool.
-        Returns the win rate of the best counter.
+        If a new counter wins much more after a choice, the choice is repeated with that counter in
+        the pool. Returns the win rate of the best counter.
         """
         count = max(1, round(self.share * int(mixed.sum())))
         likeliest = rows.max(axis=2)
@@ -139,12 +139,12 @@ class Round(Purifier):
         return least
 
     def _reach(self, game: Game, rows: Floats) -> Floats:
-        """Reach of the cells when the opponent rolls anything, (G, G)."""
+        """Reach of the cells when the opponent rolls at random, (G, G)."""
         work = shared_workspace(game, 2)
         return work.cell_reach(np.stack([rows, np.full_like(rows, 1.0 / game.num_actions)]))
 
     def _adapt(self, rows: Floats, mixed: NDArray[np.bool_], slopes: Slopes) -> None:
-        """Take one multiplicative step with the mixed rows, which are rewritten."""
+        """Take one multiplicative step with the mixed rows, in place."""
         weights = np.exp((slopes.rates - slopes.rates.max()) / self.temperature)
         weights /= weights.sum()
         reach = np.tensordot(weights, slopes.reach, 1)[mixed][:, None]
@@ -155,7 +155,7 @@ class Round(Purifier):
 
 
 def _settle(rows: Floats, mixed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Make rows pure that almost are; both arrays are rewritten, the second returned."""
+    """Make nearly pure rows pure; both arrays are rewritten in place, the second returned."""
     sure = mixed & (rows.max(axis=2) >= SURE)
     rows[sure] = one_hot(rows[sure].argmax(axis=1), rows.shape[2])
     mixed &= ~sure

@@ -1,4 +1,4 @@
-"""Every cell on its own: the likeliest roll, or one drawn from what is likely enough."""
+"""Purifiers that treat every cell by itself: the likeliest roll, or a draw from the likely ones."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ def argmax(game: Game, policy: ArrayLike) -> Matrix:
     ----------
     game : Game
     policy : array_like
-        (G, G, K), or a matrix (G, G), which comes back as it is.
+        (G, G, K), or a matrix (G, G), which is returned unchanged.
 
     Returns
     -------
@@ -38,8 +38,8 @@ def thresholded(game: Game, policy: ArrayLike, threshold: float) -> Floats:
     policy : array_like
         (G, G, K), or a matrix (G, G).
     threshold : float
-        0 to 1. Rolls less probable than this are never made, the others in proportion; where none
-        is left the most probable is, so that 1 gives the argmax.
+        0 to 1. Rolls less probable than this get probability 0, the others are scaled to sum 1;
+        if none is left, the most probable roll gets all, so that 1 gives the argmax.
 
     Returns
     -------
@@ -71,10 +71,9 @@ class Argmax(Purifier):
 @purifier("threshold")
 @parameters
 class Threshold(Purifier):
-    """Matrices drawn from the policy without its unlikely rolls; the one that resists best.
+    """Draw matrices from the policy without its unlikely rolls; keep the least exploitable.
 
-    They are drawn cell by cell, and the one that an attack wins least against is kept. A threshold
-    of 1 is the argmax.
+    They are drawn cell by cell and judged by an attack on each. A threshold of 1 gives the argmax.
 
     Attributes
     ----------
@@ -83,9 +82,9 @@ class Threshold(Purifier):
     threshold : float
         Rolls less probable than this are not drawn: see :func:`thresholded`.
     starts, anneal_steps : int
-        Effort of each attack: see :class:`hogeq.response.search.SearchBudget`.
+        Budget of each attack: see :class:`hogeq.response.search.SearchBudget`.
     seed : int
-        Of the draws and of the attacks.
+        Seed of the draws and of the attacks.
     """
 
     samples: Count = 8
@@ -101,14 +100,14 @@ class Threshold(Purifier):
 
     def drawn(self, game: Game, policy: ArrayLike) -> tuple[Matrix, Floats]:
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
-        upto = thresholded(game, policy, self.threshold).cumsum(axis=2)
+        cumulative = thresholded(game, policy, self.threshold).cumsum(axis=2)
         random = np.random.default_rng(self.seed)
         drawn, rates = [], []
         with progress_bar("sampling", self.samples, "matrix") as bar:
             for _ in range(self.samples):
-                # Scaled, since a sum of 1 - 1e-16 could be missed.
-                at = random.random(upto.shape[:2])[..., None] * upto[..., -1:]
-                drawn.append((upto <= at).sum(axis=2).astype(np.int8))
+                # Scaled, since a row may sum to a little less than 1.
+                limits = random.random(cumulative.shape[:2])[..., None] * cumulative[..., -1:]
+                drawn.append((cumulative <= limits).sum(axis=2).astype(np.int8))
                 rates.append(attack(game, drawn[-1], self._budget()).win_rate)
                 bar.update()
         return np.stack(drawn), np.array(rates)

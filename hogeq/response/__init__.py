@@ -1,1 +1,1 @@
-"""Best responses: searched, bounded, and proved on small games."""
+"""Best responses: searched for, bounded from above, and proved optimal on small games."""

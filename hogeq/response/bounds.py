@@ -1,4 +1,9 @@
-"""The intervals in which the value of a best response and the exploitability of a strategy lie."""
+"""Intervals that contain the win rate of a best response and the exploitability of a strategy.
+
+The lower end is the win rate of a counter-matrix, by search (:mod:`hogeq.response.search`). The
+upper end is the win rate of a responder with full memory, by one backward induction. Without hidden
+memory both are the same.
+"""
 
 from typing import NamedTuple
 
@@ -15,7 +20,7 @@ VALUE_OF_THE_GAME = 0.5
 
 
 class Interval(NamedTuple):
-    """Two numbers between which the true one lies.
+    """Lower and upper bound on a number that is too hard to compute.
 
     Examples
     --------
@@ -29,15 +34,15 @@ class Interval(NamedTuple):
     """
 
     lower: float
-    """By the strongest counter-matrix found, the attack."""
+    """From the strongest counter-matrix found, the attack."""
     upper: float
-    """By the best responder that remembers everything, the bound."""
+    """From the best responder with full memory, the bound."""
     budget: SearchBudget
-    """Of the search behind the lower end."""
+    """Budget of the search for the lower end."""
 
 
 def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
-    """Win rate of the best responder that remembers everything, an upper bound on any attack.
+    """Win rate of the best responder with full memory, an upper bound on any attack.
 
     Parameters
     ----------
@@ -70,7 +75,7 @@ def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
 def best_response_interval(
     game: Game, strategy: ArrayLike, budget: SearchBudget | None = None
 ) -> Interval:
-    """Interval in which the win rate of a best response to a strategy lies.
+    """Interval that contains the win rate of a best response to a strategy.
 
     Parameters
     ----------
@@ -105,7 +110,7 @@ def best_response_interval(
 
 
 def exploitability(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> Interval:
-    """Interval in which the exploitability of a strategy lies.
+    """Interval that contains the exploitability of a strategy.
 
     Exploitability is the value of a best response less the value of the game, which is 1/2: in a
     symmetric game half of NashConv (Lanctot et al. 2017; OpenSpiel's `exploitability`). It is 0 for

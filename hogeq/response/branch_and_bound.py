@@ -1,13 +1,14 @@
 """Exact best responses on small games, by branch and bound over a relaxation with full memory.
 
-Against a fixed strategy a responder faces a decision process whose states it half forgets: it sees
-the cell (own score, opponent's score) and not the memory, and must do the same in every state of a
-cell. That is NP-hard in general. A responder who remembers can do no worse, and is found by one
-backward induction; wherever what it does differs within a cell, the search branches on what is
-rolled there. It ends when nothing that is left can win more than the best matrix found.
+Against a fixed strategy a responder faces a decision process whose states it sees only in part: it
+sees an information set (both scores, say) and not the memory, and must roll alike in all its
+states. Finding its best rolls is NP-hard in general. In the relaxation the responder remembers
+everything, wins at least as much, and is solved by one backward induction. Where its rolls differ
+within an information set, the search branches on the roll made there. It ends when no open branch
+can win more than the best rolls found.
 
-Everything here is by the table of single turns (`hogeq.rules.outcomes.TurnTable`), not by the
-kernels.
+The process is built from the table of single turns (`hogeq.rules.outcomes.TurnTable`), apart from
+the kernels.
 """
 
 import heapq
@@ -25,27 +26,27 @@ from hogeq.support.progress import progress_bar
 
 
 class BestResponse(NamedTuple):
-    """A best response, or how far the search for it came."""
+    """A best response; or, if the search was stopped, the best found and a bound."""
 
     rolls: NDArray[np.signedinteger]
-    """For each information set."""
+    """Roll of each information set."""
     win_rate: float
-    """Of these rolls, exact."""
+    """Exact win rate of these rolls."""
     bound: float
-    """What no others exceed; the win rate itself if the search was finished."""
+    """Upper bound on the win rate of all others; the win rate itself if the search finished."""
     nodes: int
-    """Relaxations solved."""
+    """Number of relaxations solved."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether no others win more."""
+        """Whether it is proved that no other rolls win more."""
         return self.bound <= self.win_rate + GAP
 
 
 def best_response(
     game: Game, strategy: ArrayLike, most: int = 100_000, start: Matrix | None = None
 ) -> BestResponse:
-    """Find the matrix that wins most against a strategy, and prove it.
+    """Find the matrix that wins most against a strategy, with proof.
 
     Parameters
     ----------
@@ -54,10 +55,9 @@ def best_response(
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
     most : int
-        Relaxations after which to give up.
+        Most relaxations to solve before giving up.
     start : int8 (G, G), optional
-        A good response; by default the search begins with that of
-        `hogeq.response.search.attack`.
+        First best matrix; by default that of `hogeq.response.search.attack`.
 
     Returns
     -------
@@ -76,15 +76,15 @@ def best_response(
 
 
 def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) -> BestResponse:
-    """Find the rolls, one for each information set, that win most.
+    """Find the rolls, one for each information set, that win most, with proof.
 
     Parameters
     ----------
     process : Process
     start : int (I,), optional
-        Good ones; by default the search begins with what the relaxation suggests.
+        First best rolls; by default the rolls that the relaxation suggests.
     most : int
-        Relaxations after which to give up.
+        Most relaxations to solve before giving up.
 
     Returns
     -------
@@ -118,12 +118,12 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
 
 
 class _Node(NamedTuple):
-    """A part of what responders can do: all that agrees with what is fixed."""
+    """A branch: all responders that make the fixed rolls."""
 
     bound: float
     fixed: Ints  # (I,) roll, -1 where free
-    set: int  # where forgetting costs the relaxed responder most
-    settled: Ints  # (I,) what it would roll most gainfully on average in every set
+    set: int  # information set where rolling alike costs the relaxed responder most
+    settled: Ints  # (I,) roll of most value, averaged over the states of each set
 
 
 def _node(process: Process, fixed: Ints) -> _Node:

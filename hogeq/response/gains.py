@@ -1,4 +1,4 @@
-"""What each cell of a counter-strategy gains."""
+"""How much win rate each cell of a counter-strategy gains."""
 
 from typing import NamedTuple
 
@@ -12,20 +12,20 @@ from hogeq.support.aliases import Floats, Matrix
 
 
 class CellGain(NamedTuple):
-    """What one cell of a counter-matrix gains."""
+    """Gain of one cell of a counter-matrix."""
 
     score: int
     opponent: int
     usual: int
-    """Dice that the strategy countered rolls there, most probably."""
+    """Most probable roll of the strategy countered."""
     counter: int
-    """Dice that the counter-matrix rolls."""
+    """Roll of the counter-matrix."""
     gain: float
-    """In win rate."""
+    """Gain of that roll over the usual one, in win rate."""
 
 
 class Gains(NamedTuple):
-    """Where a counter-strategy leaves what it counters, and what each cell is worth.
+    """Gain of every cell of a counter-strategy over the usual roll of the strategy countered.
 
     Examples
     --------
@@ -48,11 +48,12 @@ class Gains(NamedTuple):
 
 
 def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
-    """Exact gain of every cell of a counter-strategy over the rolls of what it counters.
+    """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
     A win rate is linear in each cell, so a cell's gain is the difference of two of its
-    counterfactual values. Gains of several cells do not add up: each counts with the others as
-    they are. Where positions can recur a cell may be met twice, and the gain is so to first order.
+    counterfactual values. Gains of several cells do not add up: each is computed with the other
+    cells as they are. Where positions can recur a cell may be met twice, and gains are exact only
+    to first order.
 
     Parameters
     ----------
@@ -95,19 +96,20 @@ def largest_gains(found: Gains, counter: Matrix, count: int = 10) -> list[CellGa
     Parameters
     ----------
     found : Gains
-        Of that counter-matrix.
+        Gains of that counter-matrix.
     counter : int8 (G, G)
     count : int
-        At most so many.
+        Most cells to list.
 
     Returns
     -------
     list of CellGain
-        By falling gain, cells of equal gain row by row; only those that gain anything.
+        By descending gain, ties row by row; only cells of positive gain.
 
     Examples
     --------
-    To 4 points with one die of two sides, a square raised to the next: no dice score 1, hence 4.
+    A game to 4 points with one die of two sides. No dice score 1 point at the start, a perfect
+    square that becomes 4: a win at once.
 
     >>> from hogeq.model.game import compile_game
     >>> from hogeq.rules import rules_from

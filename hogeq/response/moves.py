@@ -1,4 +1,4 @@
-"""The moves of a search for a response: anneal, make pure, ascend, perturb."""
+"""Moves of a search for a response: anneal, make pure, ascend, perturb."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 
 PERTURBED_SHARES = (0.01, 0.3)  # shares of the cells: few pay in large games, many in small ones
 
-SWEEP_LIMIT = 1000  # coordinate ascent has always ended in fewer than 60
+SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
 
 ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
 
@@ -22,18 +22,19 @@ ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
 def ascend(
     work: Workspace, policies: Floats, limit: int = SWEEP_LIMIT, least_gain: float = -1.0
 ) -> tuple[float, int]:
-    """Coordinate ascent of player 0 to a matrix that no change of one cell improves.
+    """Coordinate ascent by player 0, to a matrix that no change of one cell improves.
 
     Parameters
     ----------
     work : Workspace
         Of two players.
     policies : float64 (2, G, G, K)
-        Row 0 is rewritten; it may be mixed to begin with.
+        Row 0 is rewritten in place; it may start mixed.
     limit : int
         Most sweeps over the table.
     least_gain : float
-        A sweep that gains less, in win probability, is the last; rounding alone can lose some.
+        A sweep that gains less, in win probability, is the last; the default is below any loss by
+        rounding.
 
     Returns
     -------
@@ -51,15 +52,15 @@ def ascend(
 
 
 def climb(game: Game, policies: Floats, at_least: float = 0.0) -> tuple[float, int]:
-    """:func:`ascend` to the end, in single precision as far as that leads and then in double.
+    """:func:`ascend` to the end, in single precision first and then in double.
 
     Parameters
     ----------
     game : Game
     policies : float64 (2, G, G, K)
-        Row 0 is rewritten.
+        Row 0 is rewritten in place.
     at_least : float
-        If the single-precision part ends at less, that is the end.
+        If the ascent in single precision ends at a lower win rate, double precision is skipped.
 
     Returns
     -------
@@ -80,9 +81,21 @@ def anneal(
     damping: float,
     cooling: tuple[float, float] = TEMPERATURES,
 ) -> None:
-    """Cool a softmax responder, player 0, against player 1; its policy is rewritten.
+    """Anneal a softmax responder, player 0, against player 1.
 
-    What comes of it is where an ascent begins, and need not be exact.
+    It is computed in single precision: its result only starts an ascent.
+
+    Parameters
+    ----------
+    game : Game
+    policies : float64 (2, G, G, K)
+        Row 0 is rewritten in place.
+    steps : int
+        Sweeps, each at its own temperature.
+    damping : float
+        Share of the way to the softmax that a step goes, above 0 to 1.
+    cooling : tuple of float, float
+        First and last temperature, in win probability; in between they fall geometrically.
     """
     work = quick_workspace(game, 2)
     for temperature in np.geomspace(*cooling, steps):
@@ -98,17 +111,18 @@ def respond(
     cooling: tuple[float, float] = TEMPERATURES,
     sweeps: int | None = None,
 ) -> tuple[float, int]:
-    """Anneal player 0, make its policy pure, and let it ascend against player 1.
+    """Anneal player 0 against player 1, make its policy pure, and ascend.
 
     Parameters
     ----------
     game : Game
     policies : float64 (2, G, G, K)
-        Row 0 is rewritten; it becomes a matrix, one-hot.
+        Row 0 is rewritten in place; it ends as a matrix, one-hot.
     steps, damping, cooling
         As in :func:`anneal`.
     sweeps : int, optional
-        Most sweeps of an ascent in single precision; by default it goes to the end, in double.
+        Most sweeps of an ascent in single precision; by default it goes to the end, as
+        :func:`climb`.
 
     Returns
     -------
@@ -137,8 +151,9 @@ def ith_start(
 ) -> tuple[Floats, tuple[float, float]]:
     """Give the initial policy and the temperature range of the i-th start.
 
-    Far from equilibrium the best counters are found from hot and uniform, close to it from the
-    strategy attacked itself, hardly warmed: neither finds what the other does.
+    Far from equilibrium the best counters are found by cooling the uniform policy from a high
+    temperature; close to it, by cooling the strategy attacked itself from a low one. Later starts
+    mix the two at random.
 
     Returns
     -------
@@ -160,7 +175,7 @@ def ith_start(
 
 
 def to_pure(policy: Floats) -> None:
-    """Put all probability of every row on its most probable roll."""
+    """Make a policy pure, in place: every row makes its most probable roll, the lower on ties."""
     best = policy.argmax(axis=-1)
     policy[:] = 0.0
     np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
@@ -172,9 +187,9 @@ def to_matrix(policy: Floats) -> Matrix:
 
 
 def perturb(policy: Floats, random: np.random.Generator) -> None:
-    """Put random rolls into some cells of a policy, which is rewritten.
+    """Put random rolls into some cells of a policy, in place.
 
-    Their share is log-uniform between those of `PERTURBED_SHARES`.
+    The share of cells is drawn log-uniformly between the two `PERTURBED_SHARES`.
     """
     cells = policy.shape[:-1]
     share = log_uniform(random, PERTURBED_SHARES)
@@ -186,9 +201,9 @@ def perturb(policy: Floats, random: np.random.Generator) -> None:
 def perturb_matrix(
     matrix: Matrix, share: float, num_actions: int, random: np.random.Generator
 ) -> None:
-    """Put random rolls into a given share of a matrix's cells; the matrix is rewritten.
+    """Put random rolls into some cells of a matrix, in place; each is chosen with chance `share`.
 
-    Rolls are drawn for the cells chosen only, so the random numbers are not those of
+    Rolls are drawn for the chosen cells only, so the random draws differ from those of
     :func:`perturb`.
     """
     cells = random.random(matrix.shape) < share

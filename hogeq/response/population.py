@@ -1,9 +1,9 @@
-"""Many strategies that one policy meets: opponents of a responder, or responders to a policy.
+"""A population of strategies that one policy plays: opponents of a responder, or responders to it.
 
 A win rate is linear in each row of a policy, so one pass forward and one back give the exact effect
-of every change of a single cell on the win rate against one opponent, and weighted sums of them the
-effect on the win rate against a mixture. Effects of several cells do not add up exactly: what is
-chosen by their sums must be evaluated before it is believed.
+of every change of a single cell on the win rate against one opponent; weighted sums of these give
+the effect on the win rate against a mixture. Effects of several cells do not add up exactly, so a
+change of many cells must be evaluated before it is accepted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
-from hogeq.model.workspace import Role, WinRate
+from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.response.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
 
-DAMPING = 0.5  # of the search for new counters
+DAMPING = 0.5  # of annealing, in the search for new counters
 
 BATCH = 32  # passes whose tables are held in memory together
 
 
 class Pass(NamedTuple):
-    """What one pass of a policy against one member finds."""
+    """Result of one pass of a policy against one member."""
 
     starts: tuple[float, float]
     """Win probability of whoever moves first: the policy, or the member."""
@@ -40,29 +40,29 @@ class Pass(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What passes of a policy against all members find."""
+    """Results of passes of a policy against all members, summed over the mixture."""
 
     values: Floats
     """(G, G, K), weighted sum of counterfactual values."""
     infoset_reach: Floats
-    """(G, G), the same of reach."""
+    """(G, G), weighted sum of reach probabilities."""
     rates: Floats
     """(n,), win rate of the policy against every member."""
 
 
 class Slopes(NamedTuple):
-    """First-order effects on n members of making single cells of a policy pure."""
+    """First-order effects on the win rates of n members of making one cell of a policy pure."""
 
     rates: Floats
     """(n,), win rate of every member now."""
     changes: Floats
-    """(n, G, G, K), what would be added to it if this cell rolled so many dice for sure."""
+    """(n, G, G, K), change of that win rate if the policy made this roll in this cell for sure."""
     reach: Floats
     """(n, G, G), probability that the policy comes to move at a cell."""
 
 
 class Population:
-    """Strategies, and passes of a policy against all of them.
+    """A mixture of strategies, and passes of a policy against all of them.
 
     Passes are computed by threads of this process (:func:`hogeq.support.workers.compute`).
 
@@ -72,7 +72,7 @@ class Population:
     members : sequence of arrays
         Valid matrices (G, G) or policies (G, G, K).
     weights : float64 (n,), optional
-        Of the members in their mixture; by default all alike.
+        Weights of the members in the mixture; by default equal.
     """
 
     def __init__(
@@ -113,22 +113,18 @@ class Population:
         """
         rates = []
 
-        def told() -> Iterator[Counterfactual]:
+        def measured() -> Iterator[Counterfactual]:
             for one in self.passes(policy):
                 rates.append(WinRate.from_starts(*one.starts).win_rate)
                 yield Counterfactual(one.values, one.infoset_reach)
 
-        total = mixed(policy, self.weights if weights is None else weights, told())
+        total = mixed(policy, self.weights if weights is None else weights, measured())
         return Measured(total.values, total.infoset_reach, np.array(rates))
 
     def slopes(self, policy: Floats) -> Slopes:
-        """Effects of all changes of single cells of a policy (G, G, K)."""
-        rates, changes, reach = [], [], []
-        for (first, other), values, infoset_reach in self.passes(policy):
-            kept = (values * policy).sum(axis=2, keepdims=True)
-            rates.append((1.0 - first + other) / 2.0)
-            changes.append(kept - values)
-            reach.append(infoset_reach)
+        """Effects on the members of every change of one cell of a policy (G, G, K)."""
+        found = compute(partial(_slope, self.game, policy), self.members, local=True)
+        rates, changes, reach = zip(*found, strict=True)
         return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
 
     def anneal(
@@ -141,23 +137,23 @@ class Population:
         everywhere: bool = False,
         progress: Callable[[], object] = lambda: None,
     ) -> None:
-        """Cool a softmax responder to the mixture, all cells at once.
+        """Anneal a softmax responder to the mixture, all cells at once.
 
-        Against a single opponent :func:`hogeq.response.moves.anneal` is better: it moves the cells
-        one after the other, each seeing what those behind it have become.
+        Against a single opponent :func:`hogeq.response.moves.anneal` is better: it updates the
+        cells one after the other, each with the new values of those that follow it.
 
         Parameters
         ----------
         policy : float64 (G, G, K)
-            Rewritten.
+            Rewritten in place.
         steps : int
-            While the temperature falls between those of `TEMPERATURES`.
+            Passes, while the temperature falls from the first to the second of `TEMPERATURES`.
         damping : float
             Share of the way to the softmax that a step goes.
         weights : float64 (n,), optional
             Instead of those of the population.
         everywhere : bool
-            Let rows that play does not reach become uniform; otherwise they stay as they are.
+            Whether rows that play does not reach become uniform; otherwise they are unchanged.
         progress : callable, optional
             Called after every step.
         """
@@ -184,7 +180,7 @@ class CounterPool(Population):
         super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
 
     def strongest(self, policy: Floats, most: int) -> NDArray[np.int64]:
-        """Places of the `most` counters that win most against a policy, the oldest on ties."""
+        """Give the indices of the `most` counters that win most, the oldest on ties."""
         return np.argsort(-self.rates_against(policy), kind="stable")[:most]
 
     def part(self, policy: Floats, most: int) -> "CounterPool":
@@ -198,12 +194,12 @@ class CounterPool(Population):
         self.members = self.part(policy, most).members
 
     def climb(self, policy: Floats, warm: int) -> float:
-        """Let the `warm` counters that win most climb further; keep them, return the best rate."""
+        """Climb from the `warm` strongest counters, add the results, return the best rate."""
         starts = self.members[self.strongest(policy, warm)]
         return self._keep(compute(partial(_climbed, self.game, policy), starts, local=True))
 
     def search(self, policy: Floats, starts: int, anneal_steps: int, seed: Sequence[int]) -> float:
-        """Search for new counters from random policies; keep them, return the best rate."""
+        """Search for counters from random policies, add the results, return the best rate."""
         search = partial(_found, self.game, policy, anneal_steps, seed)
         return self._keep(compute(search, range(starts), local=True))
 
@@ -224,14 +220,14 @@ def mixed(
     like : float64 (G, G, K)
         An array of the shape of the values.
     weights : iterable of float
-        Of the opponents.
+        Weights of the opponents.
     found : iterable of Counterfactual
-        Against each of them.
+        Those of the policy against each opponent.
 
     Returns
     -------
     Counterfactual
-        Fresh arrays.
+        Weighted sums, in fresh arrays.
     """
     values, infoset_reach = np.zeros_like(like), np.zeros(like.shape[:-1])
     for weight, one in zip(weights, found, strict=True):
@@ -258,12 +254,26 @@ def _rate_of_member(game: Game, policy: Floats, member: NDArray[Any]) -> float:
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
-def _pass(game: Game, policy: Floats, member: NDArray[Any]) -> Pass:
+def _meet(
+    game: Game, policy: Floats, member: NDArray[Any]
+) -> tuple[Workspace, tuple[float, float]]:
     work = shared_workspace(game, 2)
     policies = np.stack([policy, _policy(game, member)])
     work.forward(policies)
     first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
-    return Pass((first, other), work.counterfactual_values.copy(), work.infoset_reach.copy())
+    return work, (first, other)
+
+
+def _pass(game: Game, policy: Floats, member: NDArray[Any]) -> Pass:
+    work, starts = _meet(game, policy, member)
+    return Pass(starts, work.counterfactual_values.copy(), work.infoset_reach.copy())
+
+
+def _slope(game: Game, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
+    work, (first, other) = _meet(game, policy, member)
+    values = work.counterfactual_values
+    changes = (values * policy).sum(axis=2, keepdims=True) - values
+    return (1.0 - first + other) / 2.0, changes, work.infoset_reach.copy()
 
 
 def _climbed(game: Game, policy: Floats, counter: Matrix) -> tuple[float, Matrix]:

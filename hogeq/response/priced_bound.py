@@ -1,25 +1,25 @@
-"""An upper bound on best responses below that of full memory: prices on using it.
+"""An upper bound on best responses, tighter than full memory: memory has a price.
 
 Let mu(x, a) be how often a responder is in state x and rolls a, and R(x) at least as large as the
-reach of x under any responder. A responder who forgets makes one roll a(I) in all states of a cell
-I, so with z(I, a) = 1 for that roll and 0 for the others
+reach of x under any responder. A responder who forgets makes one roll a(I) in all states of an
+information set I, so with z(I, a) = 1 for that roll and 0 for the others
 
     mu(x, a) <= R(x) z(I, a)        for every state x of I and every roll a.
 
-A responder who remembers breaks this: states of one cell roll differently. Put a price
-p(x, a) >= 0 on every roll. Then, for every responder who forgets,
+A responder who remembers breaks this: it rolls differently in states of one information set. Put
+a price p(x, a) >= 0 on every roll. Then, for every responder who forgets,
 
     win rate  <=  win rate - sum over x, a of p(x, a) (mu(x, a) - R(x) z(I, a))
               <=  max over responders with memory of (win rate - sum of p mu)
                   + sum over I of max over a of sum over x in I of R(x) p(x, a),
 
-the first since p >= 0, the second by maximising mu and z apart. The first term is one backward
-induction in which every roll costs its price, the second is a sum. So *any* prices give a bound;
-prices of 0 give that of full memory. The best prices are the dual solution of the linear program
-that this relaxes (Lagrangian duality); rounding in that program cannot invalidate the bound, since
-the prices are evaluated afresh.
+the first since p >= 0, the second by maximising over mu and z separately. The first term is one
+backward induction in which every roll costs its price, the second is a sum. So *any* prices give a
+bound; prices of 0 give that of full memory. The best prices are the dual solution of the linear
+program that this relaxes (Lagrangian duality). Rounding errors of that program cannot invalidate
+the bound, since the prices are evaluated afresh.
 
-Mixtures change nothing: a win rate is linear in each row of a policy, so some matrix is best.
+Mixed responders win no more: a win rate is linear in each row of a policy, so some matrix is best.
 """
 
 import numpy as np
@@ -28,8 +28,8 @@ from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
 from hogeq.response.process import Process, remember
 from hogeq.support.aliases import Floats
 
-BLOCK = 256  # states whose largest reach is found at once
-LEAST = 1e-9  # reach below which a state bears no price
+BLOCK = 256  # states whose largest reach is computed at once
+LEAST = 1e-9  # reach below which a state has no price
 
 
 def largest_reach(process: Process) -> Floats:
@@ -58,15 +58,15 @@ def largest_reach(process: Process) -> Floats:
 
 
 def priced_bound(process: Process, reach: Floats, prices: list[Floats]) -> float:
-    """Bound on what any responder wins who rolls alike in all states of a cell.
+    """Upper bound on the win rate of any responder who rolls alike throughout an information set.
 
     Parameters
     ----------
     process : Process
     reach : float64 (2 * n,)
-        Of :func:`largest_reach`, or anything above it.
+        Result of :func:`largest_reach`, or anything above it.
     prices : list of float64 (m, K)
-        By level, nothing below 0.
+        By level, none below 0.
 
     Returns
     -------
@@ -86,14 +86,14 @@ def priced_bound(process: Process, reach: Floats, prices: list[Floats]) -> float
 
 
 def best_prices(process: Process, reach: Floats) -> list[Floats]:
-    """Prices that make the bound as low as prices can: the dual of the relaxed linear program.
+    """Prices of the lowest bound: the dual solution of the relaxed linear program.
 
     Parameters
     ----------
     process : Process
-        Up to some ten thousand states: those of goal 18 with 4 dice take half a minute.
+        Of at most some ten thousand states: goal 18 with 4 dice takes half a minute.
     reach : float64 (2 * n,)
-        Of :func:`largest_reach`.
+        Result of :func:`largest_reach`.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def best_prices(process: Process, reach: Floats) -> list[Floats]:
 
 
 def tighter_bound(process: Process) -> float:
-    """Lowest bound that prices give, never above that of full memory; see the module."""
+    """Upper bound by the best prices, never above that of full memory; see the module."""
     reach = largest_reach(process)
     free = remember(process).value
     return min(free, priced_bound(process, reach, best_prices(process, reach)))

@@ -1,4 +1,8 @@
-"""The decision process that a responder to a fixed strategy faces."""
+"""The decision process of a responder to a fixed strategy, as sparse arrays.
+
+Its states are the hidden states of the game: both scores and the memory. The responder sees its
+information set only.
+"""
 
 from functools import lru_cache
 from operator import itemgetter
@@ -18,39 +22,39 @@ from hogeq.support.aliases import Floats, Ints
 
 LARGEST = 200_000  # hidden states that can be listed one by one in a minute
 
-GAP = 1e-10  # win rates closer than this are equal
+GAP = 1e-10  # win rates closer than this are treated as equal
 
 
 class Level(NamedTuple):
     """States of one sum of scores, m of them, with the responder to move and with the opponent."""
 
     start: int
-    """Number of the first of them."""
+    """Index of the first of them."""
     set: Ints
-    """(m,), information set of the responder: with no memory ``own * G + opponent``."""
+    """(m,), information set of the responder: without memory ``own * G + opponent``."""
     win: Floats
-    """(m, K), chance that a roll of the responder wins at once."""
+    """(m, K), probability that a roll of the responder wins at once."""
     after: csr_array
-    """(m * K, 2 * n), where it leads otherwise."""
+    """(m * K, 2 * n), probability of every next state otherwise."""
     other_win: Floats
-    """(m,), chance that the opponent's turn makes the responder the winner."""
+    """(m,), probability that the opponent's turn makes the responder the winner."""
     other_after: csr_array
-    """(m, 2 * n), where it leads otherwise."""
+    """(m, 2 * n), probability of every next state otherwise."""
 
     def of(self, values: Floats) -> tuple[Floats, Floats]:
-        """Give views (m,) of values (2 * n,): the responder's states, and the opponent's."""
+        """Give views (m,) of values (2 * n,) at this level: the responder's, the opponent's."""
         here = slice(self.start, self.start + len(self.set))
         first, second = values.reshape(2, -1)
         return first[here], second[here]
 
 
 class Process(NamedTuple):
-    """What a responder faces; the first n states are its own, the others the opponent's."""
+    """States 0 to n - 1 have the responder to move, states n to 2 * n - 1 the opponent."""
 
     size: int
     """n"""
     sets: int
-    """I, number of information sets: with no memory G * G."""
+    """I, number of information sets: without memory G * G."""
     num_actions: int
     """K"""
     levels: list[Level]
@@ -58,16 +62,16 @@ class Process(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """What an optimal responder of a relaxation does and gets."""
+    """An optimal responder of the relaxation: it remembers everything."""
 
     value: float
     """Win rate."""
     occupancy: list[Floats]
-    """By level, (m,): how often its responder comes to each state."""
+    """By level, (m,): probability that it comes to move in each state."""
     chosen: list[Ints]
-    """By level, (m,): what it rolls there."""
+    """By level, (m,): roll that it makes there."""
     values: list[Floats]
-    """By level, (m, K): of every roll, whether allowed or not."""
+    """By level, (m, K): value of every roll, whether allowed or not."""
 
 
 def decision_process(
@@ -76,20 +80,20 @@ def decision_process(
     kept: Literal["nothing", "own", "opponent"] = "nothing",
     horizon: int | None = None,
 ) -> Process:
-    """List what a responder to a strategy can come to, whatever it does.
+    """Decision process of a responder to a strategy: all states that any play can reach.
 
     Parameters
     ----------
     game : Game
-        The first call for a game lists every turn: seconds at goal 12 with 3 dice.
+        The first call for a game lists every turn: some seconds at goal 12 with 3 dice.
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
     kept : {"nothing", "own", "opponent"}
-        What the responder sees besides the scores: nothing, as the contest has it, or what is
-        remembered of the own last turn, or of the opponent's.
+        What the responder sees besides the scores: nothing, as in the contest, or the memory's
+        record of its own last turn, or of the opponent's.
     horizon : int, optional
-        Sum of scores up to which states are listed; beyond it the responder remembers everything,
-        which makes what follows a relaxation, and games of any size can be begun.
+        Sum of scores up to which states are listed. Beyond it the responder remembers everything,
+        so the process is a relaxation; with a horizon games of any size can be listed.
 
     Returns
     -------
@@ -145,16 +149,16 @@ def decision_process(
 
 
 class BoardLevel(NamedTuple):
-    """Positions of one sum of scores, m of n, seen by whoever moves; rows are position, roll."""
+    """Hidden states of one sum of scores, m of n; the rows of a matrix are state and roll."""
 
     start: int
     cell: Ints  # (m,) own * G + opponent
     own: Ints  # (m,) record of the mover's last turn
     opponent: Ints  # (m,) record of the other's
-    win: Floats  # (m * K,) chance that the mover wins at once
-    loss: Floats  # (m * K,) chance that the other does
-    again: csr_array  # (m * K, n) where it leads if the mover moves again
-    other: csr_array  # (m * K, n) where it leads if the other does
+    win: Floats  # (m * K,) probability that the mover wins at once
+    loss: Floats  # (m * K,) probability that the other does
+    again: csr_array  # (m * K, n) probability of every next state with the mover to move again
+    other: csr_array  # (m * K, n) the same with the other to move
 
 
 HiddenState = tuple[int, int, Memory]
@@ -163,10 +167,10 @@ HiddenState = tuple[int, int, Memory]
 
 @lru_cache(maxsize=2)
 def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[HiddenState]]:
-    """List what any play can come to up to a sum of scores.
+    """List the hidden states that any play can reach, up to a sum of scores.
 
-    Returns the positions by their sums, their number, and the positions to which they lead beyond
-    it, which have the numbers that follow.
+    Returns the states by that sum, their number, and the states that follow directly beyond it,
+    which have the next indices.
     """
     found: list[dict[HiddenState, None]] = [{} for _ in range(2 * rules.goal - 1)]
     found[0][0, 0, Memory()] = None
@@ -201,9 +205,9 @@ def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Hidden
 def _values_beyond(
     game: Game, policy: Floats, size: int, beyond: list[HiddenState]
 ) -> tuple[Floats, Floats]:
-    """Win probability of a responder who remembers, by number, 0 for the first `size` positions.
+    """Win probability of a responder who remembers, with it and with the opponent to move.
 
-    With the responder to move, and with the opponent.
+    Both are indexed by state; those of the first `size` states are 0.
     """
     work = game.workspace(2)
     work.win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
@@ -211,7 +215,7 @@ def _values_beyond(
     mine, theirs = np.zeros(size + len(beyond)), np.zeros(size + len(beyond))
     rolled: list[Floats] = []
     cell = None
-    # Cell by cell, whose memories share one look at the values.
+    # Cell by cell: the values of all memories of a cell are read together.
     for number, (own, opponent, memory) in sorted(enumerate(beyond, start=size), key=itemgetter(1)):
         if cell != (own, opponent):
             cell = own, opponent
@@ -256,7 +260,7 @@ def remember(
     fixed : int (I,), optional
         Roll that an information set must make in every state, -1 where it is free.
     prices : list of float64 (m, K), optional
-        By level: what a roll costs, in win rate.
+        By level: price of every roll, in win rate.
 
     Returns
     -------

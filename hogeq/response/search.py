@@ -1,9 +1,8 @@
-"""Best responses, and the interval in which the exploitability of a strategy lies.
+"""Search for a best response to a strategy: the attack.
 
-Under imperfect recall a best response is NP-hard to find, so two numbers are given. The *attack*
-is the win rate of the best counter-matrix found, a true lower bound on what a best response wins.
-The *bound* is the win rate of a responder that keeps full memory, one backward induction, a true
-upper bound. Without hidden memory both are the same.
+Under imperfect recall a best response is NP-hard to find, so it is searched for. The win rate of
+the best counter-matrix found is a true lower bound on what a best response wins;
+:mod:`hogeq.response.bounds` has the upper bound and the interval between the two.
 """
 
 from functools import partial
@@ -23,7 +22,7 @@ from hogeq.support.workers import compute
 
 @parameters
 class SearchBudget:
-    """How hard to search for a counter-matrix.
+    """Search budget: how many starts, steps and perturbations a search for a response gets.
 
     Attributes
     ----------
@@ -35,10 +34,11 @@ class SearchBudget:
         Share of the way to the softmax that a step goes, above 0 to 1.
     perturbations : int
         Rounds of iterated local search after the ascent: 1 to 30 % of the cells are changed at
-        random, the ascent is repeated, and the better matrix is kept. Close to equilibrium they
-        find what no number of starts does. Files and the command line call them `kicks`.
+        random, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
+        finds counters that no number of starts does. Config files and the command line call it
+        `kicks`.
     seed : int
-        Of the random starts and perturbations.
+        Seed of the random starts and perturbations.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class ResponseFound(NamedTuple):
     win_rate: float
     """Its exact win rate against the strategy attacked."""
     budget: SearchBudget
-    """What the search was given."""
+    """Budget of the search."""
     sweeps: int
-    """Passes of annealing and ascent over the whole table, all starts together."""
+    """Sweeps over the whole table, annealing and ascent, summed over the starts."""
     found: tuple[float, ...]
     """Win rate that each start ended with."""
 
@@ -83,11 +83,11 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     """Search for the matrix that wins most against a strategy.
 
     From every start a softmax responder is annealed, then each cell in turn is set to its best
-    roll until none improves. A responder's action values are weighted by the reach of each hidden
-    state under its own play, so every step of the ascent is exact: going backward over the cells,
-    what lies before a cell keeps its reach and what lies behind it has its new values. A strategy
-    wins half of the games against itself: if the first start ends with less, another ascent begins
-    there, so that no attack does.
+    roll until no change of one cell improves. Action values are weighted by the reach of each
+    hidden state under the responder's own play. The ascent goes backward over the cells: the reach
+    of a cell depends on cells not yet changed, its values on cells already changed, so every step
+    is exact. A strategy wins half of the games against itself: if the first start ends below 1/2,
+    another ascent starts from the strategy itself, so that no attack wins less.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     Returns
     -------
     ResponseFound
-        Never worse with more starts.
+        With more starts its win rate is never lower.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def _search(
     game: Game, target: Floats, budget: SearchBudget, start: int
 ) -> tuple[Matrix, float, int]:
     random = np.random.default_rng([budget.seed, start])
-    begun, cooling = ith_start(game, target, start, random)
-    policies = np.stack([begun, target])
+    first, cooling = ith_start(game, target, start, random)
+    policies = np.stack([first, target])
     rate, sweeps = respond(game, policies, budget.anneal_steps, budget.damping, cooling)
     best = policies[0].copy()
     for _ in range(budget.perturbations):

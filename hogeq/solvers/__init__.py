@@ -1,12 +1,12 @@
-"""Solvers: one algorithm a file; `Solver` says what each of them does.
+"""Solvers, one algorithm a file; their contract is in the base class `Solver`.
 
-To add one, write a file with a class that has the decorators `solver` and `parameters`, and put it
-into the list below.
+To add one, write a file with a subclass that has the decorators `solver` and `parameters`, and add
+the file to the imports below.
 """
 
 from hogeq.solvers.base import SOLVERS, Solver, solver
 
-# Each registers itself when it is imported, and they are listed in this order.
+# Each registers itself when it is imported; help and messages list them in this order.
 # isort: off
 from hogeq.solvers import (  # noqa: F401
     regret,

@@ -1,4 +1,4 @@
-"""What every solver is, and the registry by which solvers are named."""
+"""Base class of solvers, and the registry of solvers by name."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,21 +14,21 @@ State = TypeVar("State", bound=NamedTuple)
 Kind = TypeVar("Kind", bound="type[Solver[Any]]")
 
 SOLVERS: Final[dict[str, type["Solver[Any]"]]] = {}
-"""Solvers by the names that a config gives them, in the order in which they are listed."""
+"""Solvers by name, as in a config; help and messages list them in this order."""
 
 
 def solver(name: str) -> Callable[[Kind], Kind]:
-    """Register a class of solvers.
+    """Class decorator that registers a solver.
 
     Parameters
     ----------
     name : str
-        What a config calls it.
+        Name of the solver in a config.
 
     Raises
     ------
     ValueError
-        By the decorator: another solver has that name.
+        When the class is decorated: another solver has that name.
     """
 
     def register(kind: Kind) -> Kind:
@@ -43,25 +43,26 @@ def solver(name: str) -> Callable[[Kind], Kind]:
 class Solver(ABC, Generic[State]):
     """An iterative algorithm for a strategy that is hard to exploit.
 
-    A solver is a frozen dataclass of parameters (`hogeq.support.parameters.parameters`) and holds
-    nothing else: all that a run knows is in its state, a named tuple of numpy arrays, which can
-    be saved after any iteration and gives the same run again. So must all random draws: they come
-    from a seed among the parameters and the number of the iteration.
+    A solver is a frozen dataclass of its parameters (`hogeq.support.parameters.parameters`) and
+    holds nothing else. Everything that changes in a run is in its state, a named tuple of numpy
+    arrays. A state can be saved after any iteration, and a run restored from it continues to the
+    same bits: random draws therefore depend on nothing but a seed among the parameters and the
+    number of the iteration.
 
     A solver does not measure itself, print or write: the runner does. How many threads compute is
-    chosen around it (`hogeq.support.workers`), and the result does not depend on it.
+    chosen around it (`hogeq.support.workers.workers`) and does not change the result.
 
     Attributes
     ----------
     GROWS : frozenset of str
-        Arrays of the state that get longer from iteration to iteration; all others keep the shape
+        Names of the arrays of the state whose first axis gets longer; all others keep the shape
         that `init` gave them.
     """
 
     GROWS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **parameters: Any) -> None:
-        """Take the parameters by name; the decorator `parameters` makes the real one."""
+        """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
     def init(self, game: Game) -> State:
@@ -70,33 +71,41 @@ class Solver(ABC, Generic[State]):
         Raises
         ------
         ValueError
-            If the solver cannot play this game with these parameters.
+            If the solver cannot solve this game with these parameters.
         """
 
     @abstractmethod
     def step(self, game: Game, state: State) -> State:
         """State after one more iteration.
 
-        The arrays of the state that is given may be changed and reused: it is of no use any more.
-        All numbers of the new state are finite.
+        Arrays of the given state may be changed and reused: do not use that state afterwards. All
+        numbers of the new state are finite.
         """
 
     @abstractmethod
     def average(self, game: Game, state: State) -> Policy:
-        """Policy (G, G, K) that the iterations so far stand for, a fresh array."""
+        """Policy (G, G, K) after the iterations so far, a fresh array.
+
+        For most solvers it is an average over them.
+        """
 
     @abstractmethod
     def stats(self, game: Game, state: State) -> dict[str, float]:
-        """Figures on convergence, by name; `average_regret` goes into the metrics of a run."""
+        """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:
-        """State made of saved arrays.
+        """State made of saved arrays, which are copied.
 
         Parameters
         ----------
         state : State
-            Any state of this solver for the same game, of `init` say.
+            Any state of this solver for the same game, such as that of `init`.
         arrays : mapping
             Arrays by the names of the state's fields.
+
+        Raises
+        ------
+        KeyError
+            If an array is missing.
         """
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})

@@ -1,4 +1,4 @@
-"""A proximal bundle method on the largest win rate of a growing pool of counter-matrices."""
+"""Proximal bundle method: minimise the largest win rate of a growing pool of counter-matrices."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,25 +21,25 @@ from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
-UNSEEN = 1e-9  # least weight of a row's divergence: play hardly reaches such rows
-SHARPEST = 1e-12  # floor while sharpening
+LEAST_REACH = 1e-9  # least weight of a row in the divergence
+LEAST_FLOOR = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 SOFTENED = 1e-3  # share of the uniform policy in a start from a file
 COLD = 2e-4  # last temperature of the responses, in win probability
-OWN_HEAT = (2e-3, 1e-2)  # range of their first temperature, started near the policy ...
-FAR_HEAT = (5e-3, 1e-1)  # ... or at random
+NEAR_HEAT = (2e-3, 1e-2)  # range of the first temperature of a start near the policy ...
+FAR_HEAT = (5e-3, 1e-1)  # ... and of a random start
 NEARLY_UNIFORM = 1e3  # concentration of a Dirichlet distribution
-DAMPING = 0.6
-DEEP = 5  # times the steps
-SHAPING = 0.02  # weight above which a counter's model is checked where the step leads
-TRUSTED = 0.1  # largest error of a model, as a share of the gain that was promised
+DAMPING = 0.6  # of the annealing of responses
+DEEP = 5  # times as many steps of annealing in a deep iteration
+SHAPING = 0.02  # weight above which a counter's model is checked against exact evaluation
+TRUSTED = 0.1  # largest tolerated error of a model, as a share of the predicted gain
 ALIVE = 1e-6  # weight below which a counter had no part in the last step
-LEAST_STEP = 1.0
-ROUNDS = 6  # in which counters that a step missed are added to it
-SELF_PLAY = 100  # iterations
+LEAST_STEP = 1.0  # least step size, in logits per win probability
+ROUNDS = 6  # of adding counters that the step overlooked
+SELF_PLAY = 100  # iterations of the default start
 
 
 class BundleState(NamedTuple):
-    """Everything a run knows; n is the number of counter-matrices in the pool.
+    """State of a run; n is the number of counter-matrices in the pool.
 
     The win rate of the policy against counter c is modelled as ``constants[c]`` plus the sum of
     ``gradients[c]`` times the policy.
@@ -50,15 +50,15 @@ class BundleState(NamedTuple):
     pool: Matrix
     """(n, G, G)"""
     gradients: Singles
-    """(n, G * G, K), counterfactual values where each counter was last linearised."""
+    """(n, G * G, K), counterfactual values at the policy where each model was last taken."""
     constants: Floats
     """(n,)"""
     reach: Singles
-    """(n, G * G), reach probability of every cell there."""
+    """(n, G * G), reach probability of every cell at the same policy."""
     weights: Floats
     """(n,), weight of each counter in the last step."""
     used: NDArray[np.int64]
-    """(n,), iteration in which it last had weight."""
+    """(n,), iteration in which each counter last had weight."""
     worst: Floats
     """(), largest win rate of any counter of the pool against the policy."""
     step_size: Floats
@@ -71,7 +71,7 @@ class Cut(NamedTuple):
     """Linear model of the policy's win rate against one counter."""
 
     win_rate: float
-    """Of the counter, exactly, at the policy where the model was taken."""
+    """Exact win rate of the counter at the policy where the model was taken."""
     gradient: Singles
     """(G * G, K)"""
     constant: float
@@ -80,7 +80,7 @@ class Cut(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where a response begins; without steps of cooling it only ascends."""
+    """Start of a response; without steps of annealing it only ascends."""
 
     policy: Floats
     """(G, G, K)"""
@@ -97,47 +97,47 @@ class ProximalBundle(Solver[BundleState]):
     values for its gradient. Each iteration moves to the policy that does best against the worst
     of the linear models of a pool of counters, held near the current policy by a Kullback-Leibler
     divergence that weights rows by reach; responds to it; and adds the responses to the pool. The
-    policy is kept if it is really better by a share of what the models promised; if not, the pool
-    at least knows more. This is the proximal bundle method (Kiwiel, Proximity control in bundle
-    methods for convex nondifferentiable minimization, 1990, algorithm 2.1) with the divergence of
-    mirror descent for its distance. No theorem reaches this game, where the win rate is linear in
-    one row but not in all together: the method ends in a local minimum that depends on its start,
-    and only a search can say how good that is.
+    policy is kept if it is better by a share of what the models predicted; if not, the pool
+    has better models all the same. This is the proximal bundle method (Kiwiel, Proximity control
+    in bundle methods for convex nondifferentiable minimization, 1990, algorithm 2.1) with the
+    divergence of mirror descent for its distance. No theorem covers this game, where the win rate
+    is linear in one row but not in all together: the method ends in a local minimum that depends on
+    its start, and only an attack can measure how good that is.
 
-    With `sharpen` entropy has a price, which rises from iteration to iteration: what descends is
-    the largest win rate plus the price times the entropies of the rows, weighted by reach. Entropy
-    is concave, so its tangent where the policy stands is above it; with that in its place the step
-    is the same from a power of the policy. Rows become pure one by one, those first where mixing
-    matters least, while all others adapt: purification on the way.
+    With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
+    is the largest win rate plus the price times the entropies of the rows, weighted by reach.
+    Entropy is concave, so its tangent at the current policy is an upper bound; with the tangent in
+    its place, a step is an ordinary step from a power of the policy, normalised. Rows become pure
+    one by one, those first where mixing matters least, while the others adapt.
 
     Attributes
     ----------
     step_size : float
         First step size, in logits per win probability; it adapts.
     least_gain : float
-        Share of the promised gain for which a step is kept.
+        Least share of the predicted gain that a step must reach to be kept.
     pool_size : int
-        Counters kept; those without weight for longest go first.
+        Most counters in the pool; those without weight for longest are dropped.
     responses : int
         Responses annealed in each iteration, from near the policy and at random in turn.
     ascents : int
-        Counters of largest weight from which another response ascends.
+        Number of counters, those of largest weight, from which a further response ascends.
     responder_steps : int
-        Steps of cooling.
+        Steps of annealing.
     responder_sweeps : int
-        Sweeps of coordinate ascent at most.
+        Most sweeps of coordinate ascent.
     deep_every : int
-        Every so many iterations the responses cool in five times the steps, those far away from
-        nearly the uniform policy, and ascend to the end.
+        Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
+        ones from a nearly uniform policy, and ascend to the end.
     floor : float
-        Least probability of a roll, so that any can come back; none while sharpening.
+        Least probability of a roll, so that none is lost for good; not used while sharpening.
     sharpen : float
         Rise of the price of entropy in an iteration, in win probability per nat.
     start : str
         Strategy file to begin with; by default the average of a hundred iterations of self-play
         (discounted CFR), from which it ends lower than from the uniform policy.
     seed : int
-        Of the responses' starts.
+        Seed of the responses' starts.
     """
 
     GROWS: ClassVar = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
@@ -157,7 +157,7 @@ class ProximalBundle(Solver[BundleState]):
 
     def init(self, game: Game) -> BundleState:
         """State before the first iteration."""
-        policy = self._beginning(game)
+        policy = self._first_policy(game)
         rows, rolls = policy.size // policy.shape[-1], policy.shape[-1]
         return BundleState(
             policy,
@@ -181,7 +181,7 @@ class ProximalBundle(Solver[BundleState]):
         promised = modelled.max(initial=0.0)
         saved = price * float(infoset_reach @ (entropies(state.policy) - entropies(trial)))
 
-        # Models are taken anew where they shaped the step and failed to tell what it led to.
+        # Models that shaped the step and predicted its outcome badly are taken anew.
         shaping = np.flatnonzero(weights > SHAPING)
         exact = Population(game, state.pool[shaping]).rates_against(trial)
         error = np.abs(exact - modelled[shaping])
@@ -221,7 +221,7 @@ class ProximalBundle(Solver[BundleState]):
             "support": float((state.weights > SHAPING).sum()),
         }
 
-    def _beginning(self, game: Game) -> Floats:
+    def _first_policy(self, game: Game) -> Floats:
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         if self.start:
             from hogeq.strategies.read import read_strategy
@@ -235,18 +235,20 @@ class ProximalBundle(Solver[BundleState]):
         return 0.7 * self_play.average(game, state) + 0.3 * uniform
 
     def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
-        """Policy to which one proximal step leads, weights of the counters in it, and of rows."""
+        """Take one proximal step: the new policy, weights of the counters and of the rows."""
         rows = state.policy.reshape(-1, state.policy.shape[-1])
         if len(state.pool) == 0:
             return state.policy, np.zeros(0), np.zeros(len(rows))
         logits = (1.0 + price * float(state.step_size)) * np.log(rows)
         logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
-        floor = SHARPEST if price > 0.0 else self.floor
+        floor = LEAST_FLOOR if price > 0.0 else self.floor
         here = win_rates(state, state.policy)
-        # Few counters bind: solve for those that may, and add the others that turn out to.
+        # Few counters bind: solve for the likely ones, then add those that the step overlooked.
         active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
         for _ in range(ROUNDS):
-            infoset_reach = np.maximum(state.reach[active].mean(axis=0, dtype=np.float64), UNSEEN)
+            infoset_reach = np.maximum(
+                state.reach[active].mean(axis=0, dtype=np.float64), LEAST_REACH
+            )
             found = proximal_step(
                 logits,
                 state.gradients[active],
@@ -278,7 +280,7 @@ class ProximalBundle(Solver[BundleState]):
             near = (iteration + number) % 2 == 0
             share = random.uniform(0.5, 1.0) if near else 0.0
             noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
-            heat = log_uniform(random, OWN_HEAT if near else FAR_HEAT)
+            heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
             starts.append(Start(share * policy + (1.0 - share) * noise, steps, heat))
         heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
         starts += [Start(one_hot(state.pool[counter], policy.shape[-1])) for counter in heaviest]
@@ -308,7 +310,7 @@ def _grown(
     cuts: list[Cut],
     iteration: int,
 ) -> BundleState:
-    """State whose pool has new models: of the counters whose old ones failed, and of new ones."""
+    """State with new models of the counters whose old ones failed, and with new counters."""
     kept = np.setdiff1d(np.arange(len(state.pool)), failed)
     new = np.array(responses, np.int8).reshape(-1, *state.pool.shape[1:])
     weights = np.append(state.weights[failed], np.zeros(len(responses)))

@@ -24,22 +24,22 @@ from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, pa
 from hogeq.support.workers import compute
 
 ANNEAL_EVERY = 4  # iterations
-INERTIA = 0.1  # regret that a row of a start from a file begins with, per reach: as after 500
-LEAST_PROBABILITY = 1e-3  # of a roll, for the price of entropy
-LEAST_SPREAD = 1e-6  # in win probability; responders closer than that count alike
+INERTIA = 0.1  # initial regret of a start from a file, per reach: as after 500 iterations
+LEAST_PROBABILITY = 1e-3  # of a roll, in the logarithm of the price of entropy
+LEAST_SPREAD = 1e-6  # in win probability; responders closer than this weigh nearly the same
 
 
 class CFRBRState(NamedTuple):
-    """Everything a run knows."""
+    """State of a run."""
 
     regrets: Floats
     """(G, G, K)"""
     linear_sum: Floats
-    """(G, G, K), policies by reach and iteration."""
+    """(G, G, K), sum of policies weighted by reach and number of the iteration."""
     older: Floats
-    """(G, G, K), policies by reach, of the last whole window."""
+    """(G, G, K), sum of policies weighted by reach, over the last complete window."""
     recent: Floats
-    """(G, G, K), the same of the window that has begun."""
+    """(G, G, K), the same over the current window."""
     counters: Matrix
     """(R, G, G), the responders' matrices."""
     win_rates: Floats
@@ -49,14 +49,14 @@ class CFRBRState(NamedTuple):
 
 
 class Responder(NamedTuple):
-    """One responder after it has answered a policy."""
+    """Response of one responder to a policy."""
 
     counter: Matrix
     """(G, G)"""
     win_rate: float
-    """Of the counter."""
+    """Win rate of the counter against the policy."""
     found: Counterfactual
-    """Counterfactual values of the policy against it, weighted as regrets are."""
+    """Values of the policy's rolls against the counter, weighted as regrets are."""
 
 
 @solver("cfr_br")
@@ -65,40 +65,40 @@ class CFRBR(Solver[CFRBRState]):
     """Regret matching+ against annealed best responders.
 
     In every iteration the weakest responders are replaced by new ones, all responders improve by
-    coordinate ascent, and regrets are updated against their mixture. New ones are found by the
-    moves of :func:`hogeq.response.search.attack`: each of the strongest responders is perturbed and
-    ascends; in every fourth iteration the first is a softmax response instead, which is annealed
-    and made pure. With one responder this is CFR-BR with a response annealed anew each time. With
-    many, each follows a local maximum of the win rate as the policy moves, and their mixture holds
-    down all of them at once. Responders weigh ``exp(-d / 2m)``, where d is how far they are behind
-    the strongest, and m is the median of how far they are from the median one: one that stands out
-    counts for more than all others.
+    coordinate ascent, and regrets are updated against their mixture. A new responder is one of the
+    strongest, perturbed and improved by ascent; in every fourth iteration the first of them is a
+    softmax response instead, annealed and made pure (as in :func:`hogeq.response.search.attack`).
+    With one responder this is CFR-BR with a response annealed anew each time. With many, each
+    follows a local maximum of the win rate as the policy changes, and regrets are minimised against
+    all of them. The weight of a responder in the mixture is ``exp(-d / 2m)``, where d is how much
+    lower its win rate is than the highest, and m is the median absolute deviation of their win
+    rates: a responder far stronger than the others outweighs them all.
 
-    Where the best response is exact and recall perfect, the current strategy converges with high
-    probability (Johanson et al. 2012, theorem 4); here neither holds, so all three readings of the
-    run are kept.
+    With exact best responses and perfect recall the current strategy converges with high
+    probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
+    the current strategy, a windowed average and a linear average.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
     is the largest win rate plus the price times the entropies of the rows, weighted by reach. The
-    policy turns into a matrix while all rows adapt to what has become pure.
+    policy becomes pure row by row, while the mixed rows adapt.
 
     Attributes
     ----------
     responders : int
         Responders in the population.
     newcomers : int
-        Of these, how many are new in every iteration; the weakest make room.
+        Number of responders replaced in every iteration, the weakest.
     responder_steps : int
-        Steps in which a new responder cools, or most sweeps in which it ascends after a kick.
+        Steps of annealing of a new responder, or most sweeps of its ascent after a perturbation.
     responder_sweeps : int
-        Most sweeps in which the others ascend.
+        Most sweeps of the ascent of the others.
     damping : float
         Share of the way to the softmax that a step goes.
     averaging : {"last", "window", "linear"}
-        What `average` returns: the current policy, the average over the last one to two windows,
-        or that over all iterations weighted by their number.
+        What `average` returns: the current policy, the average over the last complete window and
+        the current one, or the average of all iterations, iteration t weighted by t.
     window : int
-        Iterations.
+        Length of a window, in iterations.
     regret_weight : {"reach", "counterfactual", "belief"}
         See :mod:`hogeq.solvers.regret`.
     sharpen : float
@@ -106,7 +106,7 @@ class CFRBR(Solver[CFRBRState]):
     start : str
         Strategy file to begin with; by default the uniform policy.
     seed : int
-        Of the responders' starts.
+        Seed of the responders' starts.
     """
 
     responders: Count = 16
@@ -180,7 +180,7 @@ class CFRBR(Solver[CFRBRState]):
         )
 
     def average(self, game: Game, state: CFRBRState) -> Floats:  # noqa: ARG002
-        """Policy (G, G, K) that the averaging asks for."""
+        """Policy (G, G, K), averaged as `averaging` says."""
         if self.averaging == "last":
             return match_regrets(state.regrets)
         if self.averaging == "window":
@@ -198,11 +198,11 @@ class CFRBR(Solver[CFRBRState]):
     def _newcomer(
         self, game: Game, policy: Floats, iteration: int, place: int, parent: Matrix
     ) -> Responder:
-        """Response of a new responder, found by annealing, or by perturbing another."""
+        """Response of a new responder, by annealing or by perturbing another one's matrix."""
         random = np.random.default_rng([self.seed, iteration, place])
         if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
-            begun, cooling = ith_start(game, policy, iteration - 1, random)
-            policies = np.stack([begun, policy])
+            first, cooling = ith_start(game, policy, iteration - 1, random)
+            policies = np.stack([first, policy])
             anneal(game, policies, self.responder_steps, self.damping, cooling)
             to_pure(policies[0])
             return self._respond(game, policies, self.responder_sweeps)

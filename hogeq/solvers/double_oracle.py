@@ -1,4 +1,4 @@
-"""Double oracle over matrices with an exact meta-game (McMahan et al. 2003; PSRO)."""
+"""Double oracle over matrices with an exact meta-game (McMahan et al. 2003)."""
 
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -17,12 +17,12 @@ from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
-SUPPORT = 1e-9  # weights of the meta-game below this are rounding
-LEAST_GAIN = 1e-12  # win rate; what an ascent gains below this is rounding
+SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors
+LEAST_GAIN = 1e-12  # in win rate; gains of an ascent below this are rounding errors
 
 
 class OracleState(NamedTuple):
-    """Everything a run knows; n is the number of matrices in the pool."""
+    """State of a run; n is the number of matrices in the pool."""
 
     pool: NDArray[np.int8]
     """(n, G, G)"""
@@ -31,7 +31,7 @@ class OracleState(NamedTuple):
     weights: Floats
     """(n,), equilibrium of the meta-game."""
     responder_win: Floats
-    """(), win rate of the last response against the mixture before it."""
+    """(), win rate of the last response against the mixture that it responds to."""
     iteration: NDArray[np.int64]
     """()"""
 
@@ -39,16 +39,16 @@ class OracleState(NamedTuple):
 @solver("double_oracle")
 @parameters
 class DoubleOracle(Solver[OracleState]):
-    """A pool of matrices, its equilibrium, and a response to that, again and again.
+    """Add a response to the equilibrium of a pool of matrices to that pool, again and again.
 
-    The mixture over matrices is where a Nash equilibrium of the contest exists: matrices are
-    finitely many. A response to a mixture sums counterfactual values over its matrices; the
-    search starts from the newest response and anneals.
+    Matrices are finitely many, so a Nash equilibrium of the contest exists in mixtures of them. A
+    response to a mixture sums counterfactual values over its matrices; the search starts from the
+    newest response and anneals.
 
     Attributes
     ----------
     responder_steps : int
-        Steps of cooling; each costs one pass per matrix in the mixture.
+        Steps of annealing; each costs one pass per matrix in the mixture.
     damping : float
         Share of the way to the softmax that a step goes.
     responders : int
@@ -66,7 +66,7 @@ class DoubleOracle(Solver[OracleState]):
     seed: Seed = 0
 
     def init(self, game: Game) -> OracleState:
-        """State of a pool that holds one matrix, of zeros."""
+        """State before the first iteration: a pool of one matrix, all zeros."""
         return OracleState(
             np.zeros((1, *game.shape[:-1]), np.int8),
             np.full((1, 1), 0.5),
@@ -92,9 +92,9 @@ class DoubleOracle(Solver[OracleState]):
         return OracleState(pool, payoffs, equilibrium(payoffs), np.array(rate), iteration)
 
     def average(self, game: Game, state: OracleState) -> Floats:
-        """Behaviour strategy (G, G, K) of the mixture, by reach in play of each against all.
+        """Behaviour strategy (G, G, K) of the mixture, its matrices weighted by their reach.
 
-        Under imperfect recall the mixture itself is another strategy, and a better one.
+        Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
         work = shared_workspace(game, 2)
         blend = normalised(np.tensordot(state.weights, one_hot(state.pool, game.num_actions), 1))
@@ -131,7 +131,7 @@ class DoubleOracle(Solver[OracleState]):
             values = mixture.measure(policy).values
             now = (values * policy).sum(axis=-1)
             gain = values.max(axis=-1) - now
-            # Cells changed together disturb each other: only the half with most to gain moves.
+            # Effects of many cells do not add up: only the half with most to gain changes.
             movable = gain > LEAST_GAIN
             if not movable.any():
                 return best, best_rate

@@ -1,4 +1,4 @@
-"""Dynamic programming over the scores with a guess of what they hide: as contestants did it."""
+"""Dynamic programming over the scores with beliefs about the memory, as contestants did it."""
 
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -21,16 +21,16 @@ from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, parameters
 
-SWEEPS = 50  # of the climb to a response; where nothing is hidden one is enough
+SWEEPS = 50  # most of the ascent to a response; without hidden memory one is enough
 
 
 class DynamicState(NamedTuple):
-    """Everything a run knows."""
+    """State of a run."""
 
     policy: Floats
     """(G, G, K), one roll in every cell except by full memory."""
     beliefs: Floats
-    """(G, G, H), guess of the memory that the policy was made with; 0 where there was none."""
+    """(G, G, H), beliefs about the memory that the policy is for; 0 where there were none."""
     changed: NDArray[np.int64]
     """(), cells in which the last iteration changed the likeliest roll."""
     iteration: NDArray[np.int64]
@@ -40,30 +40,31 @@ class DynamicState(NamedTuple):
 @solver("dynamic")
 @parameters
 class DynamicProgramming(Solver[DynamicState]):
-    """Backward induction, again and again, each time with beliefs from the strategy before.
+    """Backward induction, repeated with beliefs from the strategy of the last iteration.
 
-    No iteration minimises regret, and none is an equilibrium under imperfect recall: these are
-    what contestants did, and what the other solvers are measured against. Without hidden memory
-    all of them give the tablebase if no errors are modelled.
+    It minimises no regret and finds no equilibrium under imperfect recall: contestants used it, and
+    the other solvers are compared with it. Without hidden memory every variant gives the tablebase
+    if no errors are modelled.
 
     Attributes
     ----------
     memory : {"ignore", "full", "counted", "exact", "response"}
-        What is done about the memory. "ignore": the tablebase of the rules without it. "full":
+        How the memory is treated. "ignore": the tablebase of the rules without it. "full":
         the tablebase of a player who remembers, its rolls as frequent as self-play meets the
         memories that call for them. "counted": the delta distribution of Huan (2020) [1], counts
         of the ways into a memory, :func:`hogeq.baselines.second_place.huan2020` step by step.
-        "exact": the same from reach probabilities in self-play, averaged over iterations where
-        Huan's dynamic program can play the rules, from the last iteration elsewhere. "response":
-        the best response found to the strategy before, errors of both included.
+        "exact": the same with reach probabilities in self-play for beliefs: averaged over
+        iterations where Huan's dynamic program can play the rules, otherwise the last ones.
+        "response": the best response found to the strategy before, errors of both included.
     epsilon : float
         Probability that the opponent errs on a turn and rolls any number of dice ("counted",
         "exact", "response").
     tremble : float
         The same in the self-play that beliefs come from ("full", "exact") or that a response is for
-        ("response"); above 0, or what is never reached would have none.
+        ("response"); above 0, so that every cell is reached.
     weight, draft_weight : float
-        Of a memory that was never counted: in general, and in the first iteration ("counted").
+        Weight of a memory that was never counted, in later iterations and in the first
+        ("counted").
     """
 
     memory: Literal["ignore", "full", "counted", "exact", "response"] = "exact"
@@ -95,7 +96,7 @@ class DynamicProgramming(Solver[DynamicState]):
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
 
     def step(self, game: Game, state: DynamicState) -> DynamicState:
-        """One backward induction."""
+        """Do one backward induction."""
         iteration = int(state.iteration) + 1
         beliefs = state.beliefs
         if self.memory == "ignore":

@@ -16,12 +16,12 @@ from hogeq.support.parameters import Count, Positive, PositiveShare, parameters
 
 
 class FictitiousState(NamedTuple):
-    """Everything a run knows; n is the number of iterations done."""
+    """State of a run; n is the number of iterations done."""
 
     average: Floats
     """(G, G, K), behaviour strategy of the average so far."""
     matrices: NDArray[np.int8]
-    """(n, G, G), the responses, which uniformly mixed are the average; empty unless kept."""
+    """(n, G, G), the responses, whose uniform mixture is the average; empty unless kept."""
     responder_win: Floats
     """(), win rate of the last response against the average."""
     iteration: NDArray[np.int64]
@@ -36,23 +36,25 @@ class FictitiousPlay(Solver[FictitiousState]):
     A response enters the average in proportion to how often play reaches each information set
     under it: the update of extensive-form fictitious play (XFP, Heinrich et al. 2015, theorem 7).
     Under perfect recall that is the same as mixing the responses themselves; here it is not, and
-    `matrices` keeps that mixture.
+    the mixture is kept in `matrices` if `keep_matrices` is set.
 
     Attributes
     ----------
     responder : {"annealed", "exact", "stochastic"}
-        Softmax cooled and then hardened; coordinate ascent from the last response until nothing
-        improves; or softmax cooled to `cold` and left mixed.
+        How a response is found, always by annealing a softmax responder from the uniform policy.
+        "annealed": it is then made pure and improved by one sweep of coordinate ascent. "exact":
+        the ascent goes on until no change of one cell improves. "stochastic": the softmax at
+        temperature `cold`, left mixed.
     responder_steps : int
-        Steps of cooling.
+        Steps of annealing.
     hot, cold : float
-        Temperatures, in win probability.
+        First and last temperature, in win probability.
     damping : float
         Share of the way to the softmax that a step goes.
     step_size : {"harmonic", "square_root"}
         Weight of the newest response: 1 / n, or 1 / sqrt(n), which forgets.
     keep_matrices : bool
-        Keep the mixture over matrices explicitly (n tables in the state).
+        Keep all responses in the state, n matrices.
     """
 
     GROWS: ClassVar = frozenset({"matrices"})
@@ -83,7 +85,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         )
 
     def step(self, game: Game, state: FictitiousState) -> FictitiousState:
-        """One response, and its share of the average."""
+        """Respond to the average, and mix the response into it."""
         iteration = int(state.iteration) + 1
         work = shared_workspace(game, 2)
         policies = np.stack([np.full_like(state.average, 1.0 / game.shape[-1]), state.average])

@@ -15,12 +15,12 @@ from hogeq.support.parameters import parameters
 
 
 class FSICFRState(NamedTuple):
-    """Everything a run knows."""
+    """State of a run."""
 
     regrets: Floats
     """(G, G, K), average over the iterations."""
     older: Floats
-    """(G, G, K), strategies by own reach, from the last doubling but one to the last."""
+    """(G, G, K), sum of strategies weighted by own reach, between the last two doublings."""
     recent: Floats
     """(G, G, K), the same since the last doubling."""
     iteration: NDArray[np.int64]
@@ -30,23 +30,23 @@ class FSICFRState(NamedTuple):
 @solver("fsicfr")
 @parameters
 class FSICFR(Solver[FSICFRState]):
-    """CFR in which every strategy stays fixed while the graph is swept forward and back.
+    """CFR with one forward and one backward sweep of the game's graph per iteration.
 
-    What Huan (2020) [1] began. A forward pass adds up, over all paths to a position, the
-    probability of the own rolls (for the average) and that of the opponent's and the dice (for
-    the regrets); a backward pass carries values home. The paper samples chance and divides
+    Strategies stay fixed during an iteration. A forward pass sums, over all paths to a position,
+    the probability of the player's own rolls (for the average) and that of the opponent's rolls and
+    the dice (for the regrets); a backward pass computes the values. Huan (2020) [1] proposed it
+    for Hog. The paper samples chance and divides
     regrets by the visits of a position; here the dice are summed exactly, every position is
-    visited the same number of times in each iteration, and the quotient is the average over
-    iterations.
+    visited equally often in each iteration, and the quotient is the average over iterations.
 
-    Early strategies are forgotten as in the paper, section 5: whenever the number of iterations
-    doubles, what the average held from before the last doubling is dropped.
+    Early strategies are dropped as in the paper, section 5: whenever the number of iterations
+    doubles, the average loses its part from before the last doubling.
 
     Attributes
     ----------
     regret_weight : {"counterfactual", "reach", "belief"}
-        See :mod:`hogeq.solvers.regret`; the paper's is the first. By belief, rows that are hardly
-        ever met learn too.
+        See :mod:`hogeq.solvers.regret`; the paper uses the first. With "belief" rows that are
+        hardly ever reached learn too.
     """
 
     regret_weight: RegretWeight = "counterfactual"
@@ -57,7 +57,7 @@ class FSICFR(Solver[FSICFRState]):
         return FSICFRState(regrets, older, recent, np.array(0, np.int64))
 
     def step(self, game: Game, state: FSICFRState) -> FSICFRState:
-        """One sweep forward and back."""
+        """Sweep forward and back, and update every information set."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         work = shared_workspace(game, 2)

@@ -16,12 +16,12 @@ from hogeq.support.parameters import Positive, PositiveShare, parameters
 
 
 class MirrorState(NamedTuple):
-    """Everything a run knows."""
+    """State of a run."""
 
     logits: Floats
     """(G, G, K), of the current policy."""
     gap: Floats
-    """(), KKT gap of the last policy: the largest gain of one information set, given arrival."""
+    """(), KKT gap of the last policy: the largest gain at one information set, given reach."""
     iteration: NDArray[np.int64]
     """()"""
 
@@ -31,9 +31,9 @@ class MirrorState(NamedTuple):
 class MirrorDescent(Solver[MirrorState]):
     """Self-play by magnetic mirror descent (Sokota et al. 2023, algorithm 1).
 
-    Each row moves towards larger values given arrival and is pulled back to the uniform magnet;
-    at a fixed temperature the rest point is a logit (agent quantal response) equilibrium, and
-    cooling traces a path of them.
+    Each row moves towards the rolls of larger value, given that its information set is reached,
+    and is pulled back to the uniform distribution, the magnet. At a fixed temperature the fixed
+    point is a logit (agent quantal response) equilibrium; cooling traces a path of them.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class MirrorDescent(Solver[MirrorState]):
         return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
 
     def step(self, game: Game, state: MirrorState) -> MirrorState:
-        """One step of every information set, at once."""
+        """Update all information sets at once."""
         iteration = int(state.iteration) + 1
         temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
         policy = softmax(state.logits)

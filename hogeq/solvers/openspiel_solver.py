@@ -1,4 +1,4 @@
-"""OpenSpiel's solvers behind the protocol of ours: for comparison, on games small enough."""
+"""OpenSpiel's solvers behind our interface, for comparison on small games."""
 
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -14,11 +14,11 @@ from hogeq.trees.sizes import count
 from hogeq.trees.tree import HogTree
 
 LARGEST = 2_000_000
-"""Most nodes of a tree to walk whole: minutes an iteration."""
+"""Most nodes of a tree that is walked whole: minutes for each iteration."""
 
 
 class OpenSpielState(NamedTuple):
-    """Everything a run knows."""
+    """State of a run."""
 
     text: NDArray[np.uint8]
     """(n,), state of the solver as OpenSpiel writes it, random numbers included."""
@@ -31,7 +31,7 @@ class OpenSpielState(NamedTuple):
 class OpenSpielSolver(Solver[OpenSpielState]):
     """CFR, CFR+ or Monte Carlo CFR of OpenSpiel, on the game whose players see the scores alone.
 
-    OpenSpiel keeps a table for each player; the policy given is that of both tables' sums. Its
+    OpenSpiel keeps a table for each player; the policy returned is that of the tables' sum. Its
     regrets leave own reach out, as `regret_weight: counterfactual` of ours does, and its average
     weights a row by own reach summed over the histories of an information set. Under the imperfect
     recall of Hog neither comes with a guarantee. The game is walked history by history: its cost
@@ -42,9 +42,9 @@ class OpenSpielSolver(Solver[OpenSpielState]):
     algorithm : {"cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"}
         The solver.
     repeats : int
-        Iterations of OpenSpiel's in one of ours; sampling solvers need many.
+        Iterations of OpenSpiel in one of ours; sampling solvers need many.
     seed : int
-        Of the sampling solvers.
+        Seed of the sampling solvers.
     """
 
     GROWS: ClassVar = frozenset({"text"})
@@ -72,7 +72,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
         return _packed(spiel.start(self.algorithm, game.rules, self.seed), 0)
 
     def step(self, game: Game, state: OpenSpielState) -> OpenSpielState:
-        """`repeats` iterations of OpenSpiel's."""
+        """Do `repeats` iterations of OpenSpiel."""
         done = int(state.iteration)
         text = _openspiel().advance(
             self.algorithm,
@@ -85,7 +85,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
         return _packed(text, done + 1)
 
     def average(self, game: Game, state: OpenSpielState) -> Floats:
-        """Average strategy, (G, G, K); uniform where no iteration ever came."""
+        """Average strategy, (G, G, K); uniform where no iteration had reach."""
         return normalised(_openspiel().tables_of(game.rules, _text(state))[1].sum(axis=0))
 
     def stats(self, game: Game, state: OpenSpielState) -> dict[str, float]:

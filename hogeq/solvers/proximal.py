@@ -9,18 +9,18 @@ from scipy.optimize import nnls
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 
-NEWTON_STEPS = 30
-DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are found
+NEWTON_STEPS = 30  # at most; DECREMENT ends it before
+DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 
 
 class Proximal(NamedTuple):
-    """Where a step leads."""
+    """Result of a step: R rows, K rolls, C models."""
 
     policy: Floats
     """(R, K)"""
     weights: Floats
-    """(C,), of the models: nonnegative, sum 1; their blend alone leads to the same policy."""
+    """(C,), weights of the models, nonnegative with sum 1; their mean alone gives `policy`."""
 
 
 def proximal_step(
@@ -31,12 +31,12 @@ def proximal_step(
     step: float,
     start: Floats,
 ) -> Proximal:
-    """Policy with the largest worst model, less a divergence from where it stands.
+    """Policy that maximises its worst model, less a divergence from the current policy.
 
     Maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
     ``sum(infoset_reach * KL(q, exp(logits))) / step``. For fixed weights of the models the best
-    ``q`` is a softmax, row by row; the weights minimise what is left, smooth and convex, and are
-    found by Newton's method on the simplex.
+    ``q`` is a softmax, row by row; the weights minimise the dual, smooth and convex, by Newton's
+    method on the simplex.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def proximal_step(
     step : float
         Step size, in logits per unit of the models.
     start : float64 (C,)
-        Weights to begin with.
+        Initial weights, nonnegative.
 
     Returns
     -------
@@ -95,11 +95,11 @@ def proximal_step(
 
 
 def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
-    """Minimum over the simplex of the quadratic with this curvature and slope at ``weights``.
+    """Minimiser over the simplex of the quadratic with this Hessian and slope at ``weights``.
 
-    With weights that sum to 1 the quadratic is the squared length of a blend of points, one for
-    each weight. The blend nearest to the origin comes from nonnegative least squares with one
-    more equation, that the weights sum to 1: how much it counts alters only their scale.
+    For weights that sum to 1 the quadratic is the squared length of a weighted sum of points, one
+    for each weight. The sum nearest to the origin is found by nonnegative least squares with one
+    more equation, that the weights sum to 1; its factor only scales the weights found.
     """
     size = np.trace(hessian) / len(hessian)
     if size <= 0.0:

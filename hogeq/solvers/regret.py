@@ -4,26 +4,27 @@ Which reach weights the regrets, and why it matters
 ---------------------------------------------------
 Under perfect recall a player's own reach is the same at every history of an information set, so
 CFR leaves it out: regrets are weighted by the probability of the others and of chance alone. In
-Hog a table forgets what it did, and histories with the same scores differ in own reach. Then three
-weightings are three algorithms, none with a convergence guarantee:
+Hog a table does not see its own earlier rolls, and histories with the same scores differ in own
+reach. Then three weightings are three algorithms, none with a convergence guarantee:
 
 - ``reach``: the full reach probability, own rolls included. No information set is met twice in a
   game, so the win rate is linear in each row of the policy and this is its exact gradient: a
   state that the own rolls make impossible does not count.
-- ``counterfactual``: own rolls counted 1 each (Zinkevich et al. 2007, eq. 5; Lanctot et al. 2012
-  apply it to imperfect recall). It judges a roll by hidden states that the player's own other
-  rolls may make rare or impossible.
-- ``belief``: the first, divided by the reach of the information set: value given arrival. Every
-  row then learns at the same pace however rarely it is met, which suits discounted averages.
+- ``counterfactual``: own rolls count as probability 1 (Zinkevich et al. 2007, eq. 5; Lanctot et
+  al. 2012 apply it to imperfect recall). It judges a roll by hidden states that the player's own
+  other rolls may make rare or impossible.
+- ``belief``: the first, divided by the reach of the information set: the value given that it is
+  reached. Every row then learns at the same pace, however rarely it is reached, which suits
+  discounted averages.
 
 Which reach weights the average
 -------------------------------
 CFR's average weights each iteration's row by the player's own reach alone. Own reach too differs
 between the histories of an information set; what stands for it here (``own``) is the reach of the
 set when the own strategy meets an opponent who rolls at random. ``reach`` takes the full reach of
-self-play instead: cheaper, and on su20 a little harder to attack after a few hundred iterations,
-but rows that the opponent learns to avoid then keep what the first iterations put there, and where
-nothing is hidden the average misses the solution.
+self-play instead: cheaper, and on su20 a little less exploitable after a few hundred iterations.
+But rows that the opponent learns to avoid then keep the strategies of the first iterations, and
+without hidden memory the average misses the solution.
 """
 
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -54,7 +55,7 @@ Discount: TypeAlias = Annotated[float, AllowInfNan(True), BeforeValidator(_no_na
 
 
 class RegretState(NamedTuple):
-    """Everything a run of CFR knows; S is 1 in simultaneous and 2 in alternating updates."""
+    """State of a run; S is 1 in simultaneous and 2 in alternating updates."""
 
     regrets: Floats
     """(S, G, G, K)"""
@@ -68,7 +69,7 @@ class RegretState(NamedTuple):
 
 @parameters
 class RegretMinimiser(Solver[RegretState]):
-    """CFR self-play on one regret core; the named variants below fix the defaults.
+    """CFR by self-play with all its options; the named variants below set the defaults.
 
     After each iteration t, positive regrets are multiplied by ``t**alpha / (t**alpha + 1)`` and
     negative ones by ``t**beta / (t**beta + 1)`` (Brown and Sandholm 2019, discounted CFR), or
@@ -88,13 +89,13 @@ class RegretMinimiser(Solver[RegretState]):
         Match the regrets plus the last instantaneous regrets (Farina et al. 2021).
     alternating : bool
         Two players take turns to update, each against the other's newest strategy; otherwise one
-        table plays both seats and is updated at once.
+        table plays both seats and all its rows are updated at once.
     regret_weight : {"reach", "counterfactual", "belief"}
         See the module.
     average_weight : {"own", "reach"}
         See the module.
     epsilon : float
-        Every roll keeps at least this probability: CFR on the perturbed game.
+        Least probability of every roll: CFR on the perturbed game.
     """
 
     plus: bool = False
@@ -120,7 +121,7 @@ class RegretMinimiser(Solver[RegretState]):
         )
 
     def step(self, game: Game, state: RegretState) -> RegretState:
-        """One iteration: an update of every information set (of each player in turn)."""
+        """Update every information set once, of each player in turn."""
         iteration = int(state.iteration) + 1
         seats = len(state.regrets)
         policies = np.stack([self._current(state, seat) for seat in range(seats)])
@@ -139,12 +140,12 @@ class RegretMinimiser(Solver[RegretState]):
             visits = weight * self._visits(game, view, found.infoset_reach)
             state.strategy_sum[seat] += visits[..., None] * played
             self._accumulate(state, seat, instant, iteration)
-            if seats > 1:  # the other one answers what this one plays now
+            if seats > 1:  # the other one updates against this one's new strategy
                 policies[seat] = self._current(state, seat)
         return state._replace(iteration=np.array(iteration, np.int64))
 
     def average(self, game: Game, state: RegretState) -> Floats:  # noqa: ARG002
-        """Average strategy, (G, G, K); the current one where no iteration ever came."""
+        """Average strategy, (G, G, K); the current one where no iteration had reach."""
         return normalised(state.strategy_sum.sum(axis=0), self.current(state))
 
     def current(self, state: RegretState) -> Floats:

@@ -1,6 +1,6 @@
-"""Arrays by what they hold; shapes stand where an array is declared.
+"""Types of arrays; the shape is documented where an array is declared.
 
-Sizes are called alike everywhere: G goal, K actions (0 to the most dice), H hidden memories.
+Sizes have the same letters everywhere: G goal, K actions (0 to the most dice), H hidden memories.
 """
 
 from typing import TypeAlias

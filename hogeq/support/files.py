@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 TEMPORARY: Final = ".tmp-"
-"""How the names of files start that are not whole yet."""
+"""Prefix of files that are not complete yet."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Progress bars, of one look, on a terminal only."""
+"""Progress bars in one style, on a terminal only."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,9 @@ def progress_bar(
     total : int, optional
         Steps; without it the bar counts only.
     unit : str
-        What a step is.
+        Name of a step.
     done : int
-        Steps done before.
+        Steps done already.
     hidden : bool
         Show nothing. Where standard error is no terminal, nothing is shown either.
     resizes : bool

@@ -47,18 +47,18 @@ DASK: Final = "dask://"
 ALLOWED: Final = f"{LOCAL} (processes of this machine) or {DASK}HOST:PORT"
 
 ATTEMPTS: Final = 3
-"""Times that a task may kill a process which it has to itself before it is given up."""
+"""Times that a task, alone in its process, may kill it before it counts as failed."""
 
 CONNECT_SECONDS: Final = 10
-"""How long a scheduler is given to answer."""
+"""Seconds to wait for a scheduler to answer."""
 
 
 class ExecutorError(ValueError):
-    """Workers that cannot be had; the message is one line."""
+    """The workers asked for are not available; the message is one line."""
 
 
 class WorkersLostError(RuntimeError):
-    """Workers that are gone and will not come back; the message is one line."""
+    """All workers are gone for good; the message is one line."""
 
 
 def cores() -> int:
@@ -69,12 +69,12 @@ def cores() -> int:
 
 
 class Workers(ABC):
-    """What computes tasks side by side.
+    """Base class of those who compute independent tasks.
 
     Attributes
     ----------
     width : int
-        How many tasks can be computed at once; 0 if none yet.
+        Number of tasks computed at once; 0 if there are no workers yet.
     """
 
     width: int
@@ -83,16 +83,17 @@ class Workers(ABC):
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; give each one's place and its result, or its error, as they end.
+        """Compute tasks; yield the index and the result, or the error, of each as it ends.
 
-        Closing the generator gives up the tasks that are left.
+        Closing the generator cancels the tasks that are left.
 
         Parameters
         ----------
         function : callable
         tasks : sequence
         grace : float
-            Seconds for tasks that save what they have at a SIGTERM, when the rest is given up.
+            Seconds that tasks in flight get to save their state, after a SIGTERM, when the rest is
+            cancelled.
 
         Raises
         ------
@@ -113,7 +114,7 @@ class Workers(ABC):
         function : callable
         tasks : iterable
         progress : callable, optional
-            Told, in this thread, the place of each task that has ended.
+            Called in this thread with the index of each task that has ended.
 
         Raises
         ------
@@ -214,14 +215,15 @@ class Remote(Workers):
         Gives an executor, and another if that one breaks.
     width : int
     limit : float
-        How many tasks are handed over at once.
+        Most tasks handed over at once.
     stop : callable, optional
-        Tells tasks in flight to stop, waits so many seconds, and says whether all have.
+        Called with the futures in flight and seconds to wait: asks them to stop, and returns
+        whether all have.
 
     Attributes
     ----------
     busy : bool
-        Whether there are tasks that were given up and may still be computed.
+        Whether cancelled tasks may still be running.
     """
 
     def __init__(
@@ -280,7 +282,7 @@ class Remote(Workers):
 
 
 class _Flight(Generic[Result]):
-    """Tasks handed over and not yet ended."""
+    """Tasks that were handed over and have not ended."""
 
     def __init__(self, submit: Callable[[int], Future[Result]]) -> None:
         self._submit = submit
@@ -296,7 +298,7 @@ class _Flight(Generic[Result]):
         future.add_done_callback(self._ended.put)
 
     def next(self) -> tuple[int, Result | Exception]:
-        """Wait for one to end."""
+        """Wait for a task to end; give its index and its result, or its error."""
         future = self._ended.get()
         index = self._places.pop(future)
         try:
@@ -307,7 +309,7 @@ class _Flight(Generic[Result]):
             return index, error
 
     def cancel(self) -> list[Future[Result]]:
-        """Give up those that have not begun; return those that have."""
+        """Cancel tasks that have not begun; return those that have."""
         return [future for future in self._places if not future.cancel()]
 
 
@@ -360,7 +362,7 @@ def _cluster(address: str) -> Iterator[Workers]:
 
 
 class _Choice(NamedTuple):
-    """Who computes in a block."""
+    """The workers of a block."""
 
     anywhere: Workers
     here: Threads
@@ -446,7 +448,7 @@ def compute(
         Of a module, or a `functools.partial` of one: processes find it by name.
     tasks : iterable
     progress : callable, optional
-        Told, in this thread, the place of each task that has ended.
+        Called in this thread with the index of each task that has ended.
     local : bool
         Use threads of this process even if processes or a cluster were chosen: for tasks that share
         memory, and for functions that cannot be sent.
@@ -468,5 +470,5 @@ def compute(
 
 
 def width() -> int:
-    """How many tasks `compute` computes at once, at least 1."""
+    """Give the number of tasks that `compute` computes at once, at least 1."""
     return max(1, _chosen.get().anywhere.width)

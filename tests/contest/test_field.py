@@ -92,7 +92,7 @@ def test_the_highest_mean_of_all_matrices_is_found(name: str, seed: int) -> None
 def test_the_most_rivals_that_a_matrix_can_beat_are_beaten(name: str, seed: int) -> None:
     case = tiny(name, seed)
     beaten = (case.rates > WIN).sum(axis=0)
-    # In games of ten cells one cell is much: kicks do what small steps cannot.
+    # In games of ten cells one cell is much: perturbations do what small steps cannot.
     found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=4, perturbations=20))
     assert found.beaten == beaten.max()
 
@@ -142,11 +142,11 @@ def test_no_change_of_one_cell_raises_the_mean() -> None:
                 assert np.mean(rates) <= found.mean + 1e-12
 
 
-def test_more_starts_and_kicks_are_never_worse() -> None:
+def test_more_starts_and_perturbations_are_never_worse() -> None:
     game, rivals = small()
     budgets = [
-        SearchBudget(starts, 5, perturbations=kicks)
-        for starts, kicks in ((1, 0), (2, 0), (4, 0), (4, 2))
+        SearchBudget(starts, 5, perturbations=perturbations)
+        for starts, perturbations in ((1, 0), (2, 0), (4, 0), (4, 2))
     ]
     for objective in ("mean", "beaten"):
         found = [answer_field(game, rivals, objective, budget) for budget in budgets]

@@ -121,8 +121,8 @@ def test_draws_follow_the_policy_and_the_best_is_kept(game: Game) -> None:
     assert shares[1] == 0.0
     best = sample.matrix(game, policy)
     np.testing.assert_array_equal(best, drawn[rates.argmin()])
-    effort = SearchBudget(sample.starts, sample.anneal_steps, seed=3)
-    assert rates.min() == attack(game, best, effort).win_rate < rates.max()
+    budget = SearchBudget(sample.starts, sample.anneal_steps, seed=3)
+    assert rates.min() == attack(game, best, budget).win_rate < rates.max()
 
 
 # --- against counters -----------------------------------------------------------------------------
@@ -191,9 +191,9 @@ def test_a_search_does_not_depend_on_threads(game: Game, policy: Any) -> None:
 def test_rounding_loses_less_than_rounding_at_once(larger: Game) -> None:
     # Far from pure, so that there is something to lose.
     policy = np.random.default_rng(1).dirichlet(np.ones(larger.num_actions), larger.shape[:2])
-    effort = SearchBudget(starts=2)
-    at_once = attack(larger, argmax(larger, policy), effort).win_rate
-    adapted = attack(larger, Round(share=0.3).matrix(larger, policy), effort).win_rate
+    budget = SearchBudget(starts=2)
+    at_once = attack(larger, argmax(larger, policy), budget).win_rate
+    adapted = attack(larger, Round(share=0.3).matrix(larger, policy), budget).win_rate
     assert adapted < at_once - 0.05
 
 

@@ -10,6 +10,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.response.population import BATCH, CounterPool, Population
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 
@@ -46,7 +47,7 @@ def test_values_are_weighted_by_member(game: Game, policy: Floats) -> None:
     each = [action_values(game, policy, member) for member in members]
     np.testing.assert_allclose(found.values, np.tensordot(weights, each, 1), atol=1e-12)
     np.testing.assert_allclose(found.rates, population.rates_of(policy), atol=1e-12)
-    alone = population.measure(policy, np.eye(len(members))[2])
+    alone = population.measure(policy, one_hot(2, len(members)))
     np.testing.assert_allclose(alone.values, each[2], atol=1e-12)
 
 
@@ -62,11 +63,11 @@ def test_threads_change_no_bit(game: Game, policy: Floats) -> None:
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_annealing_raises_the_mean_win_rate(game: Game, policy: Floats, everywhere: bool) -> None:
     population = Population(game, matrices(game, 3))
-    begun, told = policy.copy(), list[None]()
+    begun, steps = policy.copy(), list[None]()
     before = population.rates_of(begun).mean()
-    population.anneal(begun, 12, 0.5, everywhere=everywhere, progress=lambda: told.append(None))
+    population.anneal(begun, 12, 0.5, everywhere=everywhere, progress=lambda: steps.append(None))
     assert population.rates_of(begun).mean() > before + 0.1
-    assert len(told) == 12
+    assert len(steps) == 12
 
 
 def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: Game, policy: Floats) -> None:

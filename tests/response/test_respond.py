@@ -158,13 +158,15 @@ def test_no_attack_wins_less_than_half() -> None:
     assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)
 
 
-def test_kicks_never_lose() -> None:
+def test_perturbations_never_lose() -> None:
     game, policy = small_su20()
     plain = attack(game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2))
-    # At first few kicks, or a loss could be made good before it is seen.
-    for kicks in (1, 2, 20):
+    # At first few perturbations, or a loss could be made good before it is seen.
+    for perturbations in (1, 2, 20):
         kicked = attack(
-            game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2, perturbations=kicks)
+            game,
+            policy,
+            SearchBudget(starts=8, anneal_steps=0, seed=2, perturbations=perturbations),
         )
         assert all(b >= a for a, b in zip(plain.found, kicked.found, strict=True))
         assert kicked.sweeps > plain.sweeps
@@ -219,7 +221,7 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
         *[("damping", value) for value in (0.0, -0.5, 1.1, float("nan"))],
     ],
 )
-def test_what_is_no_effort_is_refused(field: str, value: Any) -> None:
+def test_what_is_no_budget_is_refused(field: str, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"^{field}: got .*; allowed: ") as refusal:
         SearchBudget(**{field: value})
     assert "\n" not in str(refusal.value)

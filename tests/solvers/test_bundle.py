@@ -83,10 +83,10 @@ def test_the_pool_is_modelled_well_and_holds_the_worst(small: Game) -> None:
 
 
 def test_it_ends_far_below_where_it_starts(small: Game) -> None:
-    effort = SearchBudget(starts=4, anneal_steps=20)
+    budget = SearchBudget(starts=4, anneal_steps=20)
     solver = ProximalBundle()
-    before = attack(small, solver.init(small).policy, effort).win_rate
-    after = attack(small, run(small, 40).policy, effort).win_rate
+    before = attack(small, solver.init(small).policy, budget).win_rate
+    after = attack(small, run(small, 40).policy, budget).win_rate
     assert after - 0.5 < 0.05 * (before - 0.5)
 
 
