@@ -133,7 +133,7 @@ def test_forgetful_is_solved_by_those_who_best_respond(name: str) -> None:
 def test_counterfactual_weights_miss_the_best_of_forgetful() -> None:
     toy = toys.forgetful()
     solver, state = run(toy, "fsicfr", 150)
-    # 0.9 is there to be won; it settles for 0.6 (both by enumeration in test_regret).
+    # 0.9 is there to be won; it settles for 0.6 (both by enumeration in test_toys).
     assert toys.seat_value(toy, solver.average(toy, state)) == pytest.approx(0.6, abs=0.02)
 
 

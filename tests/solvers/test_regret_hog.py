@@ -1,0 +1,175 @@
+"""The CFR family on Hog: where forgetting does not matter, and what must hold everywhere."""
+
+import io
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.evaluation.win_rates import mover_value
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Role
+from hogeq.purification import purify
+from hogeq.response.bounds import full_memory_bound
+from hogeq.rules import rules_from
+from hogeq.solvers import SOLVERS
+from tests import toys
+from tests.solvers.family import FAMILY, WEIGHTS, averages, run
+
+MEMORYLESS = ("hw13", "fa22", "sp21")
+
+
+@cache
+def short(edition: str) -> tuple[Game, float]:
+    """Give a short game without memory, and its mover's value by backward induction."""
+    game = compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
+    anything = np.full((1, *game.shape), 1.0 / game.num_actions)
+    return game, game.workspace(1).backward(anything, Role.FULL_MEMORY)[0]
+
+
+@pytest.mark.parametrize("edition", MEMORYLESS)
+@pytest.mark.parametrize("alternating", [False, True], ids=["simultaneous", "alternating"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_without_memory_the_tablebase_s_value_is_found(
+    name: str, alternating: bool, edition: str
+) -> None:
+    game, value = short(edition)
+    found = [
+        abs(mover_value(game, policy) - value)
+        for policy in averages(game, name, [10, 100], alternating=alternating)
+    ]
+    assert found[1] < found[0] / 2 + 1e-5
+    assert found[1] < (3e-3 if name == "cfr" else 1e-4)
+
+
+@pytest.mark.parametrize("edition", [*MEMORYLESS, "fa15"])
+@pytest.mark.parametrize("name", ["cfr_plus", "dcfr", "pcfr_plus"])
+def test_with_a_floor_the_tablebase_is_found_wherever_play_could_go(
+    name: str, edition: str
+) -> None:
+    """The floor sends play everywhere; what remains to be gained from the average is its price."""
+    game, _ = short(edition)
+    epsilon = 1e-3
+    policy = next(averages(game, name, [150], epsilon=epsilon))
+    gap = full_memory_bound(game, policy) - 0.5
+    assert 0.0 < gap < 3 * epsilon
+    assert full_memory_bound(game, purify(game, policy)) - 0.5 < 1e-4
+    looser = next(averages(game, name, [150], epsilon=10 * epsilon))
+    assert full_memory_bound(game, looser) - 0.5 > 5 * gap
+
+
+@pytest.mark.parametrize("edition", ["hw13", "fa22", "fa15"])
+def test_without_memory_the_interval_closes(edition: str) -> None:
+    """What an opponent comes to avoid must still be averaged over all iterations, or be junk."""
+    game, _ = short(edition)
+    policy = next(averages(game, "dcfr", [100]))
+    assert full_memory_bound(game, policy) - 0.5 < 1e-4
+    assert full_memory_bound(game, purify(game, policy)) - 0.5 < 1e-4
+
+
+def su20() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
+
+
+@pytest.mark.parametrize("alternating", [False, True], ids=["simultaneous", "alternating"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_roll_keeps_its_floor(name: str, alternating: bool) -> None:
+    game, epsilon = su20(), 0.01
+    options = {"alternating": alternating, "epsilon": epsilon}
+    solver: Any = SOLVERS[name](**options)
+    state = solver.init(game)
+    for _ in range(15):
+        state = solver.step(game, state)
+        for policy in (solver.current(state), solver.average(game, state)):
+            assert policy.min() >= epsilon * (1 - 1e-12)
+            np.testing.assert_allclose(policy.sum(axis=2), 1.0, rtol=0, atol=1e-12)
+    assert solver.current(state).min() == pytest.approx(epsilon, rel=1e-9)
+    without, state = run(game, name, 15, alternating=alternating)
+    assert without.current(state).min() == 0.0
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("alternating", [False, True], ids=["simultaneous", "alternating"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_saved_state_goes_on_bit_for_bit(name: str, alternating: bool, weight: str) -> None:
+    game = su20()
+    options = {"alternating": alternating, "regret_weight": weight}
+    solver, state = run(game, name, 3, **options)
+    file = io.BytesIO()
+    np.savez(file, **state._asdict())
+    for _ in range(4):
+        state = solver.step(game, state)
+    file.seek(0)
+    with np.load(file) as arrays:
+        again = SOLVERS[name](**options).restore(state, arrays)
+    assert int(again.iteration) == 3
+    for _ in range(4):
+        again = solver.step(game, again)
+    for field, expected in state._asdict().items():
+        found = getattr(again, field)
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        assert found.tobytes() == expected.tobytes()
+    assert int(again.iteration) == 7
+    assert solver.average(game, again).tobytes() == solver.average(game, state).tobytes()
+
+
+def test_a_restored_state_shares_nothing_with_what_was_saved() -> None:
+    solver, state = run(toys.kuhn(), "pcfr_plus", 2)
+    saved = state._asdict()
+    again = solver.restore(state, saved)
+    for field, array in again._asdict().items():
+        assert not np.shares_memory(array, saved[field])
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_averages_are_fresh_and_uniform_where_play_never_came(name: str) -> None:
+    game = su20()
+    solver = SOLVERS[name]()
+    state = solver.init(game)
+    np.testing.assert_array_equal(solver.average(game, state), 1.0 / game.num_actions)
+    state = solver.step(game, state)
+    first = solver.average(game, state)
+    first[:] = -1.0
+    again = solver.average(game, state)
+    assert again.min() >= 0.0
+    np.testing.assert_allclose(again.sum(axis=2), 1.0, rtol=0, atol=1e-12)
+
+
+def test_average_regret_falls() -> None:
+    game = su20()
+    found = []
+    for iterations in (10, 100):
+        solver, state = run(game, "cfr", iterations)
+        found.append(solver.stats(game, state)["average_regret"])
+    assert 0.0 < found[1] < found[0] / 2
+
+
+@pytest.mark.parametrize(("alternating", "expected"), [(False, 0.3), (True, 0.15)])
+def test_regret_is_measured_by_its_largest_roll(alternating: bool, expected: float) -> None:
+    """After one step of `test_one_iteration_by_hand`: 0.25 and 0.05, for one iteration.
+
+    Of two players each has the seat that moves half of the time, and the mean is given.
+    """
+    toy = toys.forgetful()
+    solver, state = run(toy, "cfr", 1, alternating=alternating)
+    found = solver.stats(toy, state)["average_regret"]
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("alpha", np.nan), ("beta", np.nan), ("gamma", -1.0), ("gamma", np.nan)]
+    + [("epsilon", value) for value in (-0.1, 1.0, np.nan)],
+)
+def test_parameters_that_mean_nothing_are_refused(field: str, value: float) -> None:
+    with pytest.raises(ValueError, match=rf"^{field}: got .*; allowed: ") as refusal:
+        SOLVERS["dcfr"](**{field: value})
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_floor_too_high_for_the_rolls_is_refused() -> None:
+    game = su20()
+    SOLVERS["cfr"](epsilon=0.2).init(game)
+    with pytest.raises(ValueError, match=r"^epsilon: got 0\.21; .*1/5 with 5 rolls"):
+        SOLVERS["cfr"](epsilon=0.21).init(game)
