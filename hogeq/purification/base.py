@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
 from hogeq.support.aliases import Matrix
+from hogeq.support.registry import entering
 
 Kind = TypeVar("Kind", bound="type[Purifier]")
 
@@ -28,14 +29,7 @@ def purifier(name: str) -> Callable[[Kind], Kind]:
     ValueError
         When the class is decorated: another purifier has that name.
     """
-
-    def register(kind: Kind) -> Kind:
-        if name in PURIFIERS:
-            raise ValueError(f"purifier {name}: name is taken by {PURIFIERS[name].__name__}")
-        PURIFIERS[name] = kind
-        return kind
-
-    return register
+    return entering(PURIFIERS, "purifier", name)
 
 
 class Purifier(ABC):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
 from hogeq.support.aliases import Policy
+from hogeq.support.registry import entering
 
 State = TypeVar("State", bound=NamedTuple)
 Kind = TypeVar("Kind", bound="type[Solver[Any]]")
@@ -30,14 +31,7 @@ def solver(name: str) -> Callable[[Kind], Kind]:
     ValueError
         When the class is decorated: another solver has that name.
     """
-
-    def register(kind: Kind) -> Kind:
-        if name in SOLVERS:
-            raise ValueError(f"solver {name}: name is taken by {SOLVERS[name].__name__}")
-        SOLVERS[name] = kind
-        return kind
-
-    return register
+    return entering(SOLVERS, "solver", name)
 
 
 class Solver(ABC, Generic[State]):
