@@ -22,7 +22,7 @@ PICTURE = ROOT / "docs" / "figures" / "architecture.svg"
 ROOMS: dict[str, tuple[int, str]] = {
     "__main__": (2, "python -m hogeq"),
     "run": (3, "python -m hogeq.run"),
-    "cli": (2, "one module a group"),
+    "cli": (2, "one file a command"),
     "report": (2, "a page about runs"),
     "runs": (2, "config, runner, sweeps"),
     "contest": (1, "tournament, field, play"),

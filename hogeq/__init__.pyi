@@ -42,4 +42,3 @@ from .trees.audit import audit as audit
 from .trees.recall import Audit as Audit
 
 __version__: str
-__all__: list[str]

@@ -169,7 +169,7 @@ class _Runner:
         self.fingerprint = config.fingerprint()
         self.iterations = config.solver.iterations
         self.schedule = schedule(self.iterations, config.measure.every)
-        self.effort = config.measure.attack
+        self.budget = config.measure.attack
         self.started = time.monotonic()
         self.state = state
         self.iteration = 0
@@ -278,11 +278,11 @@ class _Runner:
             return Metrics(
                 iteration=self.iteration,
                 seconds=self.seconds,
-                attack=attack(self.game, policy, self.effort).win_rate,
+                attack=attack(self.game, policy, self.budget).win_rate,
                 bound=full_memory_bound(self.game, policy),
                 average_regret=float(stats.get("average_regret", np.nan)),
                 kkt_gap=kkt_gap(self.game, policy),
-                purified_attack=attack(self.game, matrix, self.effort).win_rate,
+                purified_attack=attack(self.game, matrix, self.budget).win_rate,
             )
 
     # --- the end -------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ class _Runner:
             measured = np.array_equal(matrix, argmax(game, policy))
             found = last.attack, last.purified_attack if measured else 0.0
             final = config.measure.final_attack
-            budget = final or self.effort
+            budget = final or self.budget
             if final is not None or not measured:
                 # Both are true lower bounds; a search may be unlucky, and the better one counts.
                 found = (
@@ -310,7 +310,7 @@ class _Runner:
                 average=Interval(found[0], last.bound, budget),
                 matrix=Interval(found[1], full_memory_bound(game, matrix), budget),
                 matrix_against_average=win_rate(game, matrix, policy).win_rate,
-                effort=budget,
+                budget=budget,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )

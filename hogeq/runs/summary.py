@@ -27,7 +27,7 @@ class RunSummary:
         made of it.
     matrix_against_average : float
         Exact win rate of the matrix against the average policy.
-    effort : SearchBudget
+    budget : SearchBudget
         Search budget behind both attacks.
     seconds : float
         Seconds spent in the solver.
@@ -54,7 +54,7 @@ class RunSummary:
     average: Interval
     matrix: Interval
     matrix_against_average: float
-    effort: SearchBudget
+    budget: SearchBudget
     seconds: float
     elapsed: float
 
@@ -70,7 +70,7 @@ class RunSummary:
             "matrix": _win_rates(self.matrix),
             "purification_loss": self.purification_loss,
             "matrix_against_average": self.matrix_against_average,
-            "effort": plain(self.effort),
+            "effort": plain(self.budget),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class RunSummary:
         for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
             between = f"[{interval.lower - 0.5:.4f}, {interval.upper - 0.5:.4f}]"
             lines.append(f"{name:20}{interval.lower:14.6f}{interval.upper:14.6f}{between:>20}")
-        effort = ", ".join(f"{key} {value}" for key, value in plain(self.effort).items())
+        effort = ", ".join(f"{key} {value}" for key, value in plain(self.budget).items())
         lines += [
             "",
             f"effort of the attack: {effort}",

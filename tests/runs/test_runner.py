@@ -84,7 +84,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
         assert row.average_regret >= 0.0
 
     final = config.measure.final_attack
-    assert summary.effort == final
+    assert summary.budget == final
     assert summary.average.lower == max(last.attack, attack(game, policy, final).win_rate)
     assert summary.average.upper == last.bound
     assert summary.matrix.lower == max(last.purified_attack, attack(game, matrix, final).win_rate)
@@ -108,7 +108,7 @@ def test_without_a_final_effort_the_last_measurement_counts(tmp_path: Path) -> N
     summary = run(trial(), tmp_path)
     last = summary.metrics[-1]
     assert (summary.average.lower, summary.matrix.lower) == (last.attack, last.purified_attack)
-    assert summary.effort == trial().measure.attack
+    assert summary.budget == trial().measure.attack
 
 
 @quick
