@@ -1,6 +1,8 @@
 from . import figures as figures
 from .baselines import builtin as builtin
 from .contest.tournament import Standing as Standing
+from .contest.tournament import rank as rank
+from .contest.tournament import round_robin as round_robin
 from .evaluation.analysis import Analysis as Analysis
 from .evaluation.analysis import analyze as analyze
 from .evaluation.counterfactual import action_values as action_values

@@ -65,6 +65,14 @@ def round_robin(
     ------
     ValueError
         If a strategy is malformed.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
+    >>> field = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 2, 3)]
+    >>> hogeq.round_robin(game, field).round(4).tolist()
+    [[0.5, 0.1871, 0.1402], [0.8129, 0.5, 0.389], [0.8598, 0.611, 0.5]]
     """
     tables = [np.asarray(strategy) for strategy in strategies]
     for table in tables:
@@ -158,6 +166,11 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     ------
     ValueError
         If the table is not square or holds anything but probabilities.
+
+    Examples
+    --------
+    >>> rank([[0.5, 0.4], [0.6, 0.5]])[0]
+    Standing(entry=1, rank=1, wins=1)
     """
     rates = np.asarray(win_rates, np.float64)
     if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:
