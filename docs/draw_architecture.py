@@ -55,13 +55,13 @@ WAY = (
 """How `hogeq attack p.npz` goes through the rooms."""
 
 NOTE = (
-    "An arrow says: imports. All lead down, from floor to floor.",
-    "Arrows that follow from others are left out.",
-    "Numbers: the way of a policy through the rooms.",
+    "An arrow means: imports. All arrows lead down.",
+    "An arrow that follows from others is left out.",
+    "Numbers: the way of one policy through the rooms.",
 )
 
 LEFT, WIDE, GAP = 62, 196, 28
-HIGH, STOREY, STEP = 46, 66, 31
+HIGH, STOREY, STEP = 46, 66, 32
 INK, FAINT, LINE, ROOM, PATH = "#1f2933", "#6b7785", "#8a97a6", "#e8f0f8", "#d9480f"
 
 
@@ -178,7 +178,7 @@ def boxes(levels: list[list[str]]) -> Iterator[str]:
 def way(levels: list[list[str]]) -> Iterator[str]:
     """Draw the numbers of the way on the rooms, and say in the free column what they mean."""
     top = place("response", levels)[1] - 2
-    high = len(WAY) * STEP + 34
+    high = len(WAY) * STEP + 30
     yield f'<rect x="{LEFT}" y="{top - 22}" width="{WIDE}" height="{high}" rx="7" class="way"/>'
     yield f'<text x="{LEFT + 12}" y="{top}" class="title">hogeq attack p.npz</text>'
     met: dict[str, int] = {}
@@ -189,7 +189,7 @@ def way(levels: list[list[str]]) -> Iterator[str]:
         low = top + number * STEP - 9
         yield badge(LEFT + 18, low + 4, number)
         yield f'<text x="{LEFT + 36}" y="{low}" class="step-room">{room}</text>'
-        yield f'<text x="{LEFT + 36}" y="{low + 15}" class="step">{escape(what)}</text>'
+        yield f'<text x="{LEFT + 36}" y="{low + 14}" class="step">{escape(what)}</text>'
 
 
 def badge(x: float, y: float, number: int) -> str:
