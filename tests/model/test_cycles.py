@@ -16,7 +16,6 @@ from scipy.sparse import coo_array, csr_array
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
-from hogeq.model.components import MOST_UNKNOWNS
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import TIE, Role
 from hogeq.response.bounds import full_memory_bound
@@ -415,6 +414,19 @@ def test_softening_follows_the_softmax_of_exact_values() -> None:
     assert (first + 1.0 - other) / 2.0 == pytest.approx(rate, abs=1e-14)
 
 
+def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda opponent: int(opponent != 4))
+    game = compile_game(Rules(goal=8, max_dice=1, zero_dice="nothing_on_four", square_swine=True))
+    assert game.positions_recur
+    assert len(game.tables.cycles.entry_position) == 0
+    twin = Twin(game)
+    a, b = random_policy(game, 15), random_policy(game, 16)
+    won = twin.solve(twin.rows(a), twin.rows(b))
+    assert values(game, a, b).ravel() == pytest.approx(won[: twin.size], abs=1e-13)
+
+
 # --- fall 2015 without Piggy Back, whole ----------------------------------------------------------
 
 
@@ -461,41 +473,3 @@ def test_fall_2015_without_piggy_back_conserves_what_flows(whole: Twin) -> None:
     rate = win_rate(game, a, b)
     assert wins == pytest.approx(rate.win_rate, abs=1e-12)
     assert rate.win_rate + win_rate(game, b, a).win_rate == pytest.approx(1.0, abs=1e-14)
-
-
-# --- refusals -------------------------------------------------------------------------------------
-
-
-def test_a_game_that_could_go_on_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ZERO_DICE, "nothing", lambda _: 0)
-    with pytest.raises(
-        ValueError, match=r"rules: a game could go on .* 0 dice .* nothing"
-    ) as refusal:
-        compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing"))
-    assert "\n" not in str(refusal.value)
-    # Nothing is given for no dice, so Piggy Back does not end it.
-    with pytest.raises(ValueError, match="could go on for ever"):
-        compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", pig_out=0, piggy_back=True))
-
-
-def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda opponent: int(opponent != 4))
-    game = compile_game(Rules(goal=8, max_dice=1, zero_dice="nothing_on_four", square_swine=True))
-    assert game.positions_recur
-    assert len(game.tables.cycles.entry_position) == 0
-    twin = Twin(game)
-    a, b = random_policy(game, 15), random_policy(game, 16)
-    won = twin.solve(twin.rows(a), twin.rows(b))
-    assert values(game, a, b).ravel() == pytest.approx(won[: twin.size], abs=1e-13)
-
-
-def test_too_much_memory_of_a_turn_that_scores_nothing_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"rules: 440 unknowns .* 256.* feral_hogs dice"
-    ) as refusal:
-        compile_game(Rules(goal=20, pig_out=0, feral_hogs="dice"))
-    assert "\n" not in str(refusal.value)
-    most = compile_game(Rules(goal=20, pig_out=0, feral_hogs="points")).tables.cycles
-    assert 2 * np.diff(most.entry_start).max() <= MOST_UNKNOWNS
