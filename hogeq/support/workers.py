@@ -361,16 +361,16 @@ def _cluster(address: str) -> Iterator[Workers]:
 # --- which of them --------------------------------------------------------------------------------
 
 
-class _Choice(NamedTuple):
+class _ChosenWorkers(NamedTuple):
     """The workers of a block."""
 
     anywhere: Workers
     here: Threads
 
 
-_NOBODY: Final = _Choice(Threads(1), Threads(1))
+_NOBODY: Final = _ChosenWorkers(Threads(1), Threads(1))
 
-_chosen: ContextVar[_Choice] = ContextVar("workers", default=_NOBODY)
+_chosen: ContextVar[_ChosenWorkers] = ContextVar("workers", default=_NOBODY)
 
 
 @contextmanager
@@ -426,7 +426,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
 
 @contextmanager
 def _choosing(anywhere: Workers, here: Threads) -> Iterator[None]:
-    token = _chosen.set(_Choice(anywhere, here))
+    token = _chosen.set(_ChosenWorkers(anywhere, here))
     try:
         yield
     finally:
