@@ -56,6 +56,7 @@ MODULES = (
     "hogeq.runs.summary",
     "hogeq.strategies.read",
     "hogeq.strategies.write",
+    "hogeq.support.numbers",
     "hogeq.support.workers",
     "hogeq.trees.audit",
     "hogeq.trees.gambit",

@@ -117,6 +117,9 @@ RulesOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+DigitsOption = Annotated[
+    int, typer.Option("--digits", min=0, max=16, help="Decimals of per cents and points.")
+]
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Run the code of strategies that are .py files.")
 ]

@@ -1,0 +1,81 @@
+"""Probabilities and their differences as people read them.
+
+Probabilities are given in per cent, differences of them in points: hundredths of probability, so
+that 52.44 % is 0.24 points more than 52.20 %. What is not nothing is never shown as if it were: a
+probability of 1e-9 reads "<0.01 %", and one that falls short of certainty by as much ">99.99 %".
+"""
+
+from typing import Final
+
+DIGITS: Final = 2
+"""Decimals of per cents and points, unless a user asks for more."""
+
+EXACT: Final = 1e-12
+"""What rounding alone may make of nothing."""
+
+
+def percent(probability: float, digits: int = DIGITS) -> str:
+    """Write a probability in per cent.
+
+    Parameters
+    ----------
+    probability : float
+        From 0 to 1.
+    digits : int
+        Decimals.
+
+    Examples
+    --------
+    >>> percent(0.5244), percent(0.0), percent(1e-9), percent(1.0 - 1e-9)
+    ('52.44 %', '0.00 %', '<0.01 %', '>99.99 %')
+    """
+    unit = 10.0**-digits
+    share = 100.0 * probability
+    if probability > EXACT and share < unit / 2.0:
+        return f"<{unit:.{digits}f} %"
+    if probability < 1.0 - EXACT and 100.0 - share < unit / 2.0:
+        return f">{100.0 - unit:.{digits}f} %"
+    return f"{abs(share):.{digits}f} %"
+
+
+def points(difference: float, digits: int = DIGITS, *, signed: bool = True) -> str:
+    """Write a difference of probabilities in points.
+
+    Parameters
+    ----------
+    difference : float
+        From -1 to 1.
+    digits : int
+        Decimals.
+    signed : bool
+        Whether a gain has its sign; a loss always has.
+
+    Examples
+    --------
+    >>> points(0.0024), points(-0.0024), points(0.0024, signed=False), points(0.0), points(1e-9)
+    ('+0.24 points', '-0.24 points', '0.24 points', '0.00 points', '<0.01 points')
+    """
+    unit = 10.0**-digits
+    size = 100.0 * abs(difference)
+    if abs(difference) > EXACT and size < unit / 2.0:
+        return f"<{unit:.{digits}f} points"
+    sign = "-" if difference < -EXACT else "+" if signed and difference > EXACT else ""
+    return f"{sign}{size:.{digits}f} points"
+
+
+def between(lower: float, upper: float, digits: int = DIGITS) -> str:
+    """Write an interval of differences in points.
+
+    Parameters
+    ----------
+    lower, upper : float
+        From -1 to 1.
+    digits : int
+        Decimals of both.
+
+    Examples
+    --------
+    >>> between(0.0244, 0.0966)
+    '2.44 to 9.66 points'
+    """
+    return f"{100.0 * lower:z.{digits}f} to {100.0 * upper:z.{digits}f} points"

@@ -1,0 +1,52 @@
+"""Numbers for people: per cent, points, and nothing shown as what it is not."""
+
+import pytest
+
+from hogeq.support.numbers import between, percent, points
+
+
+@pytest.mark.parametrize(
+    ("probability", "digits", "text"),
+    [
+        (0.5244, 2, "52.44 %"),
+        (0.52443712345678, 10, "52.4437123457 %"),
+        (0.5, 0, "50 %"),
+        (0.0, 2, "0.00 %"),
+        (1.0, 2, "100.00 %"),
+        (1e-16, 2, "0.00 %"),
+        (-1e-16, 2, "0.00 %"),
+        (1.0 - 1e-16, 2, "100.00 %"),
+        (4e-5, 2, "<0.01 %"),
+        (6e-5, 2, "0.01 %"),
+        (1.0 - 4e-5, 2, ">99.99 %"),
+        (1.0 - 6e-5, 2, "99.99 %"),
+        (4e-5, 4, "0.0040 %"),
+        (0.004, 0, "<1 %"),
+    ],
+)
+def test_per_cent(probability: float, digits: int, text: str) -> None:
+    assert percent(probability, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("difference", "signed", "text"),
+    [
+        (0.0024, True, "+0.24 points"),
+        (-0.0024, True, "-0.24 points"),
+        (0.0024, False, "0.24 points"),
+        (-0.0024, False, "-0.24 points"),
+        (0.0, True, "0.00 points"),
+        (-1e-16, True, "0.00 points"),
+        (3e-5, True, "<0.01 points"),
+        (-3e-5, True, "<0.01 points"),
+        (1.0, True, "+100.00 points"),
+    ],
+)
+def test_points(difference: float, signed: bool, text: str) -> None:
+    assert points(difference, signed=signed) == text
+
+
+def test_intervals() -> None:
+    assert between(0.02397, 0.09659) == "2.40 to 9.66 points"
+    assert between(0.02397, 0.09659, 4) == "2.3970 to 9.6590 points"
+    assert between(-1e-9, 0.1) == "0.00 to 10.00 points"
