@@ -1,8 +1,8 @@
 """Ask a ``final_strategy`` for every cell, in a process that `hogeq.strategies.read` starts for it.
 
 Run by path, ``python -I child.py FILE GOAL MAX_DICE SECONDS BYTES``; one JSON object goes
-to standard output: ``table``, or ``error``, one line. What the strategy itself prints is lost.
-Nothing of hogeq is imported: its process starts fast and shares nothing with ours.
+to standard output, as `main` describes it. What the strategy itself prints is lost. Nothing of
+hogeq is imported: its process starts fast and shares nothing with ours.
 """
 
 import json
@@ -10,7 +10,11 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import Any
+
+TOLD = 5
+"""Faults of each kind that are told one by one; all are counted."""
 
 
 def main(file: str, goal: int, max_dice: int) -> dict[str, Any]:
@@ -26,44 +30,98 @@ def main(file: str, goal: int, max_dice: int) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``table``, list of `goal` lists of `goal` ints; or ``error``, str.
+        ``faults``, list of dict: ``kind``, ``count`` and ``told``, lines about the first of them;
+        and if a function was found ``table``, list of `goal` lists of `goal` answers, 0 where one
+        is no roll; ``player_name``, str or None; ``seconds``, dict of float: ``load``, ``table``
+        and ``slowest``, of one call.
     """
     # Last, so that files beside the strategy cannot stand in for the standard library.
     sys.path.append(str(Path(file).parent))
+    namespace: dict[str, Any] = {"__name__": "final_strategy", "__file__": file}
+    start = perf_counter()
     try:
         code = compile(Path(file).read_bytes(), file, "exec")
-        namespace: dict[str, Any] = {"__name__": "final_strategy", "__file__": file}
         exec(code, namespace)  # noqa: S102 - what this process is for
         strategy = namespace.get("final_strategy")
         if not callable(strategy):
-            return {"error": "defines no function final_strategy(score, opponent_score)"}
-        return _ask(strategy, goal, max_dice)
+            return _failed("defines no function final_strategy(score, opponent_score)")
+        load = perf_counter() - start
+        found = _ask(strategy, goal, max_dice)
     except BaseException as error:  # noqa: BLE001 - SystemExit too: this must answer
-        return {"error": f"raised {_one_line(f'{type(error).__name__}: {error}')}"}
+        return _failed(_raised(error))
+    found["seconds"]["load"] = load
+    name = namespace.get("PLAYER_NAME")
+    found["player_name"] = name[:_NAME_LENGTH] if type(name) is str else None
+    return found
+
+
+def _failed(line: str) -> dict[str, Any]:
+    return {"faults": [{"kind": "code", "count": 1, "told": [line]}]}
+
+
+class _Faults:
+    """Faults of the cells, by kind, the worst kind first."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, list[str]] = {"raises": [], "range": [], "impure": []}
+        self.counts = dict.fromkeys(self.kinds, 0)
+
+    def add(self, kind: str, score: int, opponent: int, line: str) -> None:
+        self.counts[kind] += 1
+        if self.counts[kind] <= TOLD:
+            self.kinds[kind].append(f"final_strategy({score}, {opponent}) {line}")
+
+    def told(self) -> list[dict[str, Any]]:
+        return [
+            {"kind": kind, "count": self.counts[kind], "told": told}
+            for kind, told in self.kinds.items()
+            if told
+        ]
 
 
 def _ask(strategy: Callable[[int, int], Any], goal: int, max_dice: int) -> dict[str, Any]:
-    table = []
-    for score in range(goal):
-        table.append([strategy(score, opponent) for opponent in range(goal)])
-        for opponent, dice in enumerate(table[score]):
-            # By type: True == 1, and 6.0 == 6.
-            if type(dice) is not int or not 0 <= dice <= max_dice:
-                return {
-                    "error": f"final_strategy({score}, {opponent}) is {_one_line(repr(dice))} "
-                    f"({type(dice).__name__}); allowed: ints from 0 to {max_dice}"
-                }
+    faults = _Faults()
+    cells = [(score, opponent) for score in range(goal) for opponent in range(goal)]
+    answers: dict[tuple[int, int], int] = {}
+    slowest = 0.0
+    start = perf_counter()
+    for cell in cells:
+        called = perf_counter()
+        try:
+            dice = strategy(*cell)
+        except BaseException as error:  # noqa: BLE001 - as above
+            faults.add("raises", *cell, _raised(error))
+            continue
+        slowest = max(slowest, perf_counter() - called)
+        # By type: True == 1, and 6.0 == 6.
+        if type(dice) is int and 0 <= dice <= max_dice:
+            answers[cell] = dice
+        else:
+            given = f"{_one_line(repr(dice))} ({type(dice).__name__})"
+            faults.add("range", *cell, f"is {given}; allowed: ints from 0 to {max_dice}")
+    seconds = perf_counter() - start
     # The other way round: an answer that depends on the calls before it is found out.
-    for score in reversed(range(goal)):
-        for opponent in reversed(range(goal)):
-            again = strategy(score, opponent)
-            if again != table[score][opponent]:
-                return {
-                    "error": f"final_strategy({score}, {opponent}) is {table[score][opponent]}, "
-                    f"and {_one_line(repr(again))} when asked again: it must depend on the scores "
-                    "alone"
-                }
-    return {"table": table}
+    for cell, before in reversed(answers.items()):
+        try:
+            again = strategy(*cell)
+        except BaseException as error:  # noqa: BLE001 - as above
+            faults.add("impure", *cell, f"is {before}, and when asked again {_raised(error)}")
+            continue
+        if type(again) is not int or again != before:
+            line = f"is {before}, and {_one_line(repr(again))} when asked again"
+            faults.add("impure", *cell, f"{line}: it must depend on the scores alone")
+    return {
+        "faults": faults.told(),
+        "table": [[answers.get((own, other), 0) for other in range(goal)] for own in range(goal)],
+        "seconds": {"table": seconds, "slowest": slowest},
+    }
+
+
+def _raised(error: BaseException) -> str:
+    return f"raised {_one_line(f'{type(error).__name__}: {error}')}"
+
+
+_NAME_LENGTH = 2000  # characters of a player's name that are told
 
 
 def _one_line(text: str) -> str:

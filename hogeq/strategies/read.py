@@ -102,26 +102,49 @@ def read_strategy(
     (20, 20)
     """
     path = Path(path)
+    rows = read_rows(path, goal, max_dice, trust, time_limit=time_limit)
+    if isinstance(rows, np.ndarray) and is_policy(rows):
+        return check_policy(rows, goal, max_dice, shown_path(path))
+    return check_matrix(rows, goal, max_dice, shown_path(path))
+
+
+def read_rows(
+    path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
+) -> list[Any] | npt.NDArray[Any]:
+    """Read what a file holds, which may be no strategy.
+
+    Parameters
+    ----------
+    path, goal, max_dice, trust, time_limit
+        As for `read_strategy`.
+
+    Returns
+    -------
+    list or array
+        Not checked, but that of code, which is.
+
+    Raises
+    ------
+    StrategyError
+        As `read_strategy`, for a file that holds no table at all.
+    """
     name = shown_path(path)
     if path.suffix.lower() in PICKLES:
         raise _pickle_refused(path)
     suffix = known_suffix(path)
     if suffix == ".py":
-        _readable_size(path, MAX_BYTES)
+        file_size(path)
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        return check_matrix(ask(path, goal, max_dice, time_limit), goal, max_dice, name)
+        return ask(path, goal, max_dice, time_limit)
     if suffix in {".npy", ".npz"}:
         data = _read_bytes(path, MAX_BYTES)
         if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
             raise _pickle_refused(path)
-        array = _read_npy(io.BytesIO(data), name) if suffix == ".npy" else _read_npz(data, name)
-        check = check_policy if is_policy(array) else check_matrix
-        return check(array, goal, max_dice, name)
+        return _read_npy(io.BytesIO(data), name) if suffix == ".npy" else _read_npz(data, name)
     most = 2**20 + TEXT_BYTES_PER_CELL * goal * goal
     text = _decode(_read_bytes(path, min(most, MAX_BYTES)), name)
-    rows = _parse_json(text, goal, name) if suffix == ".json" else _parse_table(text)
-    return check_matrix(rows, goal, max_dice, name)
+    return _parse_json(text, goal, name) if suffix == ".json" else _parse_table(text)
 
 
 def known_suffix(path: Path) -> str:
@@ -146,7 +169,7 @@ def _pickle_refused(path: Path) -> StrategyError:
     )
 
 
-def _readable_size(path: Path, most: int) -> int:
+def file_size(path: Path, most: int = MAX_BYTES) -> int:
     """Give the bytes of a regular file, once they are known to be no more than `most`."""
     try:
         found = path.stat()
@@ -163,7 +186,7 @@ def _readable_size(path: Path, most: int) -> int:
 
 
 def _read_bytes(path: Path, most: int) -> bytes:
-    size = _readable_size(path, most)
+    size = file_size(path, most)
     try:
         with path.open("rb") as file:
             return file.read(size)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Any, Final, NamedTuple, cast
 
 from hogeq.strategies import child
 from hogeq.strategies.arrays import StrategyError
@@ -19,6 +19,30 @@ from hogeq.support.messages import shown_path
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
 
 _CHUNK: Final = 2**16  # bytes that are read at a time
+
+
+class Fault(NamedTuple):
+    """One kind of thing that is wrong with a submission."""
+
+    kind: str
+    """"code", "raises", "range", "impure", "name" or "shape"."""
+    times: int
+    """How often it was found."""
+    told: tuple[str, ...]
+    """A line about each of the first of them."""
+
+
+class Answers(NamedTuple):
+    """What a trusted file answered. Not checked: its process may have written anything."""
+
+    table: list[list[int]] | None
+    """Dice to roll, 0 where the answer is no roll; None if there is no function to ask."""
+    faults: tuple[Fault, ...]
+    """In the order in which they were found."""
+    player_name: str | None
+    """What it calls its player; None if it is no text."""
+    seconds: dict[str, float]
+    """``load``, ``table`` (every cell once) and ``slowest`` (one call); empty without a table."""
 
 
 def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[int]]:
@@ -43,8 +67,22 @@ def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[in
     StrategyError
         It did not answer in time, crashed, or said what is wrong.
     """
+    found = examine(path, goal, max_dice, time_limit)
+    if found.faults:
+        raise StrategyError(f"{shown_path(path)}: {found.faults[0].told[0]}")
+    return found.table or []
+
+
+def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
+    """Run a trusted file as `ask` does, and tell all that is wrong with it.
+
+    Raises
+    ------
+    StrategyError
+        It did not answer in time, or crashed.
+    """
     name = shown_path(path)
-    most = 2**16 + 8 * goal * goal  # bytes that an honest answer takes
+    most = 2**17 + 8 * goal * goal  # bytes that an honest answer takes
     # -I: neither our environment nor the current folder; -B: no bytecode left behind.
     command = [sys.executable, "-I", "-B", child.__file__, str(path.absolute())]
     sizes = (goal, max_dice, math.ceil(time_limit) + 1, _TRUSTED_MEMORY)
@@ -69,14 +107,23 @@ def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[in
     if answer is None:
         raise StrategyError(f"{name}: gave no answer within {time_limit:g} seconds")
     try:
-        reply = json.loads(answer)
-        if "table" in reply:
-            table: list[list[int]] = reply["table"]
-            return table
-        error = str(reply["error"])
-    except (ValueError, RecursionError, TypeError, KeyError):
-        error = "ended without an answer (out of memory or time, or it crashed)"
-    raise StrategyError(f"{name}: {error}")
+        return _answers(json.loads(answer))
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        raise StrategyError(
+            f"{name}: ended without an answer (out of memory or time, or it crashed)"
+        ) from error
+
+
+def _answers(reply: Any) -> Answers:
+    faults = tuple(
+        Fault(str(one["kind"]), int(one["count"]), tuple(map(str, one["told"])))
+        for one in reply["faults"]
+    )
+    if any(not one.told for one in faults) or ("table" not in reply and not faults):
+        raise ValueError
+    name = reply.get("player_name")
+    seconds = {str(key): float(value) for key, value in reply.get("seconds", {}).items()}
+    return Answers(reply.get("table"), faults, name if isinstance(name, str) else None, seconds)
 
 
 def _read_until(pipe: IO[bytes], deadline: float, most: int) -> bytes | None:
