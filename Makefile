@@ -12,11 +12,6 @@ PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python
 BIN := .venv/bin
 CODE := $(wildcard hogeq tests benchmarks experiments examples)
 
-# numba notices a change in a kernel's own file, not in the files it calls: a folder for each state of
-# the kernels keeps stale machine code away.
-KERNELS := $(shell cat hogeq/kernels/*.py 2>/dev/null | cksum | cut -d' ' -f1)
-export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(KERNELS)
-
 run: .venv/.stamp
 	$(BIN)/python -m hogeq.run configs/cfr.yaml --overwrite
 
@@ -47,6 +42,6 @@ fmt: .venv/.stamp
 	touch $@
 
 clean:
-	rm -rf .venv .numba_cache .hypothesis .benchmarks .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf .venv .hypothesis .benchmarks .mypy_cache .pytest_cache .ruff_cache \
 		.import_linter_cache build dist docs/api hogeq.egg-info
 	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -14,6 +14,7 @@ the adjoint of the other, and neither takes differences of running totals.
 
 from numba import njit
 
+from hogeq.kernels.cache import cached
 from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, prefetch, splat, store
 
 # Parts are written into their callers, and each is compiled once, there. A core leaves arrays'
@@ -22,8 +23,17 @@ from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, pr
 # is what is cached; one that allocates nothing needs no core, and is a borrower.
 part = njit(error_model="numpy", inline="always")
 core = njit(error_model="numpy", forceinline=True, _nrt=False)
-kernel = njit(cache=True, error_model="numpy", nogil=True)
-borrower = njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+
+
+def kernel(function):
+    """Compile a function, and keep it."""
+    return cached(njit(error_model="numpy", nogil=True)(function))
+
+
+def borrower(function):
+    """Compile a function that allocates nothing, and keep it."""
+    return cached(njit(error_model="numpy", nogil=True, _nrt=False)(function))
+
 
 FEW = 2  # rolls in play up to which reach is carried roll by roll, not afterstate by afterstate
 

@@ -1,0 +1,227 @@
+"""Where compiled kernels are kept: in one folder, however hogeq was started.
+
+The folder is the user's, by the customs of the platform (``~/.cache/hogeq`` on Linux), or `hogeq`
+in `NUMBA_CACHE_DIR` if that is set. In it, each state of the kernels' sources, of numba, of
+llvmlite and of Python has a folder of its own, and each kernel a file for every list of argument
+types and every processor. So checkouts with the same sources share what was compiled, and stale
+code is never found. numba's own cache goes by the path of a kernel's file, and does not notice a
+change in the files that it calls.
+
+Files are written whole, and those of one name mean the same: any number of processes may read and
+write at once. Where the folder cannot be written, a temporary one takes its place.
+"""
+
+import hashlib
+import logging
+import os
+import pickle
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite
+import numba
+from numba.core import config
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.misc.appdirs import user_cache_dir
+
+from hogeq.support.files import write_whole
+
+KEPT_STATES = 8  # those used last
+KEPT_DAYS = 30  # without use
+_DAY = 24 * 3600.0
+_STATE = re.compile("kernels-[0-9a-f]{16}")
+_DIGEST = hashlib.sha256().digest_size
+_log = logging.getLogger("hogeq")
+
+
+class Stored(NamedTuple):
+    """A compiled kernel that is kept."""
+
+    kernel: str
+    """Module and name."""
+    size: int
+    """Bytes."""
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+
+@cache
+def state(sources: Path = Path(__file__).parent) -> str:
+    """Name the folder of what these versions compile from the sources in a folder."""
+    python = sys.implementation.cache_tag
+    versions = numba.__version__, llvmlite.__version__, python, config.OPT
+    found = hashlib.sha256(repr(versions).encode())
+    for source in sorted(sources.glob("*.py")):
+        found.update(b"%s\0%s\0" % (source.name.encode(), source.read_bytes()))
+    return f"kernels-{found.hexdigest()[:16]}"
+
+
+def root() -> Path:
+    """Give the folder of all states; it is relative if the user has no home."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR).absolute() / "hogeq"
+    return Path(user_cache_dir(appname="hogeq", appauthor=False))
+
+
+def spare_root() -> Path:
+    """Give the folder that is used where :func:`root` cannot be written."""
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"hogeq-{user}"
+
+
+def stored() -> list[Stored]:
+    """List what is kept for the present state."""
+    found = {}
+    for folder in _folders():
+        for file in folder.glob("[!.]*.nbc"):
+            found[file.name] = Stored(file.name.rsplit("-", 1)[0], file.stat().st_size)
+    return sorted(found.values())
+
+
+def _folders() -> Iterator[Path]:
+    """Give the folders to look into, the usual one first."""
+    if root().is_absolute():
+        yield root() / state()
+    if _is_safe(spare_root()):
+        yield spare_root() / state()
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether a folder among those of other users is our own, and closed to them.
+
+    What lies in it is executed.
+    """
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
+    return private and found.st_uid == os.getuid()
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def _read(name: str) -> Any:
+    """Read a file; None if there is none, or if it is damaged."""
+    for folder in _folders():
+        with suppress(OSError):
+            data = (folder / name).read_bytes()
+            if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
+                _note_use(folder)
+                return pickle.loads(data[_DIGEST:])  # noqa: S301 - in a folder of the user's own
+    return None
+
+
+def _write(name: str, content: Any) -> None:
+    """Write a file, if any folder can be written."""
+    data = dumps(content)
+    data = hashlib.sha256(data).digest() + data
+    problem = _write_into(root(), name, data)
+    if problem:
+        spare = spare_root()
+        elsewhere = "nor elsewhere" if _write_into(spare, name, data) else f"but are in {spare}"
+        _say_once(f"compiled kernels cannot be kept in {root()} ({problem}), {elsewhere}")
+
+
+def _write_into(place: Path, name: str, data: bytes) -> str:
+    """Write a file of the present state; say what prevents it, or nothing."""
+    if not place.is_absolute():
+        return "no home folder"
+    folder = place / state()
+    try:
+        if place == spare_root():
+            place.mkdir(mode=0o700, exist_ok=True)
+            if not _is_safe(place):
+                return "not closed to others"
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            _prune(place)
+        write_whole(folder / name, data)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _prune(place: Path) -> None:
+    """Remove states that were not used for long; those of the last day always stay."""
+    now = time.time()
+    ages = []
+    for folder in place.iterdir():
+        with suppress(OSError):
+            if _STATE.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+                ages.append((now - folder.stat().st_mtime, folder))
+    for rank, (age, folder) in enumerate(sorted(ages)):
+        if age > KEPT_DAYS * _DAY or (rank >= KEPT_STATES and age > _DAY):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _note_use(folder: Path) -> None:
+    with suppress(OSError):
+        os.utime(folder)
+
+
+@cache
+def _say_once(what: str) -> None:
+    _log.warning("hogeq: %s", what)
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+class KernelCache(_Cache):
+    """What a dispatcher of numba asks before it compiles, and tells afterwards."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+
+    @property
+    def cache_path(self) -> str:
+        """Folder, as numba's statistics name it."""
+        return str(root() / state())
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Give the compiled kernel for argument types; None if it must be compiled."""
+        context.refresh()
+        found = _read(self._file(signature, context.codegen()))
+        return found and CompileResult._rebuild(context, *found)  # noqa: SLF001 - as numba does
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a compiled kernel."""
+        # The annotated source is of no use, and takes long to write.
+        reduced = compiled._replace(type_annotation="")._reduce()  # noqa: SLF001
+        _write(self._file(signature, compiled.codegen), reduced)
+
+    def enable(self) -> None:
+        """Do nothing: it always is."""
+
+    def disable(self) -> None:
+        """Do nothing."""
+
+    def flush(self) -> None:
+        """Do nothing: nothing goes stale."""
+
+    def _file(self, signature: Any, codegen: Any) -> str:
+        key = repr((signature, codegen.magic_tuple())).encode()
+        return f"{self._name}-{hashlib.sha256(key).hexdigest()[:32]}.nbc"
+
+
+def cached(dispatcher: Any) -> Any:
+    """Keep what a dispatcher compiles."""
+    dispatcher._cache = KernelCache(dispatcher.py_func)  # noqa: SLF001 - there is no other door
+    return dispatcher
