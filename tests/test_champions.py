@@ -1,19 +1,27 @@
-"""The champions kept in the repository: their figures are computed anew."""
+"""The champions that are shipped: their figures are computed anew, and their names work."""
 
+import ast
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
-from hogeq.baselines.registry import builtin
+from hogeq.baselines import champion
+from hogeq.baselines.registry import builtin, find_strategy
+from hogeq.cli import main
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.report import page
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
-from hogeq.rules import rules_from
+from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.jobs import without_jobs
+from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 
 CHAMPIONS = Path(__file__).parent.parent / "results" / "champions"
@@ -73,3 +81,75 @@ def test_policies_are_small_files() -> None:
     for folder in FOLDERS:
         assert (folder.parent / "policy.npz").stat().st_size < 2 * 2**20
         assert np.load(folder.parent / "policy.npz")["policy"].dtype == np.float64
+
+
+# --- their names ----------------------------------------------------------------------------------
+
+
+def uncompiled(rules: Rules) -> Game:
+    return cast("Game", SimpleNamespace(rules=rules, goal=rules.goal, num_actions=11))
+
+
+def test_the_repository_shows_where_the_package_has_them() -> None:
+    assert CHAMPIONS.samefile(str(champion.SHIPPED))
+    assert {folder.parent.name for folder in FOLDERS} <= EDITIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("champion", "matrix.csv"), ("champion:policy", "policy.npz")]
+)
+def test_a_champion_has_a_name(manifest: Path, name: str, file: str) -> None:
+    edition = manifest.parent.name
+    kept = read_strategy(manifest.parent / file)
+    renamed = replace(EDITIONS[edition], name="the same, written out in a file")
+    for rules in (EDITIONS[edition], renamed):
+        assert np.array_equal(find_strategy(name, uncompiled(rules)), kept)
+    assert edition in champion.about(name)
+
+
+@pytest.mark.parametrize(
+    ("rules", "name", "says"),
+    [
+        ({"edition": "fa22"}, "champion", "no matrix is shipped for fa22; allowed: su20, su21, "),
+        ({"edition": "su20", "goal": 50}, "champion:policy", "for su20 with goal=50; allowed: su2"),
+        ({"edition": "su20", "swap": "none"}, "champion", "for su20 with swap=none; allowed: su20"),
+        ({"edition": "su20"}, "champion:mixture", "no mixture is shipped yet, for any rules$"),
+        ({"edition": "su20"}, "champion:mean", "as champion or champion:policy or champion:mix"),
+    ],
+)
+def test_rules_without_a_champion_say_so(rules: dict[str, object], name: str, says: str) -> None:
+    with pytest.raises(StrategyError, match=says) as caught:
+        builtin(name, uncompiled(rules_from(rules)))
+    assert "\n" not in str(caught.value)
+
+
+def test_one_line_makes_the_file_to_submit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "champion", "--player-name", "Me"]) == 0
+    assert "written to final_strategy.py" in capsys.readouterr().out
+    submitted = tmp_path / "final_strategy.py"
+    source = submitted.read_text(encoding="utf-8")
+    assert "PLAYER_NAME = 'Me'" in source
+    assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
+    kept = read_strategy(CHAMPIONS / "su20" / "matrix.csv")
+    assert np.array_equal(read_strategy(submitted, trust=True), kept)
+    submitted.write_text("mine", encoding="utf-8")
+    assert main(["export", "champion", "--player-name", "Me"]) == 2
+    assert "final_strategy.py: exists already; --overwrite" in capsys.readouterr().err
+    assert submitted.read_text(encoding="utf-8") == "mine"
+    assert main(["export", "champion", "--player-name", "Me", "--overwrite"]) == 0
+    assert submitted.read_text(encoding="utf-8") == source
+
+
+def test_the_report_plays_against_the_champion(game: Game) -> None:
+    assert "champion" in [entry.name for entry in page.entries(game, ())]
+
+
+def test_a_run_directory_is_its_matrix(tmp_path: Path) -> None:
+    game = uncompiled(EDITIONS["su20"])
+    kept = find_strategy(str(CHAMPIONS / "su20"), game)  # laid out as a run directory is
+    assert np.array_equal(kept, read_strategy(CHAMPIONS / "su20" / "matrix.csv"))
+    with pytest.raises(StrategyError, match=r"as a folder has no matrix.csv; allowed: directorie"):
+        find_strategy(str(tmp_path), game)

@@ -6,6 +6,7 @@
 
 from collections.abc import Callable
 
+from hogeq.baselines import champion
 from hogeq.baselines.hog_wild import hog_wild_heuristic
 from hogeq.baselines.registry import builtin, find_strategy, names, register
 from hogeq.baselines.second_place import delta_distribution, huan2020
@@ -17,9 +18,9 @@ from hogeq.baselines.tablebases import (
     ignore_memory,
     optimal,
 )
-from hogeq.support.aliases import Matrix
+from hogeq.support.aliases import Matrix, Policy
 
-BASELINES: tuple[tuple[str, str, Callable[..., Matrix]], ...] = (
+BASELINES: tuple[tuple[str, str, Callable[..., Matrix | Policy]], ...] = (
     ("always_roll:N", "roll N dice, whatever the scores", always_roll),
     ("bacon:CUTOFF,N", "roll 0 dice for at least CUTOFF points, else N", bacon),
     (
@@ -55,6 +56,7 @@ BASELINES: tuple[tuple[str, str, Callable[..., Matrix]], ...] = (
         "play optimally by the rules of fa22, whatever the rules in force",
         fa22_optimal,
     ),
+    *((name, champion.about(name), champion.champion(name)) for name in champion.FILES),
 )
 """How to write each, one line about it, and what makes it."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import PICKLES, SUFFIXES, read_strategy
+from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_strategy
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.messages import nearest, shown
 
@@ -47,6 +47,7 @@ def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     usage : str
         The name, and after a colon what its parameters are called: ``"bacon:CUTOFF,N"``.
         Parameters are whole numbers; one called N is a number of dice and is checked as such.
+        A word in lower case after the colon belongs to the name: ``"champion:policy"``.
     about : str
         One line for people.
 
@@ -57,6 +58,8 @@ def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
         all with an int or float as default, are options: users may write ``name:option=value``.
     """
     name, _, parameters = usage.partition(":")
+    if parameters.islower():
+        name, parameters = usage, ""
 
     def enter(make: _Maker) -> _Maker:
         options = {
@@ -80,6 +83,15 @@ def names() -> dict[str, str]:
         How to write each, with its parameters, and one line about it, which ends with its options.
     """
     return {entry.usage(name): entry.about + _options(entry) for name, entry in _BUILTINS.items()}
+
+
+def _usages(name: str) -> list[str]:
+    """Say how to write a strategy, and those whose names begin with its name and a colon."""
+    return [
+        entry.usage(known)
+        for known, entry in _BUILTINS.items()
+        if known == name or known.startswith(f"{name}:")
+    ]
 
 
 def _options(entry: Builtin) -> str:
@@ -117,7 +129,7 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     >>> hogeq.builtin("always_roll:3", game)[0, :4].tolist()
     [3, 3, 3, 3]
     """
-    name, colon, rest = spec.partition(":")
+    name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
         allowed = ", ".join(names()) + nearest(name, _BUILTINS, LIKE)
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
@@ -128,7 +140,7 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     if len(given) != len(entry.parameters):
         raise StrategyError(
             f"strategy {shown(spec)}: {len(given)} parameters given, "
-            f"to be written as {entry.usage(name)}"
+            f"to be written as {' or '.join(_usages(name))}"
         )
     arguments = []
     for parameter, text in zip(entry.parameters, given, strict=True):
@@ -177,7 +189,7 @@ def find_strategy(
     Parameters
     ----------
     spec : str
-        ``"always_roll:6"``, or a path.
+        ``"always_roll:6"``, or the path of a file or of a run directory.
     game : Game
         The game it is to play.
     trust, time_limit
@@ -195,10 +207,11 @@ def find_strategy(
     name = spec.partition(":")[0]
     if name in _BUILTINS:
         return builtin(spec, game)
-    if Path(spec).suffix.lower() not in SUFFIXES + PICKLES:
+    if Path(spec).suffix.lower() not in SUFFIXES + PICKLES and not is_folder(spec):
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
             f"strategy {shown(spec)}: no built-in; allowed: {', '.join(names())}"
-            f"{nearest(name, known, LIKE)}; and no file ending in {', '.join(SUFFIXES)}"
+            f"{nearest(name, known, LIKE)}; and no run directory or file ending in "
+            f"{', '.join(SUFFIXES)}"
         )
     return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)

@@ -123,7 +123,12 @@ def entries(
         found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     found += [Entry(name, strategy, None) for name, strategy in against]
     listed = {entry.name for entry in found}
-    for spec in ("ignore_memory", "huan2020", f"always_roll:{min(6, game.rules.max_dice)}"):
+    for spec in (
+        "champion",
+        "ignore_memory",
+        "huan2020",
+        f"always_roll:{min(6, game.rules.max_dice)}",
+    ):
         if spec not in listed:
             try:
                 found.append(Entry(spec, builtin(spec, game), None))

@@ -230,8 +230,14 @@ def differing(runs: Sequence[RunRecord]) -> list[str]:
 
 def _directories(root: Path) -> Iterator[Path]:
     marks = {MANIFEST, CHECKPOINT}
-    for folder, below, files in os.walk(root):
+    seen: set[str] = set()
+    for folder, below, files in os.walk(root, followlinks=True):
         below.sort()
+        real = os.path.realpath(folder)
+        if real in seen:  # links may lead in a circle
+            below.clear()
+            continue
+        seen.add(real)
         if marks & set(files):
             below.clear()
             yield Path(folder)

@@ -53,6 +53,9 @@ SUFFIXES: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
+IN_FOLDER: Final = "matrix.csv"
+"""What a run directory has for its matrix."""
+
 _MEMBERS: Final = ("matrix.npy", "policy.npy")  # of an .npz file
 
 _HEADER_BYTES: Final = 2**16  # of an .npy file
@@ -71,7 +74,7 @@ def read_strategy(
     Parameters
     ----------
     path : path
-        Its suffix says the format: see the module's table.
+        Its suffix says the format: see the module's table. A run directory means its matrix.
     goal : int
         G, points that win.
     max_dice : int
@@ -102,6 +105,8 @@ def read_strategy(
     (20, 20)
     """
     path = Path(path)
+    if is_folder(path):
+        path = _matrix_in(path)
     rows = read_rows(path, goal, max_dice, trust, time_limit=time_limit)
     if isinstance(rows, np.ndarray) and is_policy(rows):
         return check_policy(rows, goal, max_dice, shown_path(path))
@@ -145,6 +150,21 @@ def read_rows(
     most = 2**20 + TEXT_BYTES_PER_CELL * goal * goal
     text = _decode(_read_bytes(path, min(most, MAX_BYTES)), name)
     return _parse_json(text, goal, name) if suffix == ".json" else _parse_table(text)
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder; not if it cannot be one."""
+    return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises
+
+
+def _matrix_in(folder: Path) -> Path:
+    path = folder / IN_FOLDER
+    if not os.access(path, os.F_OK):
+        raise StrategyError(
+            f"{shown_path(folder)}: is not a file, and as a folder has no {IN_FOLDER}; "
+            "allowed: directories of finished runs"
+        )
+    return path
 
 
 def known_suffix(path: Path) -> str:

@@ -152,6 +152,22 @@ def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
         assert one.why.isprintable()
 
 
+def test_links_are_followed_once(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "below").mkdir()
+    made(elsewhere / "below", "k")
+    (root / "link").symlink_to(elsewhere)
+    (elsewhere / "circle").symlink_to(root)
+    found, broken = find_runs(root)
+    assert [str(run.path.relative_to(root)) for run in found] == [
+        "b",
+        "c",
+        "deep/er/a",
+        "link/below/k",
+    ]
+    assert not broken
+
+
 def test_order_and_difference(root: Path) -> None:
     found, _ = find_runs(root)
     assert [run.name for run in ordered(found, "attack")] == ["a", "b", "c"]

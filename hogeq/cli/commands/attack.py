@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
 def attack(
     strategies: Annotated[
         list[str],
-        typer.Argument(metavar="S", help="A strategy, built-in or file; with --field, several."),
+        typer.Argument(metavar="S", help="A strategy, a name, file or run; with --field, several."),
     ],
     rules: RulesOption = "su20",
     out: Annotated[

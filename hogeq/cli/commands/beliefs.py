@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def beliefs(
-    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
+    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: name, file or run.")],
     score: ScoreOption,
     opponent: OpponentOption,
     rules: RulesOption = "su20",

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="A strategy: built-in or file.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A strategy: name, file or run.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The other.")],
     rules: RulesOption = "su20",
     trust: TrustOption = False,

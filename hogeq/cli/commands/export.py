@@ -38,7 +38,7 @@ class _Export(TyperCommand):
 
 
 def export(
-    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
+    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: name, file or run.")],
     rules: RulesOption = "su20",
     player_name: Annotated[
         str | None, typer.Option(metavar="NAME", help="What the contest calls you; for .py.")
@@ -50,6 +50,9 @@ def export(
         str | None,
         typer.Option(metavar="METHOD", help=PURIFY_HELP),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a file that is there.")
+    ] = False,
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -59,6 +62,10 @@ def export(
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy.
     """
     check_output(out, EXPORT_SUFFIXES)
+    if out.exists() and not overwrite:
+        raise BadInputError(
+            f"{out}: exists already; --overwrite replaces it, --out FILE leaves it alone"
+        )
     if out.suffix.lower() == ".py" and not (player_name or "").strip():
         given = "missing" if player_name is None else "blank"
         raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")

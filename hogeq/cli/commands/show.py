@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: built-in or file.")],
+    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: name, file or run.")],
     rules: RulesOption = "su20",
     out: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Draw to a file. [text in the terminal]")

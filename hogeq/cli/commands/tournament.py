@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def tournament(
     entries: Annotated[
-        list[str], typer.Argument(metavar="A B ...", help="Strategies: built-ins or files.")
+        list[str], typer.Argument(metavar="A B ...", help="Strategies: names, files or runs.")
     ],
     rules: RulesOption = "su20",
     out: Annotated[

@@ -1,0 +1,72 @@
+"""The champions: the least exploitable strategies found so far, shipped with the package.
+
+``champions/EDITION/`` holds a matrix, a policy, the strongest counter found to each, and a manifest
+with the interval of each and the config that made it. ``experiments/champion.py`` keeps it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Final
+
+from hogeq.rules import EDITIONS
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import read_strategy
+from hogeq.support.aliases import Matrix, Policy
+
+if TYPE_CHECKING:
+    from hogeq.model.game import Game
+
+SHIPPED: Final = files("hogeq.baselines") / "champions"
+"""A folder for each edition."""
+
+FILES: Final = {
+    "champion": ("matrix.csv", "matrix"),
+    "champion:policy": ("policy.npz", "policy"),
+    "champion:mixture": ("mixture.npz", "mixture"),
+}
+"""File and kind of each champion, by its name."""
+
+
+def editions(name: str) -> list[str]:
+    """List the editions that have a champion of this name."""
+    file, _ = FILES[name]
+    return [edition for edition in EDITIONS if (SHIPPED / edition / file).is_file()]
+
+
+def about(name: str) -> str:
+    """Say in one line what a champion is, and of which editions there is one."""
+    _, kind = FILES[name]
+    shipped = ", ".join(editions(name))
+    return f"the least exploitable {kind} found so far: {shipped or 'none yet'}"
+
+
+def champion(name: str) -> "Callable[[Game], Matrix | Policy]":
+    """Give what reads the champion of this name for the rules in force.
+
+    Parameters
+    ----------
+    name : str
+        A key of `FILES`.
+
+    Returns
+    -------
+    function of a game
+        It raises `StrategyError` if these rules, however they are called, have no champion.
+    """
+
+    def read(game: "Game") -> Matrix | Policy:
+        file, kind = FILES[name]
+        shipped = editions(name)
+        for edition in shipped:
+            if replace(EDITIONS[edition], name=game.rules.name) == game.rules:
+                with as_file(SHIPPED / edition / file) as path:
+                    return read_strategy(path, game.goal, game.rules.max_dice)
+        if not shipped:
+            raise StrategyError(f"strategy {name!r}: no {kind} is shipped yet, for any rules")
+        raise StrategyError(
+            f"strategy {name!r}: no {kind} is shipped for {game.rules.name}; "
+            f"allowed: {', '.join(shipped)}, unchanged"
+        )
+
+    return read
