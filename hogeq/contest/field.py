@@ -15,7 +15,8 @@ the others are free to exploit. Regret matching stands in for the equilibrium of
 under imperfect recall no method is known to find; what comes out is judged by attacks on it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -36,12 +37,12 @@ from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
 from hogeq.response.moves import perturb_matrix, random_policy, to_matrix
 from hogeq.response.population import Population
-from hogeq.response.search import SearchBudget
+from hogeq.response.search import ASCENT, SearchBudget, search_steps
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
-
-Progress = Callable[[], object]
+from hogeq.support.numbers import percent
+from hogeq.support.progress import Phase, phase
 
 STEP_LIMIT = 1000  # of an ascent, which has always ended in fewer than 100
 
@@ -90,7 +91,6 @@ def answer_field(
     rivals: Sequence[ArrayLike],
     objective: Objective = "mean",
     budget: SearchBudget | None = None,
-    progress: Progress = lambda: None,
 ) -> Answer:
     """Search for the matrix that does best against a field.
 
@@ -102,8 +102,6 @@ def answer_field(
     objective : {"mean", "beaten"}
         The mean win rate; or the number of rivals beaten and, of equals, the mean.
     budget : SearchBudget, optional
-    progress : callable, optional
-        Called after every pass over the field.
 
     Returns
     -------
@@ -118,16 +116,18 @@ def answer_field(
     budget = budget or SearchBudget()
     check_objective(objective)
     field = Field(game, rivals)
-    found = [_search(field, objective, budget, start, progress) for start in range(budget.starts)]
-    return max(found, key=lambda answer: rank_of(answer, objective))
+    found: list[Answer] = []
+    with phase("answering the field", budget.starts * search_steps(budget)) as told:
+        for start in range(budget.starts):
+            found.append(_search(field, objective, budget, told, start))
+            best = max(found, key=lambda answer: rank_of(answer, objective))
+            won = f"mean {percent(best.mean)}, {best.beaten} of {len(rivals)} beaten"
+            told.measured(f"best so far {won}")
+    return best
 
 
 def _search(
-    field: Field,
-    objective: Objective,
-    budget: SearchBudget,
-    start: int,
-    progress: Progress,
+    field: Field, objective: Objective, budget: SearchBudget, told: Phase, start: int
 ) -> Answer:
     game = field.game
     random = np.random.default_rng([budget.seed, start])
@@ -138,17 +138,26 @@ def _search(
     if start > 0 and objective == "beaten":
         # Who can be beaten together is not known: each start leans to some of the rivals.
         weights = random.dirichlet(np.ones(len(weights)))
-    field.anneal(policy, budget.anneal_steps, budget.damping, weights=weights, progress=progress)
-    best = _climb(field, to_matrix(policy), objective, progress)
-    for _ in range(budget.perturbations):
+    which = f"start {start + 1} of {budget.starts}"
+    annealed = count(1)
+
+    def report() -> None:
+        told.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
+
+    field.anneal(policy, budget.anneal_steps, budget.damping, weights=weights, progress=report)
+    told.now(f"{which}, ascent")
+    best = _climb(field, to_matrix(policy), objective)
+    told.step(ASCENT)
+    for kick in range(1, budget.perturbations + 1):
         matrix = np.array(best.strategy, np.int8)
         perturb_matrix(matrix, PERTURBED_SHARE, game.num_actions, random)
-        again = _climb(field, matrix, objective, progress)
+        again = _climb(field, matrix, objective)
         best = max(best, again, key=lambda answer: rank_of(answer, objective))
+        told.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
     return best
 
 
-def _climb(field: Field, matrix: Matrix, objective: Objective, progress: Progress) -> Answer:
+def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
     """Ascend, for "beaten" on ever sharper scores; the best matrix on the way.
 
     `matrix` is rewritten.
@@ -157,7 +166,7 @@ def _climb(field: Field, matrix: Matrix, objective: Objective, progress: Progres
 
     def climb(score: Score) -> None:
         nonlocal best
-        for answer in _ascend(field, matrix, score, progress):
+        for answer in _ascend(field, matrix, score):
             best = max(best, answer, key=lambda answer: rank_of(answer, objective))
 
     if objective == "mean":
@@ -177,14 +186,13 @@ def _climb(field: Field, matrix: Matrix, objective: Objective, progress: Progres
     return best
 
 
-def _ascend(field: Field, matrix: Matrix, score: Score, progress: Progress) -> Iterator[Answer]:
+def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
     """Raise a score until no step does; the matrix is rewritten, and given after every step."""
     rolls = field.game.num_actions
     rates = field.rates_of(as_policy(matrix, rolls))
     size = matrix.size
     for _ in range(STEP_LIMIT):
         found = field.measure(as_policy(matrix, rolls), score.weights(rates))
-        progress()
         present = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
         gains = (found.values.max(axis=2) - present[..., 0]).ravel()
         better = np.argsort(-gains, kind="stable")

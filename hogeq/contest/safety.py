@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.contest.field import Answer, Field, Progress, answer_field, rank_of
+from hogeq.contest.field import Answer, Field, answer_field, rank_of
 from hogeq.contest.objectives import (
     WIN_EDGES,
     MeanWins,
@@ -23,7 +23,9 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
+from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Share, check
+from hogeq.support.progress import phase, tell_steps
 
 BISECTIONS = 6  # of the share of free opponents: to 1/64
 
@@ -70,7 +72,6 @@ def restricted_response(
     *,
     start: ArrayLike | None = None,
     steps: int = 100,
-    progress: Progress = lambda: None,
 ) -> Floats:
     """Policy for a field of which a share is free to exploit it: a restricted Nash response.
 
@@ -91,8 +92,6 @@ def restricted_response(
         gives a better result.
     steps : int
         At least 1.
-    progress : callable, optional
-        Called after every step.
 
     Returns
     -------
@@ -107,7 +106,7 @@ def restricted_response(
     check(Share, share=share)
     check(Count, steps=steps)
     first = None if start is None else policy_of(game, start)
-    return _restricted(Field(game, rivals), share, objective, first, steps, progress)
+    return _restricted(Field(game, rivals), share, objective, first, steps)
 
 
 def _restricted(
@@ -116,7 +115,6 @@ def _restricted(
     objective: Objective,
     first: Floats | None,
     steps: int,
-    progress: Progress,
 ) -> Floats:
     game = field.game
     work = game.workspace(2)
@@ -125,7 +123,7 @@ def _restricted(
     weights = field.weights
     if first is not None:
         regrets += HEAD_START * field.measure(first, weights).infoset_reach[..., None] * first
-    for step in range(1, steps + 1):
+    for step in tell_steps("regret matching", range(1, steps + 1)):
         policy, free = (match_regrets(these, EXPLORED) for these in (regrets, free_regrets))
         values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:2])
         if share < 1.0:
@@ -143,7 +141,6 @@ def _restricted(
         if share > 0.0:
             pair = np.stack([free, match_regrets(regrets, EXPLORED)])
             _learn(free_regrets, free, counterfactual_values(work, pair).values)
-        progress()
     return normalised(total)
 
 
@@ -161,7 +158,6 @@ def tradeoff(
     mixed: bool = False,
     budget: SearchBudget | None = None,
     steps: int = 100,
-    progress: Progress = lambda: None,
 ) -> list[Point]:
     """Compute points of the trade-off between winning against a field and safety.
 
@@ -179,8 +175,6 @@ def tradeoff(
         Of the attacks, and of the answer to the field alone.
     steps : int
         Of the regret matching.
-    progress : callable, optional
-        Called after every pass over the field, of which there are many a share.
 
     Returns
     -------
@@ -192,8 +186,16 @@ def tradeoff(
     ValueError
         If something is malformed or out of range.
     """
-    judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps, progress)
-    return [judge.point(share) for share in sorted(set(shares))]
+    judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps)
+    wanted = sorted(set(shares))
+    found = []
+    with phase("trade-off", len(wanted), "points") as told:
+        for share in wanted:
+            told.now(f"{share:.3g} of the opponents free")
+            found.append(judge.point(share))
+            told.step()
+            told.measured(f"attack {percent(found[-1].attack)}")
+    return found
 
 
 def answer_below(
@@ -205,7 +207,6 @@ def answer_below(
     mixed: bool = False,
     budget: SearchBudget | None = None,
     steps: int = 100,
-    progress: Progress = lambda: None,
 ) -> tuple[Point, list[Point]]:
     """Search for the best strategy against a field on which attacks win no more than a cap.
 
@@ -218,7 +219,7 @@ def answer_below(
         Each a matrix (G, G) or a policy (G, G, K).
     cap : float
         Win rate that the strongest attack found may have, from 0.5 to 1.
-    objective, mixed, budget, steps, progress
+    objective, mixed, budget, steps
         As in :func:`tradeoff`.
 
     Returns
@@ -235,18 +236,26 @@ def answer_below(
     """
     if not 0.5 <= cap <= 1.0:
         raise ValueError(f"cap: {cap!r}; allowed: win rates from 0.5 to 1")
-    judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps, progress)
-    tried = [judge.point(0.0)]
-    if tried[0].attack > cap:
-        tried.append(judge.point(1.0))
-        low, high = 0.0, 1.0
-        for _ in range(BISECTIONS):
-            point = judge.point((low + high) / 2.0)
-            tried.append(point)
-            if point.attack <= cap:
-                high = point.share
-            else:
-                low = point.share
+    judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps)
+    tried: list[Point] = []
+    with phase("keeping below the cap", 2 + BISECTIONS, "points") as told:
+
+        def judged(share: float) -> Point:
+            told.now(f"{share:.3g} of the opponents free")
+            tried.append(judge.point(share))
+            told.step()
+            told.measured(f"attack {percent(tried[-1].attack)}, cap {percent(cap)}")
+            return tried[-1]
+
+        if judged(0.0).attack > cap:
+            judged(1.0)
+            low, high = 0.0, 1.0
+            for _ in range(BISECTIONS):
+                point = judged((low + high) / 2.0)
+                if point.attack <= cap:
+                    high = point.share
+                else:
+                    low = point.share
     tried.sort(key=lambda point: point.share)
     kept = [point for point in tried if point.attack <= cap]
     if not kept:
@@ -269,7 +278,6 @@ def study_field(
     mixed: bool = False,
     budget: SearchBudget | None = None,
     steps: int = 100,
-    progress: Progress = lambda: None,
 ) -> FieldStudy:
     """Search for the best strategy against a field, optionally with a cap and a trade-off curve.
 
@@ -283,7 +291,7 @@ def study_field(
         As in :func:`answer_below`; by default attacks on the answer are not looked at.
     shares : sequence of float
         Points of the curve, as in :func:`tradeoff`; `CURVE_SHARES` say.
-    mixed, budget, steps, progress
+    mixed, budget, steps
         As in :func:`tradeoff`.
 
     Returns
@@ -309,7 +317,6 @@ def study_field(
             mixed=mixed,
             budget=budget,
             steps=steps,
-            progress=progress,
         )
     if shares:
         known = {point.share for point in points}
@@ -321,14 +328,13 @@ def study_field(
             mixed=mixed,
             budget=budget,
             steps=steps,
-            progress=progress,
         )
         points.sort(key=lambda point: point.share)
     if chosen is not None:
         return FieldStudy(chosen.answer, chosen, points)
     if points:
         return FieldStudy(points[0].answer, None, points)
-    return FieldStudy(answer_field(game, rivals, objective, budget, progress), None, [])
+    return FieldStudy(answer_field(game, rivals, objective, budget), None, [])
 
 
 class _Judge:
@@ -342,11 +348,10 @@ class _Judge:
         mixed: bool,
         budget: SearchBudget,
         steps: int,
-        progress: Progress,
     ) -> None:
         self.game, self.rivals, self.objective, self.mixed = game, rivals, objective, mixed
-        self.budget, self.steps, self.progress = budget, steps, progress
-        self._alone = answer_field(game, rivals, objective, budget, progress)
+        self.budget, self.steps = budget, steps
+        self._alone = answer_field(game, rivals, objective, budget)
 
     def point(self, share: float) -> Point:
         answer = self._answer(share)
@@ -364,7 +369,6 @@ class _Judge:
             self.objective,
             start=self._alone.strategy,
             steps=self.steps,
-            progress=self.progress,
         )
         field = Field(self.game, self.rivals)
         return field.answer(policy if self.mixed else to_matrix(policy))

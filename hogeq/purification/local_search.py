@@ -13,8 +13,9 @@ from hogeq.purification.sampling import argmax
 from hogeq.response.population import CounterPool
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Natural, Seed, parameters
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import phase
 
 
 class SearchState(NamedTuple):
@@ -78,11 +79,11 @@ class LocalSearch(Purifier):
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
-        with progress_bar("searching", self.rounds, "it") as bar:
+        with phase("searching near it", self.rounds, "rounds") as told:
             for _ in range(self.rounds):
                 state = self.step(game, state)
-                bar.set_postfix_str(f"attack {float(state.rate):.5f}, pool {len(state.pool)}")
-                bar.update()
+                told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
+                told.step()
         return state.matrix
 
     def init(self, game: Game, strategy: ArrayLike, counters: Matrix | None = None) -> SearchState:

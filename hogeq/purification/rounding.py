@@ -11,6 +11,7 @@ from hogeq.response.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.numbers import percent
 from hogeq.support.parameters import (
     Count,
     Natural,
@@ -20,7 +21,7 @@ from hogeq.support.parameters import (
     Seed,
     parameters,
 )
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import phase
 
 SURE = 0.999  # a row with this probability on one roll is made pure
 
@@ -84,7 +85,7 @@ class Round(Purifier):
         pool.search(rows, 2, self.anneal_steps, [self.seed, 0])
         mixed = _settle(rows, np.ones(rows.shape[:2], bool))
         size, stage = int(mixed.sum()), 0
-        with progress_bar("rounding", size, "cell") as bar:
+        with phase("rounding", size, "cells") as told:
             while mixed.any():
                 stage += 1
                 rate = self._fix(game, pool, rows, mixed, stage)
@@ -92,8 +93,8 @@ class Round(Purifier):
                     self._adapt(rows, mixed, pool.slopes(rows))
                 _settle(rows, mixed)
                 pool.shrink(rows, self.most)
-                bar.set_postfix_str(f"attack {rate:.5f}, pool {len(pool.members)}")
-                bar.update(size - int(mixed.sum()) - bar.n)
+                told.measured(f"attack {percent(rate)}, pool {len(pool.members)}")
+                told.reach(size - int(mixed.sum()))
         return rows.argmax(axis=2).astype(np.int8)
 
     def _fix(

@@ -10,7 +10,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import phase
 
 
 def argmax(game: Game, policy: ArrayLike) -> Matrix:
@@ -103,13 +103,13 @@ class Threshold(Purifier):
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=2)
         random = np.random.default_rng(self.seed)
         drawn, rates = [], []
-        with progress_bar("sampling", self.samples, "matrix") as bar:
+        with phase("sampling", self.samples, "matrices") as told:
             for _ in range(self.samples):
                 # Scaled, since a row may sum to a little less than 1.
                 limits = random.random(cumulative.shape[:2])[..., None] * cumulative[..., -1:]
                 drawn.append((cumulative <= limits).sum(axis=2).astype(np.int8))
                 rates.append(attack(game, drawn[-1], self._budget()).win_rate)
-                bar.update()
+                told.step()
         return np.stack(drawn), np.array(rates)
 
     def _budget(self) -> SearchBudget:

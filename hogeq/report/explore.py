@@ -14,6 +14,7 @@ from hogeq.response.gains import gains
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.progress import tell_steps
 
 REGIONS = 10
 """Most regions along either score."""
@@ -143,7 +144,7 @@ def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> F
     size = region_size(game.goal)
     starts = range(0, game.goal, size)
     lost = np.zeros((len(starts), len(starts)))
-    for row, own in enumerate(starts):
+    for row, own in enumerate(tell_steps("gains of regions", starts)):
         for column, other in enumerate(starts):
             at = slice(own, own + size), slice(other, other + size)
             if (matrix[at] == usual[at]).all():

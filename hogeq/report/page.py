@@ -7,7 +7,7 @@ browser to load anything else.
 import dataclasses
 import html
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any, Final, NamedTuple
@@ -29,6 +29,7 @@ from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
 from hogeq.support.parameters import plain
+from hogeq.support.progress import phase
 
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
@@ -141,7 +142,6 @@ def make(
     game: Game,
     runs: Sequence[FinishedRun],
     strategies: Sequence[Entry],
-    progress: Callable[[], object] | None = None,
 ) -> Page:
     """Make the page.
 
@@ -152,8 +152,6 @@ def make(
         Of this game, at least one.
     strategies : sequence of Entry
         As `entries` gives them.
-    progress : callable, optional
-        Called after each strategy.
 
     Returns
     -------
@@ -166,13 +164,15 @@ def make(
     """
     plotly = _plotly()
     explored: dict[str, Explored] = {}
-    for entry in strategies:
-        if entry.budget is not None:
-            explored[entry.name] = explore(game, entry.strategy, entry.budget)
-        if progress is not None:
-            progress()
+    with phase("exploring", len(strategies), "strategies") as told:
+        for entry in strategies:
+            if entry.budget is not None:
+                told.now(entry.name)
+                explored[entry.name] = explore(game, entry.strategy, entry.budget)
+            told.step()
     names = tuple(entry.name for entry in strategies)
-    rates = tournament.round_robin(game, [entry.strategy for entry in strategies])
+    with phase("tournament", len(names) * (len(names) - 1) // 2, "matches") as told:
+        rates = tournament.round_robin(game, [entry.strategy for entry in strategies], told.step)
     data = {
         "goal": game.goal,
         "rolls": game.num_actions,

@@ -22,7 +22,8 @@ from hogeq.model.game import Game
 from hogeq.response.process import GAP, Process, decision_process, remember, value_of
 from hogeq.response.search import attack
 from hogeq.support.aliases import Ints, Matrix
-from hogeq.support.progress import progress_bar
+from hogeq.support.numbers import percent
+from hogeq.support.progress import phase
 
 
 class BestResponse(NamedTuple):
@@ -96,7 +97,7 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
     best = root.settled if start is None else start
     best_rate = value_of(process, best)
     heap = [(-root.bound, next(ticket), root)]
-    with progress_bar("branching", unit="node") as bar:
+    with phase("branching", unit="nodes") as told:
         while heap and -heap[0][0] > best_rate + GAP and nodes + process.num_actions <= most:
             node = heapq.heappop(heap)[2]
             for roll in range(process.num_actions):
@@ -110,8 +111,8 @@ def branch_and_bound(process: Process, start: Ints | None, most: int = 100_000) 
                     best, best_rate = child.settled, rate
                 heapq.heappush(heap, (-child.bound, next(ticket), child))
             nodes += process.num_actions
-            bar.update(process.num_actions)
-            bar.set_postfix_str(f"{best_rate:.6f} to {node.bound:.6f}")
+            told.step(process.num_actions)
+            told.measured(f"best response between {percent(best_rate)} and {percent(node.bound)}")
     bound = max(-heap[0][0], best_rate) if heap else best_rate
     bound = best_rate if bound <= best_rate + GAP else bound
     return BestResponse(best, best_rate, bound, nodes)

@@ -1,5 +1,7 @@
 """Moves of a search for a response: anneal, make pure, ascend, perturb."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hogeq.model.game import Game
@@ -80,6 +82,7 @@ def anneal(
     steps: int,
     damping: float,
     cooling: tuple[float, float] = TEMPERATURES,
+    progress: Callable[[], object] = lambda: None,
 ) -> None:
     """Anneal a softmax responder, player 0, against player 1.
 
@@ -96,11 +99,14 @@ def anneal(
         Share of the way to the softmax that a step goes, above 0 to 1.
     cooling : tuple of float, float
         First and last temperature, in win probability; in between they fall geometrically.
+    progress : callable, optional
+        Called after every step.
     """
     work = quick_workspace(game, 2)
     for temperature in np.geomspace(*cooling, steps):
         work.forward(policies)
         work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
+        progress()
 
 
 def respond(
@@ -110,6 +116,7 @@ def respond(
     damping: float,
     cooling: tuple[float, float] = TEMPERATURES,
     sweeps: int | None = None,
+    progress: Callable[[], object] = lambda: None,
 ) -> tuple[float, int]:
     """Anneal player 0 against player 1, make its policy pure, and ascend.
 
@@ -118,7 +125,7 @@ def respond(
     game : Game
     policies : float64 (2, G, G, K)
         Row 0 is rewritten in place; it ends as a matrix, one-hot.
-    steps, damping, cooling
+    steps, damping, cooling, progress
         As in :func:`anneal`.
     sweeps : int, optional
         Most sweeps of an ascent in single precision; by default it goes to the end, as
@@ -129,7 +136,7 @@ def respond(
     tuple of float, int
         Win rate, and sweeps of the ascent over the table.
     """
-    anneal(game, policies, steps, damping, cooling)
+    anneal(game, policies, steps, damping, cooling, progress)
     to_pure(policies[0])
     if sweeps is None:
         return climb(game, policies)

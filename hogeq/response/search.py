@@ -6,6 +6,7 @@ the best counter-matrix found is a true lower bound on what a best response wins
 """
 
 from functools import partial
+from itertools import count
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -17,7 +18,11 @@ from hogeq.response.moves import climb, ith_start, perturb, respond, to_matrix
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
+from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
+
+ASCENT = 6
+"""Steps of annealing that take about as long as an ascent; for the progress that is shown."""
 
 
 @parameters
@@ -120,7 +125,13 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     """
     budget = budget or SearchBudget()
     target = policy_of(game, strategy)
-    found = compute(partial(_search, game, target, budget), range(budget.starts))
+    steps = search_steps(budget)
+    with phase("attack", budget.starts * steps) as told:
+        found = compute(
+            partial(_search, game, target, budget, told),
+            range(budget.starts),
+            lambda start: told.reach((start + 1) * steps),
+        )
     matrix, win_rate, _ = max(found, key=lambda one: one[1])
     total = sum(sweeps for _, _, sweeps in found)
     if found[0][1] < 0.5:
@@ -132,19 +143,35 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     return ResponseFound(matrix, win_rate, budget, total, tuple(rate for _, rate, _ in found))
 
 
+def search_steps(budget: SearchBudget) -> int:
+    """Count the steps of one start, as its progress is shown."""
+    return budget.anneal_steps + ASCENT * (1 + budget.perturbations)
+
+
 def _search(
-    game: Game, target: Floats, budget: SearchBudget, start: int
+    game: Game, target: Floats, budget: SearchBudget, told: Phase, start: int
 ) -> tuple[Matrix, float, int]:
+    which = f"start {start + 1} of {budget.starts}"
+    annealed = count(1)
+
+    def report() -> None:
+        told.step(1, f"{which}, annealing {next(annealed)}/{steps}")
+
     random = np.random.default_rng([budget.seed, start])
     first, cooling = ith_start(game, target, start, random)
     policies = np.stack([first, target])
-    rate, sweeps = respond(game, policies, budget.anneal_steps, budget.damping, cooling)
+    steps, damping = budget.anneal_steps, budget.damping
+    rate, sweeps = respond(game, policies, steps, damping, cooling, progress=report)
+    told.step(ASCENT)
+    told.found(rate)
     best = policies[0].copy()
-    for _ in range(budget.perturbations):
+    for kick in range(1, budget.perturbations + 1):
         policies[0] = best
         perturb(policies[0], random)
         again, more = climb(game, policies, rate)
         sweeps += more
         if again > rate:
             rate, best = again, policies[0].copy()
+            told.found(rate)
+        told.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
     return to_matrix(best), rate, sweeps + budget.anneal_steps

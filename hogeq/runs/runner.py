@@ -8,7 +8,7 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +39,11 @@ from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.write import write_strategy
-from hogeq.support.progress import progress_bar
+from hogeq.support.numbers import between
+from hogeq.support.progress import Phase, phase, show_progress
 
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""
-
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 
 class RunError(RuntimeError):
@@ -90,7 +87,7 @@ def run_experiment(
 
     Everything is checked before anything is written. SIGINT and SIGTERM end the run with a
     checkpoint if it runs in the main thread; elsewhere signals are left alone. Progress goes to
-    standard error if that is a terminal.
+    standard error.
 
     Parameters
     ----------
@@ -190,19 +187,12 @@ class _Runner:
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
         try:
-            with progress_bar(
-                "solving",
-                self.iterations,
-                "it",
-                done=self.iteration,
-                hidden=quiet,
-                resizes=True,
-                stays=True,
-            ) as bar:
-                if self.metrics:
-                    _show_interval(bar, self.metrics[-1])
-                self._solve(bar)
-            summary = self._finish()
+            with show_progress(visible=not quiet):
+                with phase("solving", self.iterations, "it", done=self.iteration) as told:
+                    if self.metrics:
+                        _tell(told, self.metrics[-1])
+                    self._solve(told)
+                summary = self._finish()
         except Interrupted as stop:
             if self.whole_state:
                 self._save()
@@ -219,18 +209,18 @@ class _Runner:
 
     # --- solving -------------------------------------------------------------------------------
 
-    def _solve(self, bar: "tqdm[Any]") -> None:
+    def _solve(self, told: Phase) -> None:
         moments = set(self.schedule)
         while True:
             measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
             if self.iteration in moments and not measured:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
-                _show_interval(bar, self.metrics[-1])
+                _tell(told, self.metrics[-1])
             if self.iteration >= self.iterations:
                 return
             self._step()
-            bar.update()
+            told.step()
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
                 self._average()  # an average that is no policy must not replace a good checkpoint
@@ -274,11 +264,14 @@ class _Runner:
         policy = self._average()
         matrix = argmax(self.game, policy)  # what searches for a better one is for the end
         stats = self.solver.stats(self.game, self.state)
-        with self.signals.at_once():
+        with self.signals.at_once(), phase("measuring", 2, "strategies") as told:
+            told.now("the average policy")
+            on_policy = attack(self.game, policy, self.budget).win_rate
+            told.step(doing="its matrix")
             return Metrics(
                 iteration=self.iteration,
                 seconds=self.seconds,
-                attack=attack(self.game, policy, self.budget).win_rate,
+                attack=on_policy,
                 bound=full_memory_bound(self.game, policy),
                 average_regret=float(stats.get("average_regret", np.nan)),
                 kkt_gap=kkt_gap(self.game, policy),
@@ -291,18 +284,23 @@ class _Runner:
         game, config = self.game, self.config
         policy = self._average()
         last = self.metrics[-1]
-        with self.signals.at_once():
+        with self.signals.at_once(), phase("finishing", 3, "steps") as told:
+            told.now(f"purification by {config.purify.method}")
             matrix = config.purify.params.matrix(game, policy)
             measured = np.array_equal(matrix, argmax(game, policy))
             found = last.attack, last.purified_attack if measured else 0.0
+            told.step()
             final = config.measure.final_attack
             budget = final or self.budget
             if final is not None or not measured:
                 # Both are true lower bounds; a search may be unlucky, and the better one counts.
-                found = (
-                    max(found[0], attack(game, policy, budget).win_rate),
-                    max(found[1], attack(game, matrix, budget).win_rate),
-                )
+                told.now("final attack on the average policy")
+                on_policy = attack(game, policy, budget).win_rate
+                told.step(doing="final attack on the matrix")
+                on_matrix = attack(game, matrix, budget).win_rate
+                found = max(found[0], on_policy), max(found[1], on_matrix)
+            told.reach(3)
+            told.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
@@ -425,5 +423,5 @@ class _Runner:
         self.directory.write_manifest(self.manifest)
 
 
-def _show_interval(bar: "tqdm[Any]", row: Metrics) -> None:
-    bar.set_postfix_str(f"exploitability [{row.attack - 0.5:.4f}, {row.bound - 0.5:.4f}]")
+def _tell(told: Phase, row: Metrics) -> None:
+    told.measured(f"exploitability {between(row.attack - 0.5, row.bound - 0.5)}")

@@ -1,53 +1,369 @@
-"""Progress bars in one style, on a terminal only."""
+"""What a long computation tells while it goes on: its phase, the steps done, the best found so far.
 
-from typing import TYPE_CHECKING, Any
+Whoever computes writes it down in a :class:`Phase`, from any thread. Nothing is shown unless
+somebody asks for it (:func:`show_progress`, as the commands do): then a thread of its own reads the
+phases a few times a second. So telling costs next to nothing, changes no result, and the clock goes
+on during a step that takes long.
+
+On a terminal that is a bar for each phase. Where standard error is no terminal, or one that does
+not know its width, it is a plain line now and then.
+"""
+
+import os
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from threading import Event, Lock, RLock, Thread
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+
+from hogeq.support.numbers import percent
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+Step = TypeVar("Step")
 
-def progress_bar(
-    what: str,
-    total: int | None = None,
-    unit: str = "",
-    *,
-    done: int = 0,
-    hidden: bool = False,
-    resizes: bool = False,
-    stays: bool = False,
-) -> "tqdm[Any]":
-    """Make a progress bar on standard error.
+PATIENCE: Final = 0.3
+"""Seconds that a phase lasts before it gets a bar: what is done at once would only flicker."""
+
+LINE_SECONDS: Final = 5.0
+"""Least seconds between two plain lines, and before the first one."""
+
+HEARTBEAT: Final = 30.0
+"""Seconds after which a plain line comes even if nothing was found."""
+
+
+class Phase:
+    """One part of a computation, as far as it has come.
+
+    It may be told of from any thread. In another process it is a phase that nobody sees.
 
     Parameters
     ----------
-    what : str
-        Written before the bar.
+    name : str
+        What is being done: a verb or the thing made, in lower case.
     total : int, optional
-        Steps; without it the bar counts only.
+        Number of steps, if it is known.
     unit : str
-        Name of a step.
+        Name of a step. Where it is empty, the steps are not counted for the user: only their share
+        is shown.
     done : int
         Steps done already.
-    hidden : bool
-        Show nothing. Where standard error is no terminal, nothing is shown either.
-    resizes : bool
-        Whether it follows the width of the terminal.
-    stays : bool
-        Whether it stays on the terminal when it is closed.
 
-    Returns
-    -------
-    tqdm
-        A context manager; ``update(n)`` counts steps.
+    Examples
+    --------
+    >>> one = Phase("attack", 240)
+    >>> one.step(doing="start 1 of 4, annealing 1/60")
+    >>> one.found(0.5231)
+    >>> one.found(0.5)
+    >>> one.text
+    'start 1 of 4, annealing 1/60, best 52.31 %'
     """
+
+    def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
+        self.name, self.total, self.unit, self.done = name, total, unit, done
+        self.began = time.monotonic()
+        self.news = 0
+        self._doing: str | Callable[[], str] = ""
+        self._figure = ""
+        self._best = float("-inf")
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the name alone to another process."""
+        return Phase, (self.name,)
+
+    def step(self, count: int = 1, doing: str | None = None) -> None:
+        """Count steps done; say what is being done, if that has changed."""
+        with self._lock:
+            self.done += count
+            if doing is not None:
+                self._doing = doing
+
+    def reach(self, done: int) -> None:
+        """Say that at least so many steps are done."""
+        with self._lock:
+            self.done = max(self.done, done)
+
+    def now(self, doing: str | Callable[[], str]) -> None:
+        """Say what is being done; a function is asked whenever that is shown."""
+        self._doing = doing
+
+    def found(self, win_rate: float) -> None:
+        """Say that a win rate was found; the best one so far is shown."""
+        with self._lock:
+            if win_rate > self._best:
+                self._best = win_rate
+                self._figure = f"best {percent(win_rate)}"
+                self.news += 1
+
+    def measured(self, figure: str) -> None:
+        """Give the figure of the last measurement, as text."""
+        with self._lock:
+            self._figure = figure
+            self.news += 1
+
+    @property
+    def text(self) -> str:
+        """What is being done, and the figure."""
+        doing = self._doing if isinstance(self._doing, str) else self._doing()
+        return ", ".join(filter(None, (doing, self._figure)))
+
+    @property
+    def steps(self) -> str:
+        """Steps done, of how many; empty where nothing is known."""
+        if self.unit:
+            of = "" if self.total is None else f"/{self.total}"
+            return f"{self.done}{of} {self.unit}"
+        return f"{100 * self.done // self.total} %" if self.total else ""
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+class _Display(ABC):
+    """Shows the phases that are open, the outermost first."""
+
+    interval: float
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.open: list[Phase] = []
+        self.lock = RLock()
+        self._over = Event()
+        self._clock = Thread(target=self._run, name="progress", daemon=True)
+        self._clock.start()
+
+    def push(self, phase: Phase) -> None:
+        with self.lock:
+            self.open.append(phase)
+
+    def pop(self, phase: Phase) -> None:
+        with self.lock, suppress(OSError, ValueError):
+            self.close(phase)
+            self.open.remove(phase)
+
+    def end(self) -> None:
+        self._over.set()
+        self._clock.join()
+
+    def _run(self) -> None:
+        with suppress(OSError, ValueError):  # the stream is gone: nobody is looking
+            while not self._over.wait(self.interval):
+                with self.lock:
+                    self.draw()
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Show all open phases as they are now."""
+
+    @abstractmethod
+    def close(self, phase: Phase) -> None:
+        """Show that a phase is over."""
+
+    @abstractmethod
+    def note(self, line: str) -> None:
+        """Write a line of its own."""
+
+
+class _Bars(_Display):
+    """A bar for each phase."""
+
+    interval = 0.2
+
+    def __init__(self, stream: TextIO) -> None:
+        self._bars: dict[int, tqdm[Any]] = {}
+        super().__init__(stream)
+
+    def draw(self) -> None:
+        for phase in self.open:
+            bar = self._bars.get(id(phase))
+            if bar is None:
+                if time.monotonic() - phase.began < PATIENCE:
+                    return
+                bar = self._bars[id(phase)] = _bar(phase, self.stream)
+            bar.n, bar.total = phase.done, phase.total
+            bar.set_postfix_str(phase.text, refresh=False)
+            bar.refresh()
+
+    def close(self, phase: Phase) -> None:
+        bar = self._bars.pop(id(phase), None)
+        if bar is not None:
+            bar.n = phase.done
+            bar.close()
+
+    def note(self, line: str) -> None:
+        from tqdm import tqdm
+
+        tqdm.write(line, file=self.stream)
+
+
+def _bar(phase: Phase, stream: TextIO) -> "tqdm[Any]":
     from tqdm import tqdm
 
-    return tqdm(
-        total=total,
-        desc=what,
-        unit=unit,
-        initial=done,
-        leave=stays,
-        disable=True if hidden else None,
-        dynamic_ncols=resizes,
+    counted = "{n_fmt}/{total_fmt} {unit} " if phase.unit else ""
+    whole = "{desc} {percentage:3.0f} %|{bar}| " + counted + "[{elapsed}<{remaining}{postfix}]"
+    open_ended = "{desc} " + ("{n_fmt} {unit} " if phase.unit else "") + "[{elapsed}{postfix}]"
+    bar = tqdm(
+        total=phase.total,
+        desc=phase.name,
+        unit=phase.unit,
+        initial=phase.done,
+        file=stream,
+        leave=False,
+        dynamic_ncols=True,
+        bar_format=whole if phase.total else open_ended,
     )
+    bar.start_t -= time.monotonic() - phase.began
+    return bar
+
+
+class _Lines(_Display):
+    """Plain lines, for logs and pipes."""
+
+    interval = 0.5
+
+    def __init__(self, stream: TextIO) -> None:
+        self._last = time.monotonic()
+        self._news = 0
+        super().__init__(stream)
+
+    def draw(self) -> None:
+        waited = time.monotonic() - self._last
+        if not self.open or waited < LINE_SECONDS:
+            return
+        news = sum(phase.news + 1 for phase in self.open)
+        if news != self._news or waited >= HEARTBEAT:
+            self._news = news
+            self.note(f"hogeq: {'; '.join(map(_line, self.open))}")
+
+    def close(self, phase: Phase) -> None:
+        """Write nothing: what comes next says it."""
+
+    def note(self, line: str) -> None:
+        self._last = time.monotonic()
+        print(line, file=self.stream, flush=True)
+
+
+def _line(phase: Phase) -> str:
+    seconds = int(time.monotonic() - phase.began)
+    minutes = f"{seconds // 60}:{seconds % 60:02d}"
+    return ", ".join(filter(None, (f"{phase.name} {phase.steps}".rstrip(), minutes, phase.text)))
+
+
+# --- who looks ------------------------------------------------------------------------------------
+
+_display: ContextVar[_Display | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def show_progress(*, visible: bool = True) -> Iterator[None]:
+    """Show on standard error what is computed in a block, while it is.
+
+    Inside another such block, that one goes on.
+
+    Parameters
+    ----------
+    visible : bool
+        False hides it instead, whatever the block around shows.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 3}))
+    >>> with show_progress():
+    ...     found = hogeq.attack(game, hogeq.builtin("always_roll:2", game))
+    >>> round(found.win_rate, 4)
+    0.6546
+    """
+    if visible and _display.get() is not None:
+        yield
+        return
+    display = _display_on(sys.stderr) if visible else None
+    token = _display.set(display)
+    try:
+        yield
+    finally:
+        _display.reset(token)
+        if display is not None:
+            display.end()
+
+
+def _display_on(stream: TextIO) -> _Display:
+    return _Bars(stream) if _width(stream) else _Lines(stream)
+
+
+def _width(stream: TextIO) -> int:
+    """Columns of a terminal; 0 where it does not know them, and where there is none."""
+    try:
+        if not stream.isatty():
+            return 0
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+@contextmanager
+def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0) -> Iterator[Phase]:
+    """Open a phase of the computation for a block; phases may be nested.
+
+    Parameters
+    ----------
+    name, total, unit, done
+        As in :class:`Phase`.
+
+    Yields
+    ------
+    Phase
+        To be told of. A phase that is opened in a thread of its own is not shown; one that is
+        handed to threads is.
+
+    Examples
+    --------
+    >>> with phase("branching", unit="node") as told:
+    ...     told.step(10)
+    >>> told.steps
+    '10 node'
+    """
+    found, display = Phase(name, total, unit, done), _display.get()
+    if display is None:
+        yield found
+        return
+    display.push(found)
+    try:
+        yield found
+    finally:
+        display.pop(found)
+
+
+def tell_steps(name: str, steps: Sequence[Step], unit: str = "") -> Iterator[Step]:
+    """Go through steps, in a phase of their own.
+
+    Parameters
+    ----------
+    name, unit : str
+        As in :class:`Phase`.
+    steps : sequence
+
+    Examples
+    --------
+    >>> list(tell_steps("regret matching", range(3)))
+    [0, 1, 2]
+    """
+    with phase(name, len(steps), unit) as told:
+        for step in steps:
+            yield step
+            told.step()
+
+
+def note(line: str) -> None:
+    """Write a line to standard error, above the bars if there are any."""
+    display = _display.get()
+    if display is None:
+        sys.stderr.write(f"{line}\n")
+        return
+    with display.lock, suppress(OSError, ValueError):
+        display.note(line)

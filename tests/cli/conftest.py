@@ -6,6 +6,7 @@ import pytest
 
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
+from hogeq.support import progress
 
 SMALL = {"edition": "su20", "goal": 20, "max_dice": 3}
 
@@ -23,3 +24,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def game() -> Game:
     return compile_game(rules_from(SMALL))
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave standard error to the messages: a machine that is slow would add lines of progress."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", float("inf"))

@@ -1,5 +1,6 @@
 """One strategy against a field: against all matrices there are, and what safety costs."""
 
+from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,9 +22,11 @@ from hogeq.contest.safety import (
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
+from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import as_policy
+from hogeq.support.numbers import percent
+from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests.naive import Play, every_matrix_wins
 from tests.response.test_respond import TINY
@@ -163,11 +166,14 @@ def test_threads_and_order_change_nothing() -> None:
     assert np.array_equal(one.win_rates, two.win_rates)
 
 
-def test_progress_counts_passes() -> None:
+def test_progress_counts_steps_and_tells_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     game, rivals = small()
-    calls: list[None] = []
-    answer_field(game, rivals, "mean", SearchBudget(1, 7), lambda: calls.append(None))
-    assert len(calls) > 7
+    told = Phase("field")
+    monkeypatch.setattr("hogeq.contest.field.phase", lambda *_: nullcontext(told))
+    found = answer_field(game, rivals, "mean", SearchBudget(1, 7, perturbations=2))
+    assert told.done == search_steps(SearchBudget(1, 7, perturbations=2)) > 7
+    assert "start 1 of 1, kick 2/2, best so far mean" in told.text
+    assert f"{percent(found.mean)}, {found.beaten} of {len(rivals)} beaten" in told.text
 
 
 # --- safety ---------------------------------------------------------------------------------------

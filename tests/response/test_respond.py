@@ -1,5 +1,6 @@
 """Best responses: against all matrices there are, and against what a search must never do."""
 
+from contextlib import nullcontext
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,10 +16,12 @@ from hogeq.model.workspace import Role, Workspace
 from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.response.gains import gains, largest_gains
 from hogeq.response.moves import anneal, ascend
-from hogeq.response.search import SearchBudget, attack
+from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.numbers import percent
+from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests import toys
 from tests.naive import Match, Play, every_matrix_wins
@@ -184,6 +187,24 @@ def test_the_seed_decides_and_threads_do_not() -> None:
     assert one.found == two.found
     np.testing.assert_array_equal(one.matrix, two.matrix)
     assert one.found[1:] != other.found[1:]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_attack_tells_its_steps_and_the_best(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 2}))
+    policy = np.full((12, 12, 3), 1 / 3)
+    budget = SearchBudget(3, 5, perturbations=2)
+    told: list[Phase] = []
+
+    def phase(name: str, total: int) -> nullcontext[Phase]:
+        told.append(Phase(name, total))
+        return nullcontext(told[-1])
+
+    monkeypatch.setattr("hogeq.response.search.phase", phase)
+    with workers(jobs):
+        found = attack(game, policy, budget)
+    assert told[0].done == told[0].total == 3 * search_steps(budget)
+    assert told[0].text.endswith(f"kick 2/2, best {percent(found.win_rate)}")
 
 
 def test_without_memory_the_interval_closes() -> None:

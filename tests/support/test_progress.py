@@ -1,34 +1,214 @@
-"""Progress bars: on a terminal only, and alike."""
+"""Progress: bars where they fit, plain lines elsewhere, told of by any thread."""
 
+import fcntl
 import io
+import os
+import pickle
+import pty
+import struct
+import termios
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TextIO
 
 import pytest
 
-from hogeq.support.progress import progress_bar
+from hogeq.support import progress
+from hogeq.support.progress import Phase, note, phase, show_progress, tell_steps
+
+LIMIT = 5.0  # seconds for what takes a fraction of one
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show at once what would be shown after some seconds."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(progress._Bars, "interval", 0.01)
+    monkeypatch.setattr(progress._Lines, "interval", 0.01)
+
+
+class Screen:
+    """A terminal, and all that was written to it."""
+
+    def __init__(self, columns: int) -> None:
+        self.master, slave = pty.openpty()
+        size = struct.pack("HHHH", 24 if columns else 0, columns, 0, 0)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
+        os.set_blocking(self.master, False)
+        self.stream: TextIO = os.fdopen(slave, "w")
+        self._written = b""
+
+    def getvalue(self) -> str:
+        try:
+            while more := os.read(self.master, 65536):
+                self._written += more
+        except BlockingIOError:
+            pass
+        return self._written.decode()
+
+
+@contextmanager
+def screen(monkeypatch: pytest.MonkeyPatch, columns: int) -> Iterator[Screen]:
+    found = Screen(columns)
+    monkeypatch.setattr("sys.stderr", found.stream)
+    yield found
+    monkeypatch.undo()
+    found.stream.close()
+    os.close(found.master)
+
+
+def shown(read: Callable[[], str], text: str) -> str:
+    """Wait until a text is shown; give all that is."""
+    until = time.monotonic() + LIMIT
+    while text not in read():
+        assert time.monotonic() < until, f"{text!r} is not in {read()!r}"
+        time.sleep(0.01)
+    return read()
 
 
 def test_a_bar_is_shown_on_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    with progress_bar("matches", 6, "pair", done=2) as bar:
-        bar.update()
-        assert (bar.n, bar.total) == (3, 6)
-    shown = terminal.getvalue()
-    assert "matches:" in shown
-    assert "2/6" in shown
-    assert shown.endswith("\r")
+    with screen(monkeypatch, 80) as terminal:
+        with show_progress(), phase("solving", 6, "it", done=2) as told:
+            told.step()
+            told.measured("exploitability 2.44 to 9.66 points")
+            seen = shown(terminal.getvalue, "3/6 it")
+            seen = shown(terminal.getvalue, "2.44 to 9.66 points")
+            with phase("attack", 40) as within:
+                within.step(10, "start 1 of 2, annealing 10/20")
+                shown(terminal.getvalue, "attack  25 %")
+            assert "solving  50 %" in seen
+        left = terminal.getvalue().rpartition("\n")[2]
+        assert left.endswith("\r")
+        assert not left.rstrip("\r").rpartition("\r")[2].strip()
 
 
-@pytest.mark.parametrize(("stream", "hidden"), [(io.StringIO(), False), (Terminal(), True)])
-def test_nothing_is_shown_elsewhere(
-    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, hidden: bool
-) -> None:
+@pytest.mark.parametrize("columns", [0, None])
+def test_elsewhere_plain_lines_are(monkeypatch: pytest.MonkeyPatch, columns: int | None) -> None:
+    stream = io.StringIO()
+    with screen(monkeypatch, columns or 0) as terminal:
+        if columns is None:
+            monkeypatch.setattr("sys.stderr", stream)
+        read = stream.getvalue if columns is None else terminal.getvalue
+        with show_progress(), phase("solving", 6, "it") as told, phase("attack", 40) as within:
+            told.step()
+            within.step(10, "start 1 of 2, annealing 10/20")
+            within.found(0.5231)
+            seen = shown(read, "hogeq: solving 1/6 it, 0:00; attack 25 %, 0:00, start 1 of 2")
+            assert "annealing 10/20, best 52.31 %" in seen
+            assert "\r" not in seen.replace("\r\n", "\n")
+
+
+def test_a_plain_line_comes_when_something_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    with progress_bar("passes", hidden=hidden) as bar:
-        bar.update()
+    with show_progress(), phase("attack") as told:
+        shown(stream.getvalue, "attack")
+        for _ in range(20):
+            told.step()
+            time.sleep(0.01)
+        assert stream.getvalue().count("\n") == 1
+        told.found(0.6)
+        shown(stream.getvalue, "best 60.00 %")
+    assert stream.getvalue().count("\n") == 2
+
+
+def test_lines_leave_each_other_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 60.0)
+    with show_progress(), phase("attack") as told:
+        for found in range(10):
+            told.found(0.5 + 0.01 * found)
+            time.sleep(0.01)
     assert not stream.getvalue()
+
+
+def test_nothing_is_shown_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    with phase("attack") as told:
+        told.step()
+        time.sleep(0.05)
+    with show_progress(), show_progress(visible=False), phase("attack") as told:
+        told.found(0.6)
+        time.sleep(0.05)
+    assert not stream.getvalue()
+
+
+def test_a_block_inside_another_goes_on_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    with show_progress(), phase("sweep", 4, "points"), show_progress(), phase("attack"):
+        shown(stream.getvalue, "sweep 0/4 points, 0:00; attack, 0:00")
+
+
+def test_threads_tell_of_one_phase() -> None:
+    told = Phase("attack", 4000)
+
+    def search(start: int) -> None:
+        for step in range(1000):
+            told.step()
+            told.found(0.5 + 0.01 * start + 1e-6 * step)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(search, range(4)))
+    assert (told.done, told.steps, told.text) == (4000, "100 %", "best 53.10 %")
+
+
+def test_what_is_done_is_only_ever_more() -> None:
+    told = Phase("attack", 100, "steps")
+    told.reach(30)
+    told.reach(20)
+    assert told.steps == "30/100 steps"
+    told.now(lambda: "asked when it is shown")
+    assert told.text == "asked when it is shown"
+
+
+def test_in_another_process_nobody_sees_it() -> None:
+    told = Phase("attack", 100)
+    told.now(lambda: "what cannot be sent")
+    sent = pickle.loads(pickle.dumps(told))  # noqa: S301 - our own
+    sent.step(7)
+    assert (sent.name, sent.done, told.done) == ("attack", 7, 0)
+
+
+def test_an_error_ends_the_phase_and_the_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    with pytest.raises(KeyboardInterrupt), show_progress(), phase("attack"):
+        raise KeyboardInterrupt
+    before = stream.getvalue()
+    with phase("attack") as told:
+        told.found(0.6)
+        time.sleep(0.05)
+    assert stream.getvalue() == before
+
+
+def test_a_stream_that_is_gone_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    with show_progress(), phase("attack") as told:
+        stream.close()
+        told.found(0.6)
+        time.sleep(0.05)
+        note("heard by nobody")
+
+
+def test_a_note_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with screen(monkeypatch, 60) as terminal:
+        with show_progress(), phase("attack", 3, "starts"):
+            shown(terminal.getvalue, "0/3 starts")
+            note("hogeq: compiling kernels, once: about 20 s")
+        assert "\rhogeq: compiling kernels, once: about 20 s\r\n" in terminal.getvalue()
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    note("by itself")
+    assert stream.getvalue() == "by itself\n"
+
+
+def test_steps_are_told_as_they_are_taken() -> None:
+    taken = list(tell_steps("regret matching", range(3)))
+    assert taken == [0, 1, 2]

@@ -172,8 +172,10 @@ def _one(
     from hogeq.response.bounds import full_memory_bound
     from hogeq.response.gains import gains, largest_gains
     from hogeq.response.search import attack
+    from hogeq.support.progress import show_progress
 
-    found = attack(game, target, budget)
+    with show_progress():
+        found = attack(game, target, budget)
     bound = full_memory_bound(game, target)
     worth = gains(game, found.matrix, target)
     gap = found.matrix.astype(int) - worth.usual

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import BadInputError, budget_fields, budget_text, refusing, table
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
@@ -31,7 +31,7 @@ def answer(
     from hogeq.contest.safety import CURVE_SHARES, CapError, study_field
 
     try:
-        with progress_bar("passes") as bar:
+        with show_progress():
             study = study_field(
                 game,
                 rivals,
@@ -41,7 +41,6 @@ def answer(
                 mixed=mixed,
                 budget=budget,
                 steps=steps,
-                progress=bar.update,
             )
     except CapError as error:
         more = "" if mixed else ", or --mixed"

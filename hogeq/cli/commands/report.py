@@ -16,7 +16,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import show_progress
 
 
 def register(app: typer.Typer) -> None:
@@ -75,10 +75,10 @@ def report(
     strategies = page.entries(game, found, rivals, matrices=matrices, budget=budget)
     with (
         computing(None, jobs),
-        progress_bar("strategies", len(strategies)) as bar,
+        show_progress(),
     ):
         try:
-            made = page.make(game, found, strategies, bar.update)
+            made = page.make(game, found, strategies)
         except page.ReportError as error:
             raise BadInputError(f"report: {error}") from error
     content = made.html.encode()

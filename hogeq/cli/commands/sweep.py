@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hogeq.cli.shell import BadInputError, JsonOption, computing, emit, refusing, say, table
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import phase, show_progress
 
 if TYPE_CHECKING:
     from hogeq.runs.sweep import SweepSummary
@@ -59,14 +59,15 @@ def sweep(
     try:
         with (
             computing(on, jobs) as workers,
-            progress_bar("points", len(plan.points), resizes=True) as bar,
+            show_progress(),
+            phase("sweep", len(plan.points), "points") as told,
         ):
             if not workers.width:
                 say(f"no workers at {on} yet; waiting for them", 0)
 
             def progress(ended: int, failed: int) -> None:
-                bar.update(ended - bar.n)
-                bar.set_postfix_str(f"{failed} failed" if failed else "")
+                told.reach(ended)
+                told.measured(f"{failed} failed" if failed else "")
 
             summary = run_sweep(plan, workers, out_root, overwrite=overwrite, progress=progress)
     except (ConfigError, ResultsError) as error:

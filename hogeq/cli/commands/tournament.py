@@ -25,7 +25,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.support.progress import progress_bar
+from hogeq.support.progress import phase, show_progress
 
 if TYPE_CHECKING:
     from hogeq.contest.tournament import Standing
@@ -64,9 +64,10 @@ def tournament(
 
     with (
         computing(on, jobs),
-        progress_bar("matches", len(entries) * (len(entries) - 1) // 2) as bar,
+        show_progress(),
+        phase("tournament", len(entries) * (len(entries) - 1) // 2, "matches") as told,
     ):
-        rates = round_robin(game, strategies, bar.update)
+        rates = round_robin(game, strategies, told.step)
     standings, means = rank(rates), mean_win_rates(rates)
     data = {
         "rules": game.rules.name,
