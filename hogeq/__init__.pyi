@@ -39,6 +39,7 @@ from .solvers import SOLVERS as SOLVERS
 from .strategies.read import read_strategy as read_strategy
 from .strategies.write import export_python as export_python
 from .strategies.write import write_strategy as write_strategy
+from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
 from .trees.audit import audit as audit
 from .trees.recall import Audit as Audit

@@ -57,6 +57,7 @@ MODULES = (
     "hogeq.strategies.read",
     "hogeq.strategies.write",
     "hogeq.support.numbers",
+    "hogeq.support.progress",
     "hogeq.support.workers",
     "hogeq.trees.audit",
     "hogeq.trees.gambit",
