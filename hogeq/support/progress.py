@@ -273,11 +273,12 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
     Examples
     --------
     >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 3}))
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
     >>> with show_progress():
-    ...     found = hogeq.attack(game, hogeq.builtin("always_roll:2", game))
+    ...     found = hogeq.attack(game, hogeq.builtin("always_roll:3", game))
     >>> round(found.win_rate, 4)
-    0.6546
+    0.6974
     """
     if visible and _display.get() is not None:
         yield
