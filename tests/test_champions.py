@@ -110,7 +110,8 @@ def test_a_champion_has_a_name(manifest: Path, name: str, file: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "name", "says"),
     [
-        ({"edition": "fa22"}, "champion", "no matrix is shipped for fa22; allowed: su20, su21, "),
+        ({"edition": "fa22"}, "champion", "none is shipped for fa22, .*; allowed: optimal, "),
+        ({"edition": "fa18"}, "champion", "no matrix is shipped for fa18; allowed: su20, su21, "),
         ({"edition": "su20", "goal": 50}, "champion:policy", "for su20 with goal=50; allowed: su2"),
         ({"edition": "su20", "swap": "none"}, "champion", "for su20 with swap=none; allowed: su20"),
         ({"edition": "su20"}, "champion:mixture", "no mixture is shipped yet, for any rules$"),

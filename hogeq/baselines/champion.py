@@ -10,6 +10,7 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Final
 
 from hogeq.rules import EDITIONS
+from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.aliases import Matrix, Policy
@@ -62,6 +63,11 @@ def champion(name: str) -> "Callable[[Game], Matrix | Policy]":
             if replace(EDITIONS[edition], name=game.rules.name) == game.rules:
                 with as_file(SHIPPED / edition / file) as path:
                     return read_strategy(path, game.goal, game.rules.max_dice)
+        if len(all_memories(game.rules)) == 1:
+            raise StrategyError(
+                f"strategy {name!r}: none is shipped for {game.rules.name}, where nothing is hidden; "
+                "allowed: optimal, which is the solution"
+            )
         if not shipped:
             raise StrategyError(f"strategy {name!r}: no {kind} is shipped yet, for any rules")
         raise StrategyError(

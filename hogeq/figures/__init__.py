@@ -10,6 +10,7 @@ Examples
 from hogeq.figures.chances import beliefs, distributions
 from hogeq.figures.curves import exploitability, intervals, tradeoff
 from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
+from hogeq.figures.sheets import matrices
 from hogeq.figures.style import WIDTH
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "distributions",
     "exploitability",
     "intervals",
+    "matrices",
     "matrix",
     "policy",
     "tradeoff",

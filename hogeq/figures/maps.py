@@ -15,6 +15,7 @@ from hogeq.figures.style import (
     WIDEST,
     as_table,
     colour_bar,
+    dice_colours,
     shortened,
     wrapped,
     write_figure,
@@ -320,14 +321,11 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
 def _draw_rolls(
     figure: "Figure", axes: "Axes", table: NDArray[Any], rolls: int, title: str
 ) -> None:
-    import matplotlib as mpl
-    from matplotlib.colors import BoundaryNorm, ListedColormap
-
-    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
+    colours, norm = dice_colours(rolls)
     image = axes.imshow(
         table,
         cmap=colours,
-        norm=BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls),
+        norm=norm,
         origin="lower",
         interpolation="nearest",
         extent=_extent(table),

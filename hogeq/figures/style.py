@@ -13,6 +13,7 @@ from hogeq.support.files import replacing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
@@ -48,12 +49,18 @@ WIDEST: Final = 44  # characters of a line of text
 RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
 
 
-def write_figure(path: str | Path, height: float, draw: Callable[["Figure"], None]) -> None:
-    """Draw a figure of one column's width, height in inches, and write it whole or not at all."""
+def write_figure(
+    path: str | Path,
+    height: float,
+    draw: Callable[["Figure"], None],
+    width: float = WIDTH,
+    dpi: int = DPI,
+) -> None:
+    """Draw a figure, sizes in inches, and write it whole or not at all."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     draw(figure)
     # Sizes are set one by one, since matplotlib's settings are shared by all threads.
@@ -67,7 +74,16 @@ def write_figure(path: str | Path, height: float, draw: Callable[["Figure"], Non
             spine.set_linewidth(0.6)
     with replacing(path) as temporary:
         # No date, no version: the same numbers give the same bytes.
-        figure.savefig(temporary, format="png", dpi=DPI, metadata={"Software": None})
+        figure.savefig(temporary, format="png", dpi=dpi, metadata={"Software": None})
+
+
+def dice_colours(rolls: int) -> tuple["ListedColormap", "BoundaryNorm"]:
+    """Give each number of dice, 0 to ``rolls - 1``, a colour of its own."""
+    import matplotlib as mpl
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
+    return colours, BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls)
 
 
 def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -> "Colorbar":

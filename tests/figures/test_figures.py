@@ -309,3 +309,19 @@ def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
         shown = [text.get_text() for text in texts(figure) if "x^2" in text.get_text()]
         assert shown
         assert all(r"a\$x^2\$b" in text for text in shown)
+
+
+def test_matrices_stand_side_by_side_in_rows(tmp_path: Path) -> None:
+    sizes = {}
+    for number in (1, 4, 5):
+        tables = {f"edition {index}": np.full((10, 10), index) for index in range(number)}
+        figures.matrices(tables, tmp_path / "sheet.png")
+        sizes[number] = Image.open(tmp_path / "sheet.png").size
+    (narrow, one), (wide, row), (three, rows) = sizes.values()
+    assert one == row < rows
+    assert narrow < three < wide
+    with pytest.raises(ValueError, match="there are none"):
+        figures.matrices({}, tmp_path / "none.png")
+    with pytest.raises(ValueError, match=r"^odd: holds a roll outside 0\.\.10$"):
+        figures.matrices({"odd": np.full((3, 3), 11)}, tmp_path / "odd.png")
+    assert not (tmp_path / "odd.png").exists()
