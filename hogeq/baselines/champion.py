@@ -65,8 +65,8 @@ def champion(name: str) -> "Callable[[Game], Matrix | Policy]":
                     return read_strategy(path, game.goal, game.rules.max_dice)
         if len(all_memories(game.rules)) == 1:
             raise StrategyError(
-                f"strategy {name!r}: none is shipped for {game.rules.name}, where nothing is hidden; "
-                "allowed: optimal, which is the solution"
+                f"strategy {name!r}: none is shipped for {game.rules.name}, "
+                "where nothing is hidden; allowed: optimal, which is the solution"
             )
         if not shipped:
             raise StrategyError(f"strategy {name!r}: no {kind} is shipped yet, for any rules")

@@ -316,7 +316,8 @@ def test_matrices_stand_side_by_side_in_rows(tmp_path: Path) -> None:
     for number in (1, 4, 5):
         tables = {f"edition {index}": np.full((10, 10), index) for index in range(number)}
         figures.matrices(tables, tmp_path / "sheet.png")
-        sizes[number] = Image.open(tmp_path / "sheet.png").size
+        with Image.open(tmp_path / "sheet.png") as sheet:
+            sizes[number] = sheet.size
     (narrow, one), (wide, row), (three, rows) = sizes.values()
     assert one == row < rows
     assert narrow < three < wide
