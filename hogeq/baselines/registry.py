@@ -74,6 +74,11 @@ def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     return enter
 
 
+def is_builtin(spec: str) -> bool:
+    """Tell whether a text begins with the name of a strategy, so that it means no file."""
+    return spec.partition(":")[0] in _BUILTINS
+
+
 def names() -> dict[str, str]:
     """List the strategies that have a name.
 
@@ -204,10 +209,10 @@ def find_strategy(
     StrategyError
         If it is neither, or if `builtin` or `read_strategy` refuses it.
     """
-    name = spec.partition(":")[0]
-    if name in _BUILTINS:
+    if is_builtin(spec):
         return builtin(spec, game)
     if Path(spec).suffix.lower() not in SUFFIXES + PICKLES and not is_folder(spec):
+        name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
             f"strategy {shown(spec)}: no built-in; allowed: {', '.join(names())}"

@@ -172,6 +172,16 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     >>> rank([[0.5, 0.4], [0.6, 0.5]])[0]
     Standing(entry=1, rank=1, wins=1)
     """
+    rates = check_rates(win_rates)
+    won = rates > WIN
+    np.fill_diagonal(won, val=False)
+    wins = won.sum(axis=1).tolist()
+    order = sorted(range(len(wins)), key=lambda entry: -wins[entry])
+    return [Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry]) for entry in order]
+
+
+def check_rates(win_rates: ArrayLike) -> Floats:
+    """Check a table of win rates: float64 (n, n), or ValueError with the first bad cell."""
     rates = np.asarray(win_rates, np.float64)
     if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:
         raise ValueError(f"win rates: shape is {rates.shape}; allowed: (n, n)")
@@ -181,8 +191,4 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
         raise ValueError(
             f"win rates: cell (row {row}, column {column}) is {rates[row, column]}; allowed: 0 to 1"
         )
-    won = rates > WIN
-    np.fill_diagonal(won, val=False)
-    wins = won.sum(axis=1).tolist()
-    order = sorted(range(len(wins)), key=lambda entry: -wins[entry])
-    return [Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry]) for entry in order]
+    return rates

@@ -222,8 +222,15 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _parse_table(text: str) -> list[list[int | float | str]]:
+    numbers: dict[str, int | float | str] = {}  # a table has few different cells
+
+    def number(cell: str) -> int | float | str:
+        if cell not in numbers:
+            numbers[cell] = _number(cell)
+        return numbers[cell]
+
     return [
-        [_number(cell) for cell in (line.split(",") if "," in line else line.split())]
+        [number(cell) for cell in (line.split(",") if "," in line else line.split())]
         for line in text.splitlines()
         if line.strip()
     ]

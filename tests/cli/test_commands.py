@@ -123,7 +123,9 @@ def test_tournament(folder: Path) -> None:
         "mean",
         "win",
         "rate",
+        "Nash",
         "lowest",
+        "against",
     ]
 
 

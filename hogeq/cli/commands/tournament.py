@@ -3,18 +3,16 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import (
-    check_output,
-    load_game,
-    load_strategy,
-)
+from hogeq.cli.inputs import check_output, load_game
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JobsOption,
     JsonOption,
     OnOption,
@@ -25,10 +23,15 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 from hogeq.support.progress import phase, show_progress
 
 if TYPE_CHECKING:
-    from hogeq.contest.tournament import Standing
+    from hogeq.contest.entries import Field
+    from hogeq.model.game import Game
+    from hogeq.support.aliases import Floats
+
+TOLD = 8  # entries of a mixture that are told one by one
 
 
 def register(app: typer.Typer) -> None:
@@ -38,9 +41,26 @@ def register(app: typer.Typer) -> None:
 
 def tournament(
     entries: Annotated[
-        list[str], typer.Argument(metavar="A B ...", help="Strategies: names, files or runs.")
+        list[str],
+        typer.Argument(
+            metavar="A B ...",
+            help="Strategies: names, files, runs, folders, patterns such as 'entries/*.csv'.",
+        ),
     ],
     rules: RulesOption = "su20",
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out, and list, files that are no strategies.")
+    ] = False,
+    alpha_rank: Annotated[
+        bool, typer.Option("--alpha-rank", help="alpha-rank of the field too, by OpenSpiel.")
+    ] = False,
+    ranks: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table of ranks.")
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page: ranks to sort, all win rates."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all win rates: .csv or .json.")
     ] = None,
@@ -50,84 +70,190 @@ def tournament(
     ] = None,
     jobs: JobsOption = None,
     on: OnOption = None,
+    digits: DigitsOption = DIGITS,
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """All-play-all: win rates, matches won, the contest's ranks."""
-    if len(entries) < 2:
-        raise BadInputError(f"tournament: {len(entries)} strategy given; allowed: 2 or more")
-    check_output(out, (".csv", ".json"))
-    check_output(plot, (".png",))
-    game = load_game(rules)
-    strategies = [load_strategy(entry, game, trust) for entry in entries]
-    from hogeq.contest.tournament import mean_win_rates, rank, round_robin
+    """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
 
-    with (
-        computing(on, jobs),
-        show_progress(),
-        phase("tournament", len(entries) * (len(entries) - 1) // 2, "matches") as told,
+    JSON: rules, entries, win_rates (row against column), ranking (a line for each entry, best
+    first: rank, entry, index, wins, mean_win_rate, nash, lowest_win_rate, lowest_against, an index,
+    and alpha_rank if asked for), nash_gap, identical (groups of indices), refused (entry, reason).
+    """
+    for path, suffixes in (
+        (ranks, (".csv",)),
+        (page, (".html",)),
+        (out, (".csv", ".json")),
+        (plot, (".png",)),
     ):
-        rates = round_robin(game, strategies, told.step)
-    standings, means = rank(rates), mean_win_rates(rates)
-    data = {
-        "rules": game.rules.name,
-        "entries": entries,
-        "win_rates": rates.tolist(),
-        "ranking": [
-            {
-                "rank": standing.rank,
-                "entry": entries[standing.entry],
-                "index": standing.entry,
-                "wins": standing.wins,
-                "mean_win_rate": means[standing.entry],
-            }
-            for standing in standings
-        ],
-    }
+        check_output(path, suffixes)
+    game = load_game(rules)
+    with computing(on, jobs), show_progress():
+        field = _read(entries, game, trust, skip_bad)
+        rates = _play(field, game)
+    data = _result(game, field, rates, alpha_rank)
+    from hogeq.contest.entries import short_names
+
+    names = short_names(field.entries)
+    if ranks is not None:
+        _write(ranks, _ranks_csv(data))
+    if page is not None:
+        from hogeq.report.field import field_page
+
+        _write(page, field_page(data, names))
     if out is not None:
-        _write_rates(out, data, entries)
+        _write(out, _rates_csv(data) if out.suffix.lower() == ".csv" else _json(data))
     if plot is not None:
         from hogeq import figures
 
         with refusing():
-            figures.win_rates(rates, entries, plot, game.rules.name)
-    emit(data, _ranking(data, standings), as_json)
+            figures.win_rates(rates, names, plot, game.rules.name)
+    emit(data, _text(data, names, digits), as_json)
 
 
-def _ranking(data: dict[str, Any], standings: "list[Standing]") -> str:
-    from hogeq.contest.tournament import lowest_win_rates
+def _read(named: Sequence[str], game: "Game", trust: bool, skip_bad: bool) -> "Field":
+    from hogeq.contest.entries import named_entries, read_field
 
-    entries = data["entries"]
-    lowest = lowest_win_rates(data["win_rates"])
-    rows = []
-    for standing, line in zip(standings, data["ranking"], strict=True):
-        rate, rival = lowest[standing.entry]
-        rows.append(
-            (
-                line["entry"],
-                f"{standing.rank}",
-                f"{standing.wins}",
-                line["mean_win_rate"],
-                f"{rate:.12f}",
-                f"against {entries[rival]}",
-            )
+    with refusing():
+        entries = named_entries(named)
+    if len(entries) < 2:
+        raise BadInputError(f"tournament: {len(entries)} strategy given; allowed: 2 or more")
+    with phase("reading", len(entries), "files") as told:
+        field = read_field(game, entries, trust, lambda _: told.step())
+    if field.refused and not skip_bad:
+        more = len(field.refused) - 1
+        others = f"; {more} more cannot be read either" if more else ""
+        skip = "; --skip-bad leaves out what cannot be read" if len(entries) > 2 else ""
+        raise BadInputError(f"{field.refused[0].reason}{others}{skip}")
+    if len(field.entries) < 2:
+        first = field.refused[0].reason
+        raise BadInputError(
+            f"tournament: {len(field.entries)} of {len(entries)} files can be read; allowed: 2 or "
+            f"more; {first}"
         )
-    header = ("strategy", "rank", "won", "mean win rate", "lowest", "")
-    title = f"{data['rules']}, {len(entries)} strategies, {len(entries) - 1} matches each"
-    return f"{title}\n\n{table(rows, header)}"
+    return field
 
 
-def _write_rates(path: Path, data: dict[str, Any], entries: list[str]) -> None:
+def _play(field: "Field", game: "Game") -> "Floats":
+    from hogeq.contest.tournament import round_robin
+
+    count = len(field.entries)
+    with phase("tournament", count * (count - 1) // 2, "matches") as told:
+        return round_robin(game, field.strategies, told.step)
+
+
+def _result(game: "Game", field: "Field", rates: "Floats", alpha_rank: bool) -> dict[str, Any]:
+    from hogeq.contest.entries import identical_entries
+    from hogeq.contest.meta_game import field_equilibrium
+    from hogeq.contest.tournament import lowest_win_rates, mean_win_rates, rank
+
+    means, lowest = mean_win_rates(rates), lowest_win_rates(rates)
+    nash = field_equilibrium(rates)
+    shares = _alpha_rank(rates) if alpha_rank else None
+    ranking = []
+    for standing in rank(rates):
+        index = standing.entry
+        line = {
+            "rank": standing.rank,
+            "entry": field.entries[index],
+            "index": index,
+            "wins": standing.wins,
+            "mean_win_rate": means[index],
+            "nash": float(nash.weights[index]),
+            "lowest_win_rate": lowest[index][0],
+            "lowest_against": lowest[index][1],
+        }
+        if shares is not None:
+            line["alpha_rank"] = float(shares[index])
+        ranking.append(line)
+    return {
+        "rules": game.rules.name,
+        "entries": field.entries,
+        "win_rates": rates.tolist(),
+        "ranking": ranking,
+        "nash_gap": nash.gap,
+        "identical": identical_entries(field.strategies),
+        "refused": [one._asdict() for one in field.refused],
+    }
+
+
+def _alpha_rank(rates: "Floats") -> "Floats":
+    try:
+        from hogeq.trees.openspiel.alpharank import alpha_rank
+
+        return alpha_rank(rates)
+    except ImportError as error:
+        raise BadInputError(f"--alpha-rank: {error}") from error
+
+
+# --- what is shown and written --------------------------------------------------------------------
+
+
+def _text(data: dict[str, Any], names: Sequence[str], digits: int) -> str:
+    count = len(names)
+    alpha = "alpha_rank" in data["ranking"][0]
+    header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
+    rows = []
+    for line in data["ranking"]:
+        row = [
+            names[line["index"]],
+            line["rank"],
+            line["wins"],
+            percent(line["mean_win_rate"], digits),
+            percent(line["nash"], digits) if line["nash"] else "-",
+            percent(line["lowest_win_rate"], digits),
+            names[line["lowest_against"]],
+        ]
+        if alpha:
+            row.insert(5, percent(line["alpha_rank"], digits))
+        rows.append(row)
+    if alpha:
+        header.insert(5, "alpha-rank")
+    parts = [
+        f"{data['rules']}, {count} strategies, {count - 1} matches each",
+        table(rows, header),
+        _nash_text(data, names, digits),
+    ]
+    if data["identical"]:
+        groups = [" = ".join(names[index] for index in group) for group in data["identical"]]
+        parts.append("\n".join(f"the same strategy: {group}" for group in groups))
+    if data["refused"]:
+        parts.append("\n".join(f"left out: {one['reason']}" for one in data["refused"]))
+    return "\n\n".join(parts)
+
+
+def _nash_text(data: dict[str, Any], names: Sequence[str], digits: int) -> str:
+    mixed = sorted(data["ranking"], key=lambda line: -line["nash"])
+    mixed = [line for line in mixed if line["nash"] > 0.0]
+    told = [f"{percent(line['nash'], digits)} {names[line['index']]}" for line in mixed[:TOLD]]
+    more = f", and {len(mixed) - TOLD} more" if len(mixed) > TOLD else ""
+    return f"no entry beats the mixture (Nash): {', '.join(told)}{more}"
+
+
+def _ranks_csv(data: dict[str, Any]) -> str:
+    header = list(data["ranking"][0])
+    return _csv(header, ([line[key] for key in header] for line in data["ranking"]))
+
+
+def _rates_csv(data: dict[str, Any]) -> str:
+    rows = zip(data["entries"], data["win_rates"], strict=True)
+    return _csv(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
+
+
+def _csv(header: Sequence[str], rows: Any) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)  # floats as repr writes them: all digits
+    return file.getvalue()
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
     from hogeq.support.files import write_whole
 
-    if path.suffix.lower() == ".json":
-        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    else:
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["strategy", *entries])
-        for entry, row in zip(entries, data["win_rates"], strict=True):
-            writer.writerow([entry, *map(repr, row)])
-        text = file.getvalue()
     with refusing():
         write_whole(path, text.encode("utf-8", "surrogateescape"))

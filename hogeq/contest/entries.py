@@ -1,0 +1,160 @@
+"""The entries of a field: from names, folders and patterns, hundreds of files, to tables."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from glob import glob, has_magic
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from hogeq.baselines.registry import find_strategy, is_builtin
+from hogeq.model.game import Game
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
+from hogeq.support.messages import shown_path
+from hogeq.support.workers import compute
+
+
+class Refused(NamedTuple):
+    """An entry that is no strategy."""
+
+    entry: str
+    reason: str
+    """One line, which names it."""
+
+
+class Field(NamedTuple):
+    """Entries that were read."""
+
+    entries: list[str]
+    """As they were named, files of a folder by their paths. Names given twice are two entries."""
+    strategies: list[NDArray[Any]]
+    """Each a matrix (G, G) or a policy (G, G, K)."""
+    refused: list[Refused]
+
+
+def named_entries(names: Iterable[str]) -> list[str]:
+    """List the entries that names stand for.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Built-in strategies; files; folders, which stand for the strategy files in them; patterns
+        such as ``entries/*.csv`` or ``**/final_strategy.py``, which stand for the files and folders
+        that they match. The directory of a run is one entry.
+
+    Returns
+    -------
+    list of str
+        Files of a folder or a pattern in natural order: ``a2.csv`` before ``a10.csv``. One that was
+        met before is not taken again.
+
+    Raises
+    ------
+    StrategyError
+        A folder holds no strategy file, or a pattern matches nothing.
+    """
+    found: list[str] = []
+    for name in names:
+        if is_builtin(name):
+            found.append(name)
+            continue
+        matched = has_magic(name) and not Path(name).exists()
+        places = _in_order(glob(name, recursive=True)) if matched else [name]  # noqa: PTH207
+        if not places:
+            raise StrategyError(f"{shown_path(Path(name))}: matches no file")
+        for place in places:
+            folder = _is_folder(Path(place))
+            several = matched or folder
+            for entry in _files_in(Path(place)) if folder else [place]:
+                if not several or entry not in found:
+                    found.append(entry)
+    return found
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder of entries, not a run."""
+    return is_folder(path) and not (
+        (path / IN_FOLDER).exists() and (path / "manifest.json").exists()
+    )
+
+
+def _files_in(folder: Path) -> list[str]:
+    found = [
+        str(path)
+        for path in folder.iterdir()
+        if path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
+    ]
+    if not found:
+        raise StrategyError(
+            f"{shown_path(folder)}: holds no strategy file; allowed: names ending in "
+            f"{', '.join(SUFFIXES)}"
+        )
+    return _in_order(found)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    def key(name: str) -> list[tuple[int, str]]:
+        return [
+            (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
+            for part in re.split(r"([0-9]+)", name)
+        ]
+
+    return sorted(names, key=lambda name: (key(name), name))
+
+
+def read_field(
+    game: Game,
+    entries: Sequence[str],
+    trust: bool = False,
+    progress: Callable[[int], object] = int,
+) -> Field:
+    """Read all entries, several at once.
+
+    Parameters
+    ----------
+    game : Game
+    entries : sequence of str
+        Names and files, as `named_entries` lists them.
+    trust : bool
+        Whether to run the code of ``.py`` files.
+    progress : callable, optional
+        Called with the index of each entry that was read.
+
+    Returns
+    -------
+    Field
+        Those that are no strategies under `refused`, in the order given.
+    """
+    found = compute(partial(_read, game, trust), entries, progress, local=True)
+    kept = [index for index, one in enumerate(found) if not isinstance(one, Refused)]
+    return Field(
+        [entries[index] for index in kept],
+        [one for one in found if not isinstance(one, Refused)],
+        [one for one in found if isinstance(one, Refused)],
+    )
+
+
+def _read(game: Game, trust: bool, entry: str) -> NDArray[Any] | Refused:
+    try:
+        return find_strategy(entry, game, trust)
+    except StrategyError as error:
+        return Refused(entry, str(error))
+
+
+def identical_entries(strategies: Sequence[NDArray[Any]]) -> list[list[int]]:
+    """List the groups of two and more strategies that are the same, cell by cell."""
+    groups: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+    for index, strategy in enumerate(strategies):
+        groups.setdefault((strategy.shape, strategy.tobytes()), []).append(index)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def short_names(entries: Sequence[str]) -> list[str]:
+    """Give names for tables and pictures: without the folder that all files lie in."""
+    folders = {PurePath(entry).parent for entry in entries if not is_builtin(entry)}
+    if len(folders) != 1:
+        return list(entries)
+    return [entry if is_builtin(entry) else PurePath(entry).name for entry in entries]

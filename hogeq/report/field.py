@@ -1,0 +1,105 @@
+"""The page of a tournament: ranks that can be sorted, and a picture of all win rates."""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from string import Template
+from typing import Any, Final
+
+import numpy as np
+
+from hogeq.support.numbers import percent
+
+_DECIMALS: Final = 8  # of win rates in the picture
+
+_LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
+
+_COLUMNS: Final = (
+    ("rank", "number", "rank"),
+    ("strategy", "text", "entry"),
+    ("won", "number", "wins"),
+    ("mean win rate", "share", "mean_win_rate"),
+    ("Nash", "share", "nash"),
+    ("alpha-rank", "share", "alpha_rank"),
+    ("lowest", "share", "lowest_win_rate"),
+    ("against", "text", "lowest_against"),
+)
+
+
+def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Write the page of a tournament, one self-contained HTML file.
+
+    Parameters
+    ----------
+    found : mapping
+        What ``hogeq tournament --json`` prints.
+    names : sequence of str
+        Of the entries, as people read them.
+
+    Returns
+    -------
+    str
+        HTML that loads nothing from anywhere.
+    """
+    ranking = found["ranking"]
+    columns = [column for column in _COLUMNS if column[2] in ranking[0]]
+    told = [
+        {
+            **line,
+            "entry": names[line["index"]],
+            "lowest_against": names[line["lowest_against"]],
+        }
+        for line in ranking
+    ]
+    rates = np.array(found["win_rates"])
+    packed = json.dumps(
+        {
+            "columns": [{"name": name, "kind": kind} for name, kind, _ in columns],
+            "rows": [[line[key] for *_, key in columns] for line in told],
+            "index": [line["index"] for line in ranking],
+            "rates": rates.round(_DECIMALS).tolist(),
+            "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
+        },
+        allow_nan=False,
+    )
+    return sheet(
+        "field.html",
+        title=f"{found['rules']}: {len(names)} strategies, all against all",
+        summary=_summary(told),
+        notes=_notes(found, names),
+        data=packed,
+        script="field.js",
+    )
+
+
+def sheet(template: str, *, title: str, data: str, script: str, **parts: str) -> str:
+    """Fill a template of this folder; `title` is text, `parts` are HTML, `data` is JSON."""
+    here = files("hogeq.report")
+    return Template((here / template).read_text("utf-8")).substitute(
+        title=html.escape(title),
+        style=(here / "sheet.css").read_text("utf-8"),
+        data=data.replace("<", "\\u003c"),
+        script=(here / script).read_text("utf-8"),
+        **parts,
+    )
+
+
+def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
+    first = [line for line in ranking if line["rank"] == 1]
+    names = ", ".join(html.escape(line["entry"]) for line in first[:3])
+    shared = f" and {len(first) - 3} more" if len(first) > 3 else ""
+    won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
+    mean = percent(first[0]["mean_win_rate"])
+    alone = f", {mean} on average" if len(first) == 1 else " each"
+    return f"First: <b>{names}{shared}</b>, {won} won{alone}."
+
+
+def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    same = [" = ".join(names[index] for index in group) for group in found["identical"]]
+    out = [one["reason"] for one in found["refused"]]
+    return "".join(
+        f"<h2>{title}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+        for title, lines in (("The same strategy", same), ("Left out", out))
+        if lines
+    )

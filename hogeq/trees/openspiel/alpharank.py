@@ -1,0 +1,50 @@
+"""alpha-rank of a field by OpenSpiel: how long evolution stays with each entry.
+
+Omidshafiei et al. (2019), "alpha-Rank: multi-agent evaluation by evolution", in the limit of
+infinite selection: from an entry play moves on to any that beats it, with equal chances.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from hogeq.support.aliases import Floats
+
+NOISE: Final = 1e-6
+"""Chance that play moves on to an entry that loses: it makes the answer unique."""
+
+
+def alpha_rank(win_rates: Floats) -> Floats:
+    """Share of time that play spends with each entry.
+
+    Parameters
+    ----------
+    win_rates : float64 (n, n)
+        Row against column, n at least 2.
+
+    Returns
+    -------
+    float64 (n,)
+        Not negative, sum 1.
+
+    Raises
+    ------
+    ImportError
+        If a part of OpenSpiel is not installed.
+    """
+    try:
+        from open_spiel.python.egt import alpharank
+    except ImportError as error:  # its pictures need networkx
+        raise ImportError(
+            f"alpha-rank: {error.name} is not installed; pip install 'hogeq[openspiel]' brings it"
+        ) from error
+    noise = NOISE
+    while True:
+        try:
+            shares = alpharank.compute([win_rates], use_inf_alpha=True, inf_alpha_eps=noise)[2]
+        except ValueError:  # several answers: as good as no noise
+            noise *= 10.0
+            if noise > 0.1:
+                raise
+        else:
+            return np.maximum(np.asarray(shares, np.float64), 0.0)

@@ -1,0 +1,79 @@
+"""A field of many files."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.calls import ask, ok, refused
+
+R = ("--rules", "fa22.yaml")
+
+
+@pytest.fixture
+def field(folder: Path) -> Path:
+    (folder / "field").mkdir()
+    for dice in (0, 1, 2, 3):
+        row = ",".join(20 * [str(dice)]) + "\n"
+        (folder / "field" / f"roll_{dice}.csv").write_text(20 * row)
+    return folder
+
+
+def test_a_folder_and_a_pattern_are_a_field(field: Path) -> None:
+    found = ask("tournament", "field", *R)
+    assert found["entries"] == [f"field/roll_{dice}.csv" for dice in range(4)]
+    assert ask("tournament", "field/*.csv", *R) == found
+    assert ask("tournament", "field", "field/roll_0.csv", *R)["entries"][-1] == "field/roll_0.csv"
+    assert sum(line["nash"] for line in found["ranking"]) == pytest.approx(1.0, abs=1e-12)
+    assert found["nash_gap"] < 1e-12
+    for line in found["ranking"]:
+        row = found["win_rates"][line["index"]]
+        assert line["lowest_win_rate"] == row[line["lowest_against"]]
+        assert line["lowest_win_rate"] == min(row[: line["index"]] + row[line["index"] + 1 :])
+
+
+def test_tables_and_the_page_of_a_field(field: Path) -> None:
+    files = ("--csv", "ranks.csv", "--html", "field.html")
+    found = ask("tournament", "field", "always_roll:3", *R, *files)
+    with (field / "ranks.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [{key: str(value) for key, value in line.items()} for line in found["ranking"]] == rows
+    assert found["identical"] == [[3, 4]]
+    page = (field / "field.html").read_text()
+    assert "roll_3.csv = always_roll:3" in page
+    packed = json.loads(page.split('<script type="application/json" id="data">')[1].split("<")[0])
+    assert len(packed["rates"]) == len(packed["rows"]) == 5
+    assert np.array(packed["rates"]) == pytest.approx(np.array(found["win_rates"]), abs=1e-8)
+    assert "http" not in page.split("</style>")[1]
+    text = ok("tournament", "field", "always_roll:3", *R)
+    assert "the same strategy: roll_3.csv = always_roll:3" in text
+    assert "no entry beats the mixture (Nash): " in text
+    lines = ok("tournament", "field", *R, "--digits", "9").splitlines()
+    best = found["ranking"][0]
+    assert best["entry"].endswith(lines[3].split()[0])
+
+
+def test_a_bad_file_among_many_is_named_or_left_out(field: Path) -> None:
+    (field / "field" / "bad.csv").write_text("1,2\n")
+    (field / "field" / "worse.py").write_text("")
+    line = refused("tournament", "field", *R)
+    assert line.startswith("hogeq: field/bad.csv: cell (row 0, column 2) is missing")
+    assert "1 more cannot be read either; --skip-bad leaves out" in line
+    found = ask("tournament", "field", *R, "--skip-bad")
+    assert len(found["entries"]) == 4
+    assert [one["entry"] for one in found["refused"]] == ["field/bad.csv", "field/worse.py"]
+    text = ok("tournament", "field", *R, "--skip-bad")
+    assert "left out: field/worse.py: reading a .py runs its code" in text
+    few = refused("tournament", "field/bad.csv", "field/roll_1.csv", *R, "--skip-bad")
+    assert "1 of 2 files can be read; allowed: 2 or more; field/bad.csv: " in few
+
+
+def test_alpha_rank_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "alpha_rank" not in ask("tournament", "field", *R)["ranking"][0]
+    monkeypatch.setitem(sys.modules, "open_spiel.python.egt", None)
+    line = refused("tournament", "field", *R, "--alpha-rank")
+    assert "--alpha-rank: " in line
+    assert "pip install 'hogeq[openspiel]'" in line

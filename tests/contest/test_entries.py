@@ -1,0 +1,121 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hogeq.contest.entries import identical_entries, named_entries, read_field, short_names
+from hogeq.contest.meta_game import field_equilibrium
+from hogeq.contest.tournament import round_robin
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.workers import workers
+
+GAME = compile_game(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
+ROW = "1 1 1 1 1 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "all" / "deep").mkdir(parents=True)
+    for name in ("a10.txt", "a2.txt", "b.txt", "deep/c.txt"):
+        (tmp_path / "all" / name).write_text(6 * ROW)
+    (tmp_path / "all" / "notes.md").write_text("no strategy")
+    (tmp_path / "all" / ".hidden.txt").write_text("no strategy")
+    return tmp_path
+
+
+def test_folders_and_patterns_stand_for_their_files_in_natural_order(folder: Path) -> None:
+    files = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
+    assert named_entries(["all"]) == files
+    assert named_entries(["all/a*.txt"]) == files[:2]
+    assert named_entries(["all/**/*.txt"]) == [*files, "all/deep/c.txt"]
+    assert named_entries(["optimal", "all/d*"]) == ["optimal", "all/deep/c.txt"]
+    # A file whose name looks like a pattern is that file.
+    (folder / "[x].txt").write_text("")
+    assert named_entries(["[x].txt"]) == ["[x].txt"]
+
+
+def test_a_file_met_again_is_one_entry_and_a_name_given_twice_is_two(folder: Path) -> None:
+    assert named_entries(["all/b.txt", "all"]) == ["all/b.txt", "all/a2.txt", "all/a10.txt"]
+    assert named_entries(["all/b.txt", "all/b.txt"]) == ["all/b.txt", "all/b.txt"]
+    assert named_entries(["always_roll:1", "always_roll:1"]) == 2 * ["always_roll:1"]
+
+
+def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
+    run = folder / "run"
+    run.mkdir()
+    for name in ("matrix.csv", "counter.csv"):
+        (run / name).write_text("")
+    assert named_entries(["run"]) == ["run/counter.csv", "run/matrix.csv"]
+    (run / "manifest.json").write_text("{}")
+    assert named_entries(["run"]) == ["run"]
+
+
+def test_what_stands_for_nothing_is_refused(folder: Path) -> None:
+    with pytest.raises(StrategyError, match=r"none/\*\.csv: matches no file"):
+        named_entries(["none/*.csv"])
+    (folder / "empty").mkdir()
+    with pytest.raises(StrategyError, match=r"empty: holds no strategy file; allowed: .*\.csv"):
+        named_entries(["empty"])
+
+
+def test_every_bad_entry_is_told_and_the_good_ones_are_read(folder: Path) -> None:
+    (folder / "all" / "a2.txt").write_text(5 * ROW)
+    (folder / "all" / "old.pkl").write_text("")
+    seen: list[int] = []
+    with workers(2):
+        found = read_field(GAME, named_entries(["all", "optimal"]), progress=seen.append)
+    assert found.entries == ["all/a10.txt", "all/b.txt", "optimal"]
+    assert len(found.strategies) == 3
+    assert [one.entry for one in found.refused] == ["all/a2.txt", "all/old.pkl"]
+    assert found.refused[0].reason.startswith("all/a2.txt: cell (row 5, column 0) is missing")
+    assert sorted(seen) == [0, 1, 2, 3, 4]
+
+
+def test_identical_entries_and_short_names() -> None:
+    one, two = np.ones((2, 2), np.int8), np.zeros((2, 2), np.int8)
+    assert identical_entries([one, two, one.copy(), two, two + 2]) == [[0, 2], [1, 3]]
+    assert short_names(["a/x.csv", "optimal", "a/y.csv"]) == ["x.csv", "optimal", "y.csv"]
+    assert short_names(["a/x.csv", "b/x.csv"]) == ["a/x.csv", "b/x.csv"]
+
+
+# --- the game of picking an entry -----------------------------------------------------------------
+
+
+def test_rock_paper_scissors_by_hand() -> None:
+    # Weights are in proportion to what the other two win over each other.
+    rates = np.array([[0.5, 0.5 + 0.1, 0.5 - 0.2], [0.4, 0.5, 0.5 + 0.3], [0.7, 0.2, 0.5]])
+    found = field_equilibrium(rates)
+    assert found.weights == pytest.approx([3 / 6, 2 / 6, 1 / 6], abs=1e-12)
+    assert found.gap < 1e-12
+
+
+def test_no_entry_beats_the_mixture_and_equals_share() -> None:
+    random = np.random.default_rng(0)
+    field = [random.integers(GAME.num_actions, size=(6, 6)) for _ in range(12)]
+    rates = round_robin(GAME, [*field, field[3], field[3]])
+    found = field_equilibrium(rates)
+    assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (rates @ found.weights).max() <= 0.5 + 1e-12
+    assert found.weights[3] == found.weights[12] == found.weights[13]
+    # Twins change nothing for the others.
+    alone = field_equilibrium(rates[:12, :12])
+    assert found.weights[3] * 3 == pytest.approx(alone.weights[3], abs=1e-9)
+
+
+def test_what_is_no_table_of_win_rates_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"cell \(row 0, column 1\) is 2"):
+        field_equilibrium([[0.5, 2.0], [0.5, 0.5]])
+
+
+def test_alpha_rank_stays_with_the_winner_and_shares_a_cycle() -> None:
+    pytest.importorskip("open_spiel")
+    pytest.importorskip("networkx")
+    from hogeq.trees.openspiel.alpharank import alpha_rank
+
+    winner = np.array([[0.5, 0.4, 0.3], [0.6, 0.5, 0.4], [0.7, 0.6, 0.5]])
+    assert alpha_rank(winner) == pytest.approx([0, 0, 1], abs=1e-5)
+    cycle = np.array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
+    assert alpha_rank(cycle) == pytest.approx(np.full(3, 1 / 3), abs=1e-9)
