@@ -1,12 +1,13 @@
-"""Hog by semester: what moving first is worth, how long a game lasts, what optimal tables look like.
+"""Hog by semester: what moving first is worth, how long a game lasts, what is optimal.
 
     python experiments/semesters.py
 
 prints a table and writes it to results/semesters.md, draws results/semesters.png, and one sheet of
 optimal tables for each family of editions into docs/figures/editions/.
 
-The value is that of whoever moves first, both players remembering everything. Where nothing is hidden
-the tables are the solution; elsewhere they are the best that ignores the memory (`ignore_memory`).
+The value is that of whoever moves first, both players remembering everything. Where nothing is
+hidden the tables are the solution; elsewhere they are the best that ignores the memory
+(`ignore_memory`).
 The turns are those of a whole game between two players of that table, on average.
 """
 
