@@ -94,9 +94,7 @@ def draw(path: Path, measured: dict[str, Measured]) -> None:
     above.set_ylabel("moving first is worth\n(points of win rate)")
     below.set_ylabel("turns of a game\nof equals")
     below.set_ylim(bottom=0)
-    labels = [
-        term if term == edition else f"{term} = {edition}" for term, edition in terms.items()
-    ]
+    labels = [term if term == edition else f"{term} = {edition}" for term, edition in terms.items()]
     below.set_xticks(places, labels, rotation=60, ha="right", rotation_mode="anchor")
     above.legend(frameon=False, loc="upper left")
     for axes in (above, below):
