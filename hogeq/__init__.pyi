@@ -1,4 +1,5 @@
 from . import figures as figures
+from .baselines import baseline as baseline
 from .baselines import builtin as builtin
 from .contest.tournament import Standing as Standing
 from .contest.tournament import rank as rank
@@ -17,6 +18,7 @@ from .evaluation.win_rates import win_rate as win_rate
 from .model.game import Game as Game
 from .model.game import compile_game as compile_game
 from .model.workspace import WinRate as WinRate
+from .purification import purifier as purifier
 from .purification import purify as purify
 from .response.bounds import Interval as Interval
 from .response.bounds import best_response_interval as best_response_interval
@@ -32,13 +34,17 @@ from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import Rules as Rules
 from .rules.edition import describe as describe
 from .rules.edition import rules_from as rules_from
+from .rules.register import edition as edition
+from .rules.register import rule_part as rule_part
 from .runs.config import load_config as load_config
 from .runs.runner import run_experiment as run_experiment
 from .runs.summary import RunSummary as RunSummary
 from .solvers import SOLVERS as SOLVERS
+from .solvers import solver as solver
 from .strategies.read import read_strategy as read_strategy
 from .strategies.write import export_python as export_python
 from .strategies.write import write_strategy as write_strategy
+from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
 from .trees.audit import audit as audit

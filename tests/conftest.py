@@ -1,6 +1,9 @@
 import os
 import signal
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # Figures are drawn to files, never to a screen.
@@ -15,3 +18,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def registries() -> Iterator[Callable[[], None]]:
+    """Forget afterwards, and when called, what a test registers, and the plugins that it loads."""
+    from hogeq.baselines.registry import _BUILTINS
+    from hogeq.purification import PURIFIERS
+    from hogeq.rules import EDITIONS
+    from hogeq.rules.register import KINDS
+    from hogeq.solvers import SOLVERS
+    from hogeq.support.plugins import _loaded
+
+    parts = [kind.registry for kind in KINDS.values()]
+    found: list[MutableMapping[str, Any]] = [
+        *(EDITIONS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
+        *parts,
+    ]
+    before = [dict(names) for names in found]
+
+    def forget() -> None:
+        for names, kept in zip(found, before, strict=True):
+            names.clear()
+            names.update(kept)
+
+    yield forget
+    forget()

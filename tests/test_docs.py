@@ -47,16 +47,20 @@ MODULES = (
     "hogeq.model.game",
     "hogeq.model.workspace",
     "hogeq.purification",
+    "hogeq.purification.base",
     "hogeq.response.bounds",
     "hogeq.response.gains",
     "hogeq.response.search",
     "hogeq.rules.edition",
+    "hogeq.rules.register",
     "hogeq.runs.config",
     "hogeq.runs.runner",
     "hogeq.runs.summary",
+    "hogeq.solvers.base",
     "hogeq.strategies.read",
     "hogeq.strategies.write",
     "hogeq.support.numbers",
+    "hogeq.support.plugins",
     "hogeq.support.progress",
     "hogeq.support.workers",
     "hogeq.trees.audit",
@@ -168,6 +172,7 @@ def test_examples_are_short_and_run(script: Path, tmp_path: Path) -> None:
     assert outside(tmp_path, str(script)).startswith(PRINTED[script.stem])
 
 
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

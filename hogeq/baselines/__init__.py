@@ -1,6 +1,6 @@
 """Strategies that past contestants used, rebuilt, and the names by which users ask for them.
 
-`BASELINES` is the one list of names; :func:`register` adds to them. The sources are listed in
+`BASELINES` is the one list of names; :func:`baseline` adds to them. The sources are listed in
 ``docs/sources.md``.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from hogeq.baselines import champion
 from hogeq.baselines.hog_wild import hog_wild_heuristic
-from hogeq.baselines.registry import builtin, find_strategy, names, register
+from hogeq.baselines.registry import baseline, builtin, find_strategy, names
 from hogeq.baselines.second_place import delta_distribution, huan2020
 from hogeq.baselines.simple import always_roll, bacon, swap
 from hogeq.baselines.tablebases import (
@@ -61,12 +61,13 @@ BASELINES: tuple[tuple[str, str, Callable[..., Matrix | Policy]], ...] = (
 """How to write each, one line about it, and what makes it."""
 
 for _usage, _about, _make in BASELINES:
-    register(_usage, _about)(_make)
+    baseline(_usage, _about)(_make)
 
 __all__ = [
     "BASELINES",
     "always_roll",
     "bacon",
+    "baseline",
     "builtin",
     "delta_distribution",
     "fa15_optimal",
@@ -78,6 +79,5 @@ __all__ = [
     "ignore_memory",
     "names",
     "optimal",
-    "register",
     "swap",
 ]

@@ -10,6 +10,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_strategy
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.messages import nearest, shown
+from hogeq.support.registry import enter
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -39,7 +40,7 @@ _BUILTINS: dict[str, Builtin] = {}
 _Maker = TypeVar("_Maker", bound=Callable[..., Matrix | Policy])
 
 
-def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
+def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     """Make a function the maker of a strategy that users can name.
 
     Parameters
@@ -56,22 +57,57 @@ def register(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     decorator
         For a function of the game and one int for each parameter. Its keyword-only parameters,
         all with an int or float as default, are options: users may write ``name:option=value``.
+
+    Raises
+    ------
+    ValueError
+        When the function is decorated: the name is taken, or the function does not take the
+        parameters.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> import numpy as np
+    >>> @hogeq.baseline("alternating:M,N", "rolls M dice at even scores and N at odd ones")
+    ... def alternating(game, even, odd):
+    ...     own = np.arange(game.goal) % 2
+    ...     return np.repeat(np.where(own, odd, even)[:, None], game.goal, axis=1)
+    >>> game = hogeq.compile_game(hogeq.rules_from("fa22"))
+    >>> hogeq.builtin("alternating:2,6", game)[:4, 0].tolist()
+    [2, 6, 2, 6]
     """
     name, _, parameters = usage.partition(":")
     if parameters.islower():
         name, parameters = usage, ""
+    wanted = tuple(parameters.split(",")) if parameters else ()
 
-    def enter(make: _Maker) -> _Maker:
-        options = {
-            option.name: option.default
-            for option in signature(make).parameters.values()
-            if option.kind is Parameter.KEYWORD_ONLY
-        }
-        wanted = tuple(parameters.split(",")) if parameters else ()
-        _BUILTINS[name] = Builtin(wanted, about, make, options)
+    def decorate(make: _Maker) -> _Maker:
+        options = _taken(make, usage, len(wanted))
+        enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, options))
         return make
 
-    return enter
+    return decorate
+
+
+def _taken(make: object, usage: str, count: int) -> dict[str, float]:
+    """Give the options of a maker that takes a game and a number of parameters, or refuse it."""
+    allowed = f"a function of a game and {count} whole numbers, and options with a number each"
+    refused = ValueError(f"baseline {shown(usage)}: got {shown(make)}; allowed: {allowed}")
+    if not callable(make):
+        raise refused
+    taken = signature(make)
+    options = {
+        parameter.name: parameter.default
+        for parameter in taken.parameters.values()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    }
+    try:
+        taken.bind(*range(count + 1))
+    except TypeError:
+        raise refused from None
+    if not all(type(default) in {int, float} for default in options.values()):
+        raise refused
+    return options
 
 
 def is_builtin(spec: str) -> bool:

@@ -3,14 +3,19 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
+from typer.models import CommandFunctionType
 
 from hogeq.support.messages import one_line
+from hogeq.support.plugins import load_plugin
 
 if TYPE_CHECKING:
     from hogeq.response.search import SearchBudget
@@ -84,7 +89,49 @@ class _Commands(TyperGroup):
         return found if isinstance(found, int) else 0
 
 
-app = typer.Typer(
+class _App(typer.Typer):
+    """An application all of whose commands take plugins."""
+
+    def command(
+        self, *arguments: Any, **options: Any
+    ) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        enter = super().command(*arguments, **options)
+
+        def decorate(function: CommandFunctionType) -> CommandFunctionType:
+            enter(_with_plugins(function))
+            return function
+
+        return decorate
+
+
+def _with_plugins(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option --plugin, and --trust if it has none of its own."""
+
+    @wraps(function)
+    def command(*, plugins: list[Path] | None, trust: bool, **given: Any) -> Any:
+        with refusing():
+            for path in plugins or ():
+                load_plugin(path, trust)
+        return function(**({**given, "trust": trust} if "trust" in own else given))
+
+    own = get_type_hints(function, include_extras=True)
+    ours = {"trust": TrustOption, "plugins": PluginOption}
+    added: dict[str, Any] = {name: kind for name, kind in ours.items() if name not in own}
+    defaults = {"trust": False, "plugins": None}
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind)
+        for name, kind in added.items()
+    ]
+    before = [
+        parameter.replace(annotation=own[parameter.name], kind=Parameter.KEYWORD_ONLY)
+        for parameter in signature(function).parameters.values()
+    ]
+    command.__annotations__ = {**own, **added}
+    command.__signature__ = Signature([*before, *options])  # type: ignore[attr-defined]
+    return command
+
+
+app = _App(
     cls=_Commands,
     help="Hog, the dice game: exact win rates, optimal play, and how exploitable strategies are.",
     add_completion=False,
@@ -121,7 +168,16 @@ DigitsOption = Annotated[
     int, typer.Option("--digits", min=0, max=16, help="Decimals of per cents and points.")
 ]
 TrustOption = Annotated[
-    bool, typer.Option("--trust", help="Run the code of strategies that are .py files.")
+    bool,
+    typer.Option("--trust", help="Run somebody's code: plugins, and strategies in .py files."),
+]
+PluginOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE.py",
+        help="A file that registers rule parts, editions, strategies, solvers or purifiers.",
+    ),
 ]
 JobsOption = Annotated[
     int | None, typer.Option(min=1, help="Threads; the result does not depend on it. [all cores]")

@@ -27,9 +27,28 @@ def purifier(name: str) -> Callable[[Kind], Kind]:
     Raises
     ------
     ValueError
-        When the class is decorated: another purifier has that name.
+        When the class is decorated: another purifier has that name, or the class lacks a method of
+        `Purifier` or the decorator `parameters`.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> import numpy as np
+    >>> from hogeq.purification import Purifier
+    >>> from hogeq.support.parameters import parameters
+    >>> @hogeq.purifier("fewest_dice")
+    ... @parameters
+    ... class FewestDice(Purifier):
+    ...     "The fewest dice that the policy ever rolls there."
+    ...
+    ...     def matrix(self, game, policy):
+    ...         return np.argmax(np.asarray(policy) > 0, axis=-1).astype(np.int8)
+    >>> rules = hogeq.rules_from({"edition": "fa22", "goal": 10, "max_dice": 2})
+    >>> game = hogeq.compile_game(rules)
+    >>> int(hogeq.purify(game, np.full(game.shape, 1 / 3), "fewest_dice").max())
+    0
     """
-    return entering(PURIFIERS, "purifier", name)
+    return entering(PURIFIERS, "purifier", name, Purifier)
 
 
 class Purifier(ABC):

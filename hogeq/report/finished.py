@@ -44,13 +44,15 @@ class FinishedRun:
     matrix: NDArray[np.int8]
 
 
-def load(paths: Sequence[Path]) -> list[FinishedRun]:
+def load(paths: Sequence[Path], trust: bool = False) -> list[FinishedRun]:
     """Read finished runs of one game.
 
     Parameters
     ----------
     paths : sequence of Path
         Run directories, at least one.
+    trust : bool
+        Allow to run the code of the plugins that they keep.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def load(paths: Sequence[Path]) -> list[FinishedRun]:
     StrategyError
         A policy or a matrix is broken.
     """
-    runs = [_read(path) for path in paths]
+    runs = [_read(path, trust) for path in paths]
     first = runs[0]
     for run in runs[1:]:
         if not _same_game(run, first):
@@ -78,7 +80,7 @@ def load(paths: Sequence[Path]) -> list[FinishedRun]:
     return [run if names.count(run.name) == 1 else replace(run, name=str(run.path)) for run in runs]
 
 
-def _read(path: Path) -> FinishedRun:
+def _read(path: Path, trust: bool) -> FinishedRun:
     with reported(path, "read"):
         there = {entry.name for entry in path.iterdir()}
     for name in (POLICY, MATRIX):
@@ -89,7 +91,7 @@ def _read(path: Path) -> FinishedRun:
     if kept is not None:
         config = config_from(without_jobs(kept), f"{path / MANIFEST}: config")
     elif CONFIG in there:
-        config = recorded_config(path / CONFIG)
+        config = recorded_config(path / CONFIG, trust)
     else:
         raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
     goal, dice = config.rules.goal, config.rules.max_dice

@@ -19,12 +19,14 @@ from hogeq.rules import Rules, rules_from
 from hogeq.runs.errors import ConfigError
 from hogeq.runs.jobs import refuse_jobs, without_jobs
 from hogeq.runs.overrides import apply_overrides
+from hogeq.runs.plugins import facts, kept_as, load_plugins
 from hogeq.runs.schema import ConfigKeys, MeasureKeys, SolverKeys
 from hogeq.runs.validation import build, refuse, refuse_missing, require_known
 from hogeq.runs.yaml import parse_yaml, read_text
 from hogeq.solvers import SOLVERS, Solver
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import keys, plain
+from hogeq.support.plugins import Plugin, loaded
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +102,8 @@ class Config:
     solver : SolverConfig
     measure : MeasureConfig
     purify : PurifyConfig
+    plugins : tuple of Plugin
+        Those of the process that read the config, named by it or not.
     """
 
     name: str
@@ -108,14 +112,17 @@ class Config:
     solver: SolverConfig
     measure: MeasureConfig
     purify: PurifyConfig
+    plugins: tuple[Plugin, ...] = ()
 
     def resolved(self) -> dict[str, Any]:
         """Return the config as plain values, nothing left to a default."""
         solver = self.solver
         measure = self.measure
+        plugins = [kept_as(plugin) for plugin in self.plugins]
         return {
             "name": self.name,
             "seed": self.seed,
+            **({"plugins": plugins} if plugins else {}),
             "rules": plain(self.rules),
             "solver": {
                 "name": solver.name,
@@ -132,7 +139,10 @@ class Config:
         }
 
     def to_yaml(self) -> str:
-        """Return the resolved config as YAML, which `load_config` reads to an equal config."""
+        """Return the resolved config as YAML, which `load_config` reads to an equal config.
+
+        It names plugins where a run directory keeps them.
+        """
         return yaml.safe_dump(self.resolved(), sort_keys=False, allow_unicode=True)
 
     def fingerprint(self) -> str:
@@ -145,11 +155,13 @@ class Config:
         tree = self.resolved()
         del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]
         del tree["measure"]["final_attack"]
+        if self.plugins:
+            tree["plugins"] = facts(self.plugins)
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
+def load_config(path: str | Path, overrides: Iterable[str] = (), trust: bool = False) -> Config:
     """Read a config file.
 
     Parameters
@@ -159,6 +171,8 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     overrides : iterable of str
         ``"solver.iterations=50"`` and the like, applied in order: a key's path, ``=``, and a value
         in YAML.
+    trust : bool
+        Allow to run the code of the plugins that the config names.
 
     Returns
     -------
@@ -167,7 +181,8 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     Raises
     ------
     ConfigError
-        The file cannot be read, is not plain YAML, or does not describe a run.
+        The file cannot be read, is not plain YAML, or does not describe a run, or a plugin is not
+        trusted or refused.
 
     Examples
     --------
@@ -192,11 +207,14 @@ def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
         tree = apply_overrides(tree, overrides)
         source = f"{source} with {' '.join(f'--set {item}' for item in overrides)}"
         source = one_line(source)
+    load_plugins(tree, Path(path).parent, source, trust)
     return config_from(tree, source)
 
 
-def recorded_config(path: Path) -> Config:
+def recorded_config(path: Path, trust: bool = False) -> Config:
     """Read the `config.yaml` that a run wrote, of this version or of an older one.
+
+    Its plugins run if they are trusted or were loaded before, just as they are.
 
     Raises
     ------
@@ -204,7 +222,9 @@ def recorded_config(path: Path) -> Config:
         The file cannot be read, is not plain YAML, or does not describe a run.
     """
     source = one_line(path)
-    return config_from(without_jobs(parse_yaml(read_text(path), source)), source)
+    tree = without_jobs(parse_yaml(read_text(path), source))
+    load_plugins(tree, path.parent, source, trust)
+    return config_from(tree, source)
 
 
 def load_rules(path: str | Path) -> Rules:
@@ -259,6 +279,7 @@ def config_from(tree: object, source: str = "config") -> Config:
         solver=_solver(top.solver, top.seed, source),
         measure=_measure(top.measure, top.seed, source),
         purify=_purify(top.purify, top.seed, source),
+        plugins=loaded(),
     )
 
 

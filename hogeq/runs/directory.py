@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
 from hogeq.runs.errors import ResultsError, replacing, reported
-from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS
+from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS, PLUGINS
 from hogeq.runs.locks import LOCK_FILE, lock
 from hogeq.runs.manifest import manifest_text, readable_manifest
 from hogeq.runs.metrics import COLUMNS, Metrics
@@ -83,6 +83,7 @@ class RunDirectory:
                 # The checkpoint first: a directory without one starts anew.
                 for file in (CHECKPOINT, *FILES):
                     (path / file).unlink(missing_ok=True)
+                shutil.rmtree(path / PLUGINS, ignore_errors=True)
             self.remove_leftovers()
         except BaseException:
             self.close()
@@ -124,14 +125,18 @@ class RunDirectory:
                 file.unlink(missing_ok=True)
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write one file of the directory, whole or not at all.
+        """Write one file of the directory or of a folder in it, whole or not at all.
 
         Raises
         ------
         ResultsError
             It cannot be written; the file is as it was before.
         """
-        with replacing(self.path / name) as temporary:
+        path = self.path / name
+        if path.parent != self.path:
+            with reported(path.parent, "made"):
+                path.parent.mkdir(exist_ok=True)
+        with replacing(path) as temporary:
             temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ MATRIX: Final = "matrix.csv"
 FINAL_STRATEGY: Final = "final_strategy.py"
 EXPLOITABILITY_PLOT: Final = "exploitability.png"
 MATRIX_PLOT: Final = "matrix.png"
+PLUGINS: Final = "plugins"
 
 FILES: Final = (
     CONFIG,
@@ -23,7 +24,7 @@ FILES: Final = (
     EXPLOITABILITY_PLOT,
     MATRIX_PLOT,
 )
-"""What a run writes, and all that ``overwrite`` removes."""
+"""What every run writes; with the folder of plugins, all that ``overwrite`` removes."""
 
 SCHEMA: Final = 1
 """Version of the layout of a run directory and of its checkpoint."""

@@ -35,10 +35,12 @@ from hogeq.runs.filenames import (
     SCHEMA,
 )
 from hogeq.runs.metrics import Metrics
+from hogeq.runs.plugins import facts, kept_as, require_same_plugins
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.messages import shown
 from hogeq.support.numbers import between
 from hogeq.support.progress import Phase, phase, show_progress
 
@@ -138,6 +140,9 @@ def run_experiment(
         state = solver.init(game)
     except ValueError as error:
         raise ConfigError(f"config {config.name}: {error}") from error
+    if not hasattr(state, "_asdict"):
+        given = f"solver {config.solver.name}: its init gave {shown(state)}"
+        raise ConfigError(f"{given}; allowed: a named tuple of arrays")
     with Signals() as signals:
         if resume is None:
             directory = RunDirectory.create(out_root, config.name, overwrite=overwrite)
@@ -183,6 +188,8 @@ class _Runner:
         """Do what is left of the run."""
         directory = self.directory
         directory.remove_leftovers()
+        for plugin in self.config.plugins:
+            directory.write(kept_as(plugin), plugin.code)
         directory.write(CONFIG, self.config.to_yaml())
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
@@ -338,6 +345,7 @@ class _Runner:
     # --- what is kept --------------------------------------------------------------------------
 
     def _restore(self) -> None:
+        require_same_plugins(self.directory.path, self.config.plugins)
         like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
         found = self.directory.load(
             self.config.solver.name, self.fingerprint, like, self.solver.GROWS
@@ -408,6 +416,7 @@ class _Runner:
             ],
             "iterations": self.iteration,
             "environment": environment(),
+            "plugins": facts(self.config.plugins),
             "figures": None,
         }
 

@@ -30,6 +30,7 @@ class ConfigKeys:
     measure: dict[str, Any] = Field(default_factory=dict)
     purify: dict[str, Any] = Field(default_factory=dict)
     seed: Seed = 0
+    plugins: list[str] = Field(default_factory=list)
 
 
 @parameters

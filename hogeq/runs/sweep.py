@@ -19,6 +19,7 @@ from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, r
 from hogeq.runs.filenames import CONFIG, FILES, MANIFEST
 from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
+from hogeq.runs.plugins import kept_as, require_same_plugins
 from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
@@ -123,7 +124,8 @@ def compute_point(task: PointTask) -> PointResult:
             return PointResult()
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
             path = run_experiment(config, scratch, quiet=True).directory
-            return PointResult(files={name: (path / name).read_bytes() for name in FILES})
+            written = [*FILES, *map(kept_as, config.plugins)]
+            return PointResult(files={name: (path / name).read_bytes() for name in written})
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
         return PointResult(str(error))
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
@@ -210,6 +212,7 @@ def _is_complete(point: SweepPoint, folder: Path) -> bool:
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
+    require_same_plugins(path, point.config.plugins)
     there, wanted = recorded_config(path / CONFIG), point.config
     try:
         found = read_run(path, there.resolved())

@@ -16,9 +16,11 @@ from hogeq.model.game import compile_game
 from hogeq.runs.config import Config, config_from
 from hogeq.runs.errors import ConfigError
 from hogeq.runs.overrides import apply_overrides, set_keys
+from hogeq.runs.plugins import load_plugins
 from hogeq.runs.schema import Name
 from hogeq.runs.validation import build
 from hogeq.runs.yaml import read_yaml
+from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
 
 MOST_POINTS: Final = 100_000
@@ -85,9 +87,10 @@ class _File:
         list[Annotated[dict[str, Any], Field(min_length=1)]],
         Field(description="a list of mappings, values by key's path, none empty"),
     ] = Field(default_factory=list)
+    plugins: list[str] = Field(default_factory=list)
 
 
-def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> Sweep:
+def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = False) -> Sweep:
     """Read a sweep's file, and check every point of it.
 
     Parameters
@@ -97,6 +100,8 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> Sweep:
         key, every combination a point; ``points``, settings one by one, each crossed with the grid.
     overrides : sequence of str
         ``key=value``, set in the base.
+    trust : bool
+        Allow to run the code of the plugins that the file or its base name.
 
     Returns
     -------
@@ -105,23 +110,29 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> Sweep:
     Raises
     ------
     ConfigError
-        The file is no sweep, or a point of it is refused.
+        The file is no sweep, or a point of it or a plugin is refused.
     """
     path = Path(path)
     source = str(path)
-    given = build(_File, read_yaml(path), "", source)
+    tree = read_yaml(path)
+    given = build(_File, tree, "", source)
     if not given.grid and not given.points:
         raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
     count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
     if count > MOST_POINTS:
         raise ConfigError(f"{source}: {count:,} points; allowed: at most {MOST_POINTS:,}")
-    base = given.base
+    load_plugins(tree, path.parent, source, trust)
+    base, base_path = given.base, path
     if isinstance(base, str):
-        base = read_yaml(path.parent / base)
+        base_path = path.parent / base
+        base = read_yaml(base_path)
     base = apply_overrides(base, overrides)
+    load_plugins(base, base_path.parent, one_line(base_path), trust)
     keys = tuple(dict.fromkeys([key for point in given.points for key in point] + [*given.grid]))
     if "name" in keys:
         raise ConfigError(f"{source}: name: a sweep names its points itself")
+    if "plugins" in keys:
+        raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
     labels = point_labels(keys)
     points = tuple(
         _point(base, settings, labels, source) for settings in _settings(given.points, given.grid)

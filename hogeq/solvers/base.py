@@ -29,9 +29,36 @@ def solver(name: str) -> Callable[[Kind], Kind]:
     Raises
     ------
     ValueError
-        When the class is decorated: another solver has that name.
+        When the class is decorated: another solver has that name, or the class lacks a method of
+        `Solver` or the decorator `parameters`.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> import numpy as np
+    >>> from hogeq.support.parameters import parameters
+    >>> class Nothing(NamedTuple):
+    ...     pass
+    >>> @hogeq.solver("uniform")
+    ... @parameters
+    ... class Uniform(hogeq.solvers.Solver):
+    ...     "Every roll is as likely as any other; there is nothing to learn."
+    ...
+    ...     def init(self, game):
+    ...         return Nothing()
+    ...
+    ...     def step(self, game, state):
+    ...         return state
+    ...
+    ...     def average(self, game, state):
+    ...         return np.full(game.shape, 1 / game.num_actions)
+    ...
+    ...     def stats(self, game, state):
+    ...         return {}
+    >>> "uniform" in hogeq.SOLVERS
+    True
     """
-    return entering(SOLVERS, "solver", name)
+    return entering(SOLVERS, "solver", name, Solver)
 
 
 class Solver(ABC, Generic[State]):

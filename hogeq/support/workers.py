@@ -17,6 +17,7 @@ it fills (`hogeq.model.shared`).
 import atexit
 import math
 import os
+import pickle
 import signal
 from abc import ABC, abstractmethod
 from collections import Counter, deque
@@ -38,6 +39,7 @@ from threading import local as thread_local
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from hogeq.support.parameters import Count, check
+from hogeq.support.plugins import loaded, run_with
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -274,11 +276,20 @@ class Remote(Workers):
         self._pool.shutdown(**options)
 
     def _submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
+        work = _with_plugins(function, task)
         try:
-            return self._pool.submit(function, task)
+            return self._pool.submit(*work)
         except BrokenExecutor:
             self._pool = self._start()
-            return self._pool.submit(function, task)
+            return self._pool.submit(*work)
+
+
+def _with_plugins(function: Callable[[Task], Result], task: Task) -> tuple[Any, ...]:
+    """Give what to call in another process, where plugins are loaded before the task."""
+    plugins = loaded()
+    if not plugins:
+        return function, task
+    return run_with, plugins, pickle.dumps((function, task))
 
 
 class _Flight(Generic[Result]):

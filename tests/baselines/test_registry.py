@@ -1,6 +1,8 @@
 import json
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from hogeq.baselines import BASELINES
-from hogeq.baselines.registry import _BUILTINS, builtin, find_strategy, names, register
+from hogeq.baselines.registry import baseline, builtin, find_strategy, names
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.support.aliases import Matrix
@@ -111,16 +113,32 @@ def test_every_baseline_has_a_name() -> None:
     assert [usage for usage, *_ in BASELINES] == list(names())
 
 
-def test_names_list_what_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hogeq.baselines.registry._BUILTINS", dict(_BUILTINS))
-
-    @register("middle:A,B", "the mean of A and B")
+@pytest.mark.usefixtures("registries")
+def test_names_list_what_can_be_registered() -> None:
+    @baseline("middle:A,B", "the mean of A and B")
     def middle(of: "Game", low: int, high: int) -> Matrix:
         return np.full((of.goal, of.goal), (low + high) // 2, np.int8)
 
     assert names()["middle:A,B"] == "the mean of A and B"
     assert names()["always_roll:N"]
     assert np.array_equal(builtin("middle:-2,8", SU20), np.full((100, 100), 3))
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_baseline_that_cannot_be_one() -> None:
+    def rolls(of: "Game", dice: int, *, margin: object = 2) -> Matrix:
+        return np.full((of.goal, of.goal), dice + bool(margin), np.int8)
+
+    for usage, make, why in (
+        ("swap:CUTOFF,N", rolls, "a function of a game and 2 whole numbers"),
+        ("two dice:N", rolls, "baseline: got 'two dice'; allowed: a name of 1 to 60 letters"),
+        ("bacon:N", rolls, "baseline bacon: name is taken"),
+        ("new:N", partial(rolls, margin=None), "and options with a number each"),
+        ("new:N", 3, "baseline 'new:N': got 3; allowed: a function of a game and 1 whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(why)):
+            baseline(usage, "")(make)  # type: ignore[type-var]
+    assert "new:N" not in names()
 
 
 def test_a_strategy_is_a_name_or_a_file(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ import pytest
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import round_robin
+from hogeq.model.game import compile_game
 from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
 from hogeq.runs.filenames import (
     CHECKPOINT,
     FILES,
@@ -32,6 +34,7 @@ from hogeq.runs.sweep import (
 )
 from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.solvers.double_oracle import DoubleOracle
+from hogeq.support.plugins import load_plugin
 from hogeq.support.workers import ExecutorError, WorkersLostError, workers
 from tests.runs.sweeps import (
     ENDLESS,
@@ -259,6 +262,30 @@ def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: 
             found = everything()
         for one, two in zip(found, want, strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_cluster_has_the_plugins_of_whoever_asks(tmp_path: Path, cluster: Cluster) -> None:
+    plugin = tmp_path / "odd.py"
+    plugin.write_text(
+        """
+import hogeq
+
+@hogeq.rule_part("swap")
+def both_odd(score, opponent):
+    "Both scores are odd."
+    return score % 2 == opponent % 2 == 1
+"""
+    )
+    load_plugin(plugin, trust=True)
+    plugin.unlink()
+    game = compile_game(
+        rules_from({"edition": "su20", "goal": 8, "max_dice": 2, "swap": "both_odd"})
+    )
+    field = [builtin(name, game) for name in ("always_roll:1", "always_roll:2", "ignore_memory")]
+    want = round_robin(game, field)
+    with workers(on=cluster.on):
+        np.testing.assert_array_equal(round_robin(game, field), want)
 
 
 def test_more_responders_find_no_worse_a_response() -> None:

@@ -65,7 +65,7 @@ def report(
     from hogeq.report.finished import load
 
     with refusing():
-        found = load(runs)
+        found = load(runs, trust)
         game = compile_game(found[0].config.rules)
     rivals = [(name, load_strategy(name, game, trust)) for name in against or ()]
     with refusing():

@@ -12,6 +12,7 @@ from hogeq.cli.shell import (
     JobsOption,
     JsonOption,
     OnOption,
+    TrustOption,
     computing,
     emit,
     say,
@@ -38,6 +39,7 @@ def run(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a run of the same name.")
     ] = False,
+    trust: TrustOption = False,
     jobs: JobsOption = None,
     on: OnOption = None,
     as_json: JsonOption = False,
@@ -54,7 +56,7 @@ def run(
     from hogeq.runs.signals import Interrupted
 
     try:
-        loaded = load_config(config, overrides or ())
+        loaded = load_config(config, overrides or (), trust)
         with computing(on, jobs):
             summary = run_experiment(loaded, out_root, resume, overwrite)
     except (ConfigError, ResultsError) as error:

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hogeq.cli.shell import BadInputError, JsonOption, computing, emit, refusing, say, table
+from hogeq.cli.shell import (
+    BadInputError,
+    JsonOption,
+    TrustOption,
+    computing,
+    emit,
+    refusing,
+    say,
+    table,
+)
 from hogeq.support.progress import phase, show_progress
 
 if TYPE_CHECKING:
@@ -36,6 +45,7 @@ def sweep(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes of this machine. [all cores]")
     ] = None,
+    trust: TrustOption = False,
     out_root: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the sweep's folder is made.")
     ] = Path("results"),
@@ -55,7 +65,7 @@ def sweep(
     from hogeq.runs.sweep_file import load_sweep
 
     with refusing():
-        plan = load_sweep(config, overrides or ())
+        plan = load_sweep(config, overrides or (), trust)
     try:
         with (
             computing(on, jobs) as workers,

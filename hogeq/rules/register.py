@@ -1,0 +1,160 @@
+"""How rule parts and editions are added from outside the package."""
+
+import operator
+from collections.abc import Callable, Hashable, MutableMapping
+from functools import wraps
+from inspect import getdoc, signature
+from typing import Any, Final, NamedTuple, TypeVar
+
+from hogeq.rules.edition import EDITIONS, Rules
+from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.support.messages import one_line, refusal, shown
+from hogeq.support.registry import enter
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+MOST_POINTS: Final = 2000
+"""Most points that rolling no dice may score: those of the longest game."""
+
+
+class Kind(NamedTuple):
+    """A kind of part."""
+
+    registry: MutableMapping[str, Any]
+    arguments: str
+    """What its functions are called with."""
+    result: Callable[[object], int | None]
+    """The result of a part as it is used; None if it is none."""
+    allowed: str
+
+
+def _points(given: object) -> int | None:
+    try:
+        number = operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return number if 0 <= number <= MOST_POINTS else None
+
+
+def _truth(given: object) -> bool | None:
+    return bool(given) if isinstance(given, Hashable) and given in {0, 1} else None
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "zero_dice": Kind(ZERO_DICE, "opponent", _points, f"whole numbers from 0 to {MOST_POINTS}"),
+    "swap": Kind(SWAPS, "score, opponent", _truth, "True or False"),
+    "more_boar": Kind(MORE_BOAR, "score, opponent", _truth, "True or False"),
+}
+"""The kinds of part that are functions of scores, by the fields of `Rules` that name them."""
+
+
+def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Function]:
+    """Make a function a part that rules can name.
+
+    Parameters
+    ----------
+    kind : {"zero_dice", "swap", "more_boar"}
+        The field of `Rules` that may name it.
+    name : str, optional
+        Its name there; by default the function's.
+
+    Returns
+    -------
+    decorator
+        For a pure function of whole scores, which may exceed the goal. The first line of its
+        docstring is what people are shown.
+
+    Raises
+    ------
+    ValueError
+        There is no such kind; or, when the function is decorated: its name is taken, or it is no
+        function of such scores. A part that raises or gives anything else than what is allowed is
+        refused when a game is compiled.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> @hogeq.rule_part("swap")
+    ... def same_last_digit(score, opponent):
+    ...     "The last digits of both scores are the same."
+    ...     return score % 10 == opponent % 10
+    >>> hogeq.Rules(swap="same_last_digit").swap
+    'same_last_digit'
+    """
+    if kind not in KINDS:
+        raise ValueError(refusal("rule_part", kind, ", ".join(KINDS), KINDS))
+    found = KINDS[kind]
+
+    def decorate(function: Function) -> Function:
+        part = getattr(function, "__name__", "") if name is None else name
+        what = f"{kind} part"
+        _require_function(function, f"{what} {part}", found.arguments)
+        enter(found.registry, what, part, _checked(function, part, f"{kind}: {part}", found))
+        return function
+
+    return decorate
+
+
+def _require_function(function: object, where: str, arguments: str) -> None:
+    fits = callable(function)
+    if fits:
+        try:
+            signature(function).bind(*arguments.split(", "))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            fits = False
+    if not fits:
+        raise ValueError(f"{where}: got {shown(function)}; allowed: a function of ({arguments})")
+    if not getdoc(function):
+        raise ValueError(f"{where}: no docstring; its first line is what people are shown")
+
+
+def _checked(function: Callable[..., Any], name: str, where: str, kind: Kind) -> Callable[..., int]:
+    """Refuse what is no result of a part of this kind, in one line."""
+
+    @wraps(function)
+    def part(*scores: int) -> int:
+        at = f"{where} at {kind.arguments} = {', '.join(map(str, scores))}"
+        try:
+            given = function(*scores)
+        except Exception as error:
+            raise ValueError(f"{at}: {type(error).__name__}: {one_line(error)}") from error
+        result = kind.result(given)
+        if result is None:
+            raise ValueError(refusal(at, given, kind.allowed))
+        return result
+
+    part.__name__, part.__doc__ = name, getdoc(function)
+    return part
+
+
+def edition(rules: Rules) -> Rules:
+    """Enter rules among the editions, under their name.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    Rules
+        The same.
+
+    Raises
+    ------
+    TypeError
+        These are no rules.
+    ValueError
+        There is an edition of that name.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> changes = {"edition": "su20", "name": "tiny", "goal": 20, "max_dice": 4}
+    >>> _ = hogeq.edition(hogeq.rules_from(changes))
+    >>> hogeq.rules_from("tiny").goal
+    20
+    """
+    if not isinstance(rules, Rules):
+        raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
+    enter(EDITIONS, "edition", rules.name, rules)
+    return rules

@@ -1,0 +1,214 @@
+"""Plugins: Python files from outside the package that register names in it.
+
+A plugin is one file. It is run once in a process, and registers what it brings: rule parts,
+editions, strategies, solvers, purifiers. It travels to other processes as its text, with each task
+(`hogeq.support.workers`), so they need not see the file.
+"""
+
+import pickle
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Final, NamedTuple
+
+from hogeq.support.messages import one_line
+from hogeq.support.registry import Entry, all_or_none
+
+MAX_BYTES: Final = 1 << 20
+"""Size of the largest plugin that is read."""
+
+DOORS: Final = "hogeq.rule_part, hogeq.edition, hogeq.baseline, hogeq.solver, hogeq.purifier"
+
+
+class PluginError(ValueError):
+    """A plugin that cannot be used; the message is one line that starts with its file."""
+
+
+class Plugin(NamedTuple):
+    """A plugin, as it was read.
+
+    Attributes
+    ----------
+    file : str
+        Name of the file, without folders.
+    code : bytes
+        Its content.
+    """
+
+    file: str
+    code: bytes
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the content, hexadecimal."""
+        return sha256(self.code).hexdigest()
+
+
+_loaded: dict[str, Plugin] = {}  # by file
+
+_lock = RLock()  # a worker of a cluster may begin several tasks at once
+
+
+def loaded() -> tuple[Plugin, ...]:
+    """List the plugins of this process, in the order in which they were loaded."""
+    return tuple(_loaded.values())
+
+
+def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
+    """Run a Python file that registers names, once in a process.
+
+    Such names can then be used wherever hogeq takes one, by every worker too
+    (:func:`hogeq.workers`).
+
+    Parameters
+    ----------
+    path : str or Path
+        One file that imports nothing but installed packages, of at most a megabyte.
+    trust : bool
+        Loading runs the file's code, with all that it may do; allowed only if you trust it.
+
+    Returns
+    -------
+    Plugin
+        Its file's name, code and hash.
+
+    Raises
+    ------
+    PluginError
+        The file is not trusted, cannot be read, raises an error, registers nothing or a name that
+        is taken, or another version of it is loaded already. Nothing of it stays registered.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import hogeq
+    >>> _ = Path("teens.py").write_text('''
+    ... import hogeq
+    ...
+    ... @hogeq.rule_part("swap")
+    ... def both_teens(score, opponent):
+    ...     "Both scores are 13 to 19."
+    ...     return 13 <= min(score, opponent) and max(score, opponent) <= 19
+    ... ''', "utf-8")
+    >>> hogeq.load_plugin("teens.py", trust=True).file
+    'teens.py'
+    >>> hogeq.rules_from({"edition": "fa22", "swap": "both_teens"}).name
+    'fa22 with swap=both_teens'
+    """
+    plugin = read_plugin(path)
+    if loaded_as_it_is(plugin):
+        return plugin
+    if not trust:
+        where = one_line(path)
+        raise PluginError(f"{where}: a plugin is somebody's code, which is run only with --trust")
+    run_plugin(plugin, one_line(path))
+    return plugin
+
+
+def read_plugin(path: str | Path) -> Plugin:
+    """Read a plugin without running it.
+
+    Raises
+    ------
+    PluginError
+        The file cannot be read or is too large.
+    """
+    path, where = Path(path), one_line(path)
+    try:
+        with path.open("rb") as file:
+            code = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PluginError(f"{where}: plugin cannot be read: {reason}") from error
+    if len(code) > MAX_BYTES:
+        raise PluginError(f"{where}: larger than {MAX_BYTES} bytes, which no plugin is")
+    if path.suffix != ".py":
+        raise PluginError(f"{where}: no plugin; allowed: a Python file, NAME.py")
+    return Plugin(path.name, code)
+
+
+def loaded_as_it_is(plugin: Plugin) -> bool:
+    """Whether just this plugin was run in this process."""
+    return _loaded.get(plugin.file) == plugin
+
+
+def run_plugin(plugin: Plugin, where: str = "") -> None:
+    """Run a plugin in this process, unless that was done.
+
+    Parameters
+    ----------
+    plugin : Plugin
+    where : str
+        Its path, for messages.
+
+    Raises
+    ------
+    PluginError
+    """
+    where = where or plugin.file
+    with _lock:
+        if loaded_as_it_is(plugin):
+            return
+        if plugin.file in _loaded:
+            raise PluginError(
+                f"{where}: this process has loaded another {plugin.file}, or an older version of"
+                " it; allowed: one file of a name, and workers that were started after it changed"
+            )
+        module = ModuleType(_module_name(plugin), f"The plugin {where}.")
+        module.__file__ = where
+        sys.modules[module.__name__] = module  # where pickles look for its classes
+        try:
+            with all_or_none() as entries:
+                _run(plugin, where, module)
+                _require_some(entries, where)
+        except BaseException:
+            del sys.modules[module.__name__]
+            raise
+        _loaded[plugin.file] = plugin
+
+
+def _module_name(plugin: Plugin) -> str:
+    return "hogeq_plugin_" + re.sub(r"\W", "_", Path(plugin.file).stem)
+
+
+def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
+    try:
+        exec(compile(plugin.code, where, "exec"), module.__dict__)  # noqa: S102 - trusted
+    except KeyboardInterrupt:
+        raise
+    except SyntaxError as error:
+        raise PluginError(f"{where}: line {error.lineno}: {error.msg}") from error
+    except BaseException as error:
+        lines = [
+            frame.lineno
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename == where
+        ]
+        place = f"line {lines[-1]}: " if lines else ""
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise PluginError(f"{where}: {place}{kind}{one_line(error)}") from error
+
+
+def _require_some(entries: Sequence[Entry], where: str) -> None:
+    if not entries:
+        raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
+
+
+def run_with(plugins: tuple[Plugin, ...], pickled: bytes) -> object:
+    """Compute a task that came from a process with plugins.
+
+    Parameters
+    ----------
+    plugins : tuple of Plugin
+    pickled : bytes
+        A function and what it is called with; their classes may be in the plugins.
+    """
+    for plugin in plugins:
+        run_plugin(plugin)
+    function, task = pickle.loads(pickled)  # noqa: S301 - as every task, from who started us
+    return function(task)

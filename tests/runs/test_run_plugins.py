@@ -1,0 +1,103 @@
+"""Runs and sweeps with plugins: kept with the run, and compared when it goes on."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hogeq.report.finished import load
+from hogeq.runs.config import load_config
+from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.runner import run_experiment
+from hogeq.runs.sweep import PointTask, _is_complete, _keep_files, compute_point, run_sweep
+from hogeq.runs.sweep_file import load_sweep
+from hogeq.support.workers import Remote
+from tests.plugged import CONFIG, LAZY
+
+pytestmark = pytest.mark.usefixtures("registries", "plain_figures")
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("in", "config.yaml")
+    (path.parent / "parts").mkdir(parents=True)
+    (path.parent / "parts" / "lazy.py").write_text(LAZY)
+    path.write_text(yaml.safe_dump(CONFIG))
+    return path
+
+
+def run(path: Path, *overrides: str, resume: Path | None = None, overwrite: bool = False) -> Path:
+    found = load_config(path, overrides, trust=True)
+    return run_experiment(found, "results", resume, overwrite, quiet=True).directory
+
+
+def test_a_run_keeps_its_plugins(config: Path, registries: Callable[[], None]) -> None:
+    made = run(config)
+    manifest = json.loads((made / "manifest.json").read_text())
+    ((file, digest),) = [tuple(plugin.values()) for plugin in manifest["plugins"]]
+    assert (file, len(digest)) == ("lazy.py", 64)
+    assert (made / "plugins" / "lazy.py").read_text() == LAZY
+    assert yaml.safe_load((made / "config.yaml").read_text())["plugins"] == ["plugins/lazy.py"]
+    matrix = (made / "matrix.csv").read_bytes()
+
+    # The directory is whole: it runs again, goes on and is read without the file that was named.
+    kept = config.parent / "parts" / "lazy.py"
+    kept.unlink()
+    registries()
+    with pytest.raises(ConfigError, match=r"plugins/lazy.py: a plugin is somebody's code"):
+        load([made])
+    assert load([made], trust=True)[0].config.rules.swap == "fives"
+    assert (run(made / "config.yaml", "name=again") / "matrix.csv").read_bytes() == matrix
+    run(made / "config.yaml", "solver.iterations=2", resume=made)
+
+    kept.write_text(LAZY + "\n")
+    registries()
+    with pytest.raises(
+        ResultsError, match=r"results/lazy was .* lazy.py has changed since; --over"
+    ):
+        run(config, resume=made)
+    registries()
+    kept.rename(config.parent / "other.py")
+    with pytest.raises(ResultsError, match=r"other plugins: lazy.py is not loaded now since"):
+        run(config, "plugins=[other.py]", resume=made)
+    run(config, "plugins=[other.py]", overwrite=True)
+    assert [path.name for path in (made / "plugins").iterdir()] == ["other.py"]
+
+
+def test_a_run_is_of_all_plugins_that_are_loaded(config: Path) -> None:
+    found = load_config(config, trust=True)
+    config.write_text(yaml.safe_dump({**CONFIG, "plugins": []}))
+    assert load_config(config).plugins == found.plugins
+    assert load_config(config).fingerprint() == found.fingerprint()
+
+
+def test_a_sweep_with_plugins(config: Path, tmp_path: Path) -> None:
+    part = LAZY[LAZY.index("@hogeq.rule_part") :].replace("five", "seven")
+    (config.parent / "sevens.py").write_text(f"import hogeq\n{part}")
+    sweep = {"name": "trial", "base": "config.yaml", "plugins": ["sevens.py"]}
+    path = config.parent / "sweep.yaml"
+    path.write_text(yaml.safe_dump({**sweep, "grid": {"rules.swap": ["fives", "sevens"]}}))
+    with pytest.raises(ConfigError, match=r"sevens.py: a plugin is somebody's code"):
+        load_sweep(path)
+    plan = load_sweep(path, trust=True)
+    with ThreadPoolExecutor(1) as pool:
+        done = run_sweep(plan, Remote(lambda: pool, 1, 1))
+    assert not done.failures
+    kept = done.directory / "swap=sevens" / "plugins"
+    assert sorted(file.name for file in kept.iterdir()) == ["lazy.py", "sevens.py"]
+    assert all(_is_complete(point, done.directory) for point in plan.points)
+    (kept / "sevens.py").write_text("")
+    with pytest.raises(ResultsError, match=r"other plugins: sevens.py has changed since"):
+        _is_complete(plan.points[1], done.directory)
+
+    sent = compute_point(PointTask(plan.points[0].config, "elsewhere", "", overwrite=False))
+    _keep_files(sent.files, tmp_path, "sent")
+    assert (tmp_path / "sent" / "plugins" / "lazy.py").read_text() == LAZY
+
+    path.write_text(yaml.safe_dump({**sweep, "grid": {"plugins": [["sevens.py"]]}}))
+    with pytest.raises(ConfigError, match="plugins: those of a sweep are of all its points"):
+        load_sweep(path)

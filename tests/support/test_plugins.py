@@ -1,0 +1,209 @@
+"""Plugins: what they may register, how they are refused, and that they travel with tasks."""
+
+import pickle
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.support import plugins
+from hogeq.support.plugins import Plugin, PluginError, load_plugin, loaded, run_with
+from hogeq.support.workers import workers
+
+pytestmark = pytest.mark.usefixtures("registries")
+
+TEENS = """
+import hogeq
+
+@hogeq.rule_part("swap")
+def both_teens(score, opponent):
+    "Both scores are 13 to 19."
+    return 13 <= min(score, opponent) and max(score, opponent) <= 19
+
+hogeq.edition(hogeq.Rules(name="teens", goal=20, max_dice=3, swap="both_teens"))
+"""
+
+
+def written(folder: Path, code: str, name: str = "mine.py") -> Path:
+    path = folder / name
+    path.write_text(code, encoding="utf-8")
+    return path
+
+
+def test_all_doors_open(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        f"""{TEENS}
+import numpy as np
+from hogeq.purification import Purifier
+from hogeq.solvers import Solver
+from hogeq.support.parameters import parameters
+
+@hogeq.rule_part("zero_dice", "seven")
+def always_seven(opponent):
+    "7."
+    return np.int8(7)
+
+@hogeq.rule_part("more_boar")
+def even(score, opponent):
+    "The sum of both scores is even."
+    return np.bool_((score + opponent) % 2 == 0)
+
+@hogeq.baseline("most:N", "rolls N dice")
+def most(game, dice, *, less=0):
+    return np.full((game.goal, game.goal), dice - less, np.int8)
+
+@hogeq.purifier("zero")
+@parameters
+class Zero(Purifier):
+    def matrix(self, game, policy):
+        return np.zeros((game.goal, game.goal), np.int8)
+
+@hogeq.solver("lazy")
+@parameters
+class Lazy(Solver):
+    def init(self, game):
+        return ()
+    def step(self, game, state):
+        return state
+    def average(self, game, state):
+        return np.full(game.shape, 1 / game.num_actions)
+    def stats(self, game, state):
+        return {{}}
+""",
+    )
+    found = load_plugin(path, trust=True)
+    assert loaded() == (found,)
+    assert load_plugin(path) == found  # its code has run: there is nothing left to trust
+    assert hogeq.rules_from("teens").swap == "both_teens"
+    rules = hogeq.Rules(goal=10, max_dice=2, zero_dice="seven", more_boar="even")
+    assert ("Zero dice", "7 (seven)") in hogeq.describe(rules)
+    game = hogeq.compile_game(rules)
+    first = hogeq.builtin("most:1", game)
+    assert hogeq.win_rate(game, first, hogeq.builtin("always_roll:1", game)).win_rate == 0.5
+    assert hogeq.purify(game, first, "zero").max() == 0
+    assert "lazy" in hogeq.SOLVERS
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def (", "line 1: invalid syntax"),
+        ("import hogeq\n\n1 / 0", "line 3: ZeroDivisionError: division by zero"),
+        ("raise SystemExit", "line 1: SystemExit: SystemExit"),
+        ("import nothing_of_that_name", "line 1: ModuleNotFoundError: No module named"),
+        ("x = 1", "registers nothing; allowed: hogeq.rule_part, hogeq.edition"),
+        (TEENS + TEENS, "line 13: swap part both_teens: name is taken by both_teens"),
+        (TEENS.replace("swap", "swaps"), "line 4: rule_part: got 'swaps'; allowed: zero_dice, "),
+        (TEENS.replace(", opponent)", ")", 1), "allowed: a function of (score, opponent)"),
+        (TEENS.replace('    "B', '    # "B'), "swap part both_teens: no docstring"),
+        (TEENS.replace('"teens"', '"su20"'), "edition su20: name is taken"),
+        (TEENS.replace('"teens"', '"two words"'), "edition: got 'two words'; allowed: a name of"),
+        ("import hogeq\nhogeq.edition({})", "line 2: TypeError: edition: got {}; allowed: Rules"),
+        (
+            "import hogeq\n@hogeq.solver('x')\nclass X: pass",
+            "solver x: got <class 'hogeq_plugin_mine.X'>; allowed: a subclass of Solver with all",
+        ),
+        (
+            """
+import hogeq
+from hogeq.support.parameters import parameters
+
+@hogeq.purifier("x")
+@parameters
+class X(hogeq.purification.Purifier):
+    pass
+""",
+            "without matrix; allowed: a subclass of Purifier with all its methods",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_nothing_stays(
+    tmp_path: Path, code: str, why: str
+) -> None:
+    path = written(tmp_path, code)
+    before = dict(hogeq.EDITIONS)
+    with pytest.raises(PluginError, match=rf"^{re.escape(str(path))}: [^\n]*{re.escape(why)}"):
+        load_plugin(path, trust=True)
+    assert not loaded()
+    assert before == hogeq.EDITIONS
+    assert "hogeq_plugin_mine" not in sys.modules
+    with pytest.raises(ValueError, match="both_teens"):
+        hogeq.Rules(swap="both_teens")
+
+
+def test_files_that_are_no_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, TEENS)
+    with pytest.raises(PluginError, match=r"mine.py: .* only with --trust"):
+        load_plugin(path)
+    with pytest.raises(PluginError, match=r"none.py: plugin cannot be read: No such file"):
+        load_plugin(tmp_path / "none.py", trust=True)
+    with pytest.raises(PluginError, match=r"mine.txt: no plugin; allowed: a Python file"):
+        load_plugin(written(tmp_path, TEENS, "mine.txt"), trust=True)
+    monkeypatch.setattr(plugins, "MAX_BYTES", 10)
+    with pytest.raises(PluginError, match="larger than 10 bytes"):
+        load_plugin(path, trust=True)
+
+
+def test_another_file_of_that_name_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, TEENS)
+    load_plugin(path, trust=True)
+    path.write_text(TEENS + "\n")
+    with pytest.raises(PluginError, match=r"another mine.py, or an older version of it"):
+        load_plugin(path, trust=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("return 1 / 0", "ZeroDivisionError: division by zero"),
+        ("return -1", "got -1; allowed: whole numbers from 0 to 2000"),
+        ("return 2.5", "got 2.5; allowed: whole numbers"),
+        ("return 10**9", "allowed: whole numbers from 0 to 2000"),
+        ("return None", "got None; allowed"),
+    ],
+)
+def test_a_part_that_fails_is_refused_when_a_game_is_compiled(
+    tmp_path: Path, body: str, why: str
+) -> None:
+    code = (
+        f'import hogeq\n@hogeq.rule_part("zero_dice")\ndef bad(opponent):\n    "Bad."\n    {body}'
+    )
+    load_plugin(written(tmp_path, code), trust=True)
+    rules = hogeq.Rules(goal=5, max_dice=1, zero_dice="bad")
+    with pytest.raises(ValueError, match=rf"^zero_dice: bad at [^\n]*{re.escape(why)}") as refused:
+        hogeq.compile_game(rules)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_swap_is_true_or_false(tmp_path: Path) -> None:
+    load_plugin(
+        written(
+            tmp_path, TEENS.replace("return 13 <= min", "return 5 * max").replace(" and ", " #")
+        ),
+        trust=True,
+    )
+    with pytest.raises(ValueError, match=r"^swap: both_teens at score, opponent = 0, 1: got 5; "):
+        hogeq.compile_game(hogeq.rules_from("teens"))
+
+
+def test_processes_have_the_plugins_of_the_one_that_asks(tmp_path: Path) -> None:
+    path = written(tmp_path, TEENS)
+    load_plugin(path, trust=True)
+    path.unlink()  # its text travels, not its path
+    game = hogeq.compile_game(hogeq.rules_from("teens"))
+    field = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 2, 3)]
+    here = hogeq.round_robin(game, field)
+    with workers(2, on="local"):
+        np.testing.assert_array_equal(hogeq.round_robin(game, field), here)
+
+
+def test_a_plugin_that_fails_elsewhere_says_so(tmp_path: Path) -> None:
+    plugin = Plugin("elsewhere.py", b"import nothing_of_that_name")
+    with pytest.raises(PluginError, match=r"^elsewhere.py: line 1: ModuleNotFoundError"):
+        run_with((plugin,), pickle.dumps((abs, -1)))
+    teens = load_plugin(written(tmp_path, TEENS), trust=True)
+    assert run_with((teens,), pickle.dumps((abs, -1))) == 1
