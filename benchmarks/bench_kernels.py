@@ -21,7 +21,7 @@ from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.workers import workers
-from tests import naive
+from tests import twin
 
 Benchmark = Any  # pytest-benchmark ships no types
 
@@ -165,7 +165,7 @@ def bench_against_recursion(benchmark: Benchmark, how: str) -> None:
     one, two = mixed(game, 0), mixed(game, 1)
 
     def recursion() -> float:
-        return float(naive.Match(naive.Play(rules), one.tolist(), two.tolist()).win_rate()[0])
+        return float(twin.Match(twin.Play(rules), one.tolist(), two.tolist()).win_rate()[0])
 
     def fast() -> float:
         return win_rate(game, one, two).win_rate

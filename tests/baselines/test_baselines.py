@@ -30,7 +30,7 @@ from hogeq.rules.memory import Memory, record
 from hogeq.rules.turn import bonus, land, points_distribution, zero_points
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
-from tests.naive import Match, Play, State
+from tests.twin import Match, Play, State
 
 OTHER = {"edition": "fa19", "goal": 13, "max_dice": 4}
 

@@ -32,7 +32,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
-from tests.naive import Play, State
+from tests.twin import Play, State
 
 # --- Hog Wild! ------------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ from hogeq.strategies.arrays import as_policy
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
-from tests.naive import Play, every_matrix_wins
 from tests.response.test_respond import TINY
+from tests.twin import Play, every_matrix_wins
 
 Floats = NDArray[np.float64]
 WIN = 0.500001  # the contest's convention [7]

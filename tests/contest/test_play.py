@@ -14,7 +14,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn
-from tests.naive import Match, Play, State
+from tests.twin import Match, Play, State
 
 
 @cache

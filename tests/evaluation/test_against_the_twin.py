@@ -20,7 +20,7 @@ from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.players import EXACT, Floats, random_policy, tablebase
-from tests.naive import Match, Play, State, arrays, counterfactual
+from tests.twin import Match, Play, State, arrays, counterfactual
 
 # Every edition at sizes that the twin can manage, several of them past a score of 10 so that digits
 # matter, with both widths to which memory is padded.

@@ -18,7 +18,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import play_turn
 from hogeq.strategies.policies import policy_of
 from tests.evaluation.players import EXACT, random_policy, tablebase
-from tests.naive import State
+from tests.twin import State
 
 # --- theorems, at full size -----------------------------------------------------------------------
 

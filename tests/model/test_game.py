@@ -10,7 +10,7 @@ from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.model.game import MEMORY_LIMIT, Game, compile_game, required_bytes
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
-from tests.naive import Match, Play, State
+from tests.twin import Match, Play, State
 
 # Hidden memory as reckoned by hand: su20 and sp20 remember points 0 to 12 and "13 or more" of both
 # players; fa19 0 to 10 dice of both; su21 and fa18 the turn number modulo 8 and 5, and whether this

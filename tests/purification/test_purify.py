@@ -20,7 +20,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.workers import workers
-from tests.naive import Match, Play
+from tests.twin import Match, Play
 
 QUICK: dict[str, dict[str, Any]] = {
     "argmax": {},

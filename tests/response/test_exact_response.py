@@ -14,8 +14,8 @@ from hogeq.response.priced_bound import best_prices, largest_reach, priced_bound
 from hogeq.response.process import decision_process, remember, value_of
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
-from tests.naive import Match, Play, every_matrix_wins
 from tests.response.test_respond import TINY
+from tests.twin import Match, Play, every_matrix_wins
 
 POLICIES = 3
 

@@ -24,7 +24,7 @@ from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests import toys
-from tests.naive import Match, Play, every_matrix_wins
+from tests.twin import Match, Play, every_matrix_wins
 
 Floats = NDArray[np.float64]
 

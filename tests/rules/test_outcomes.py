@@ -8,13 +8,13 @@ import pytest
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Branch, MemoryEffect, TurnTable
-from tests import naive
+from tests import twin
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_turns_end_as_in_the_twin(edition: str) -> None:
     rules = replace(EDITIONS[edition], goal=12, max_dice=3)
-    play, turns = naive.Play(rules), TurnTable(rules)
+    play, turns = twin.Play(rules), TurnTable(rules)
     for state in play.states()[:: 7 if len(play.states()) > 500 else 1]:
         for dice in play.rolls():
             ours = turns.outcomes(*state, dice)

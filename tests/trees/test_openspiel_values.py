@@ -30,7 +30,7 @@ from hogeq.trees.openspiel.game import game_of, information_state
 from hogeq.trees.openspiel.tabular import to_tabular
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import HogTree
-from tests import naive
+from tests import twin
 from tests.trees.openspiel_games import GAMES, same, small_games, two_policies
 
 
@@ -107,7 +107,7 @@ def test_best_responses_are_those_of_enumeration(rules: Rules) -> None:
     tables = [np.full(game.shape, 1.0 / game.num_actions), two_policies(rules, 1)[0]]
     recall = audit(rules).findings["perfect recall"].holds
     for target in tables:
-        _, _, rates = naive.every_matrix_wins(naive.Play(rules), target)
+        _, _, rates = twin.every_matrix_wins(twin.Play(rules), target)
         best = float(rates.max())
         found = attack(game, target, SearchBudget(starts=4))
         assert found.win_rate == pytest.approx(best, abs=1e-12)
@@ -148,7 +148,7 @@ def test_the_smallest_disagreement() -> None:
     assert not findings["perfect recall"].holds
     assert not findings["A-loss recall"].holds
     # The truth: all matrices there are, and ours.
-    _, rolls, rates = naive.every_matrix_wins(naive.Play(DISAGREEMENT), one_hot(TARGET, 2))
+    _, rolls, rates = twin.every_matrix_wins(twin.Play(DISAGREEMENT), one_hot(TARGET, 2))
     assert len(rolls) == 32  # play against this one comes to five scores
     assert 2.0 * rates.max() - 1.0 == 0.9375
     game = compile_game(DISAGREEMENT)
@@ -177,7 +177,7 @@ def test_an_edition_as_it_was_played_disagrees_too() -> None:
     """sp20 to 4 with two dice of two sides, against uniform play: 23/24 of what is to be had."""
     rules = rules_from({"edition": "sp20", "goal": 4, "max_dice": 2, "sides": 2})
     uniform = np.full((4, 4, 3), 1 / 3)
-    _, _, rates = naive.every_matrix_wins(naive.Play(rules), uniform)
+    _, _, rates = twin.every_matrix_wins(twin.Play(rules), uniform)
     theirs = spiel_best_response(game_of(rules), uniform)
     assert rates.max() == pytest.approx(5 / 6, abs=1e-12)
     assert theirs == pytest.approx(0.8159722222222222, abs=1e-12)

@@ -1,0 +1,353 @@
+"""The twin itself: it shares nothing with the package, and says what the documents say.
+
+Examples and figures are those of the two rules documents; numbers in brackets are of
+docs/sources.md.
+"""
+
+import ast
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests import twin
+from tests.twin.editions import EDITIONS, SAME
+from tests.twin.full_size import ENDLESS, Whole, figures, optimal
+from tests.twin.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, points_of_rolls, rolled
+from tests.twin.turn import Landing, Memory, Play, State, switches
+
+START = Memory()
+
+
+def land(rules: dict[str, Any], score: int, opponent: int) -> Landing:
+    return Play(rules).land(score, opponent)
+
+
+def test_it_imports_nothing_of_the_package() -> None:
+    sources = sorted((Path(__file__).parent / "twin").glob("*.py"))
+    assert len(sources) >= 5
+    for source in sources:
+        for node in ast.walk(ast.parse(source.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            roots = {name.split(".")[0] for name in names}
+            assert "hogeq" not in roots
+            assert "tests" not in roots or all(name.startswith("tests.twin") for name in names)
+
+
+def test_switches_that_it_does_not_know_are_refused() -> None:
+    assert switches({"name": "mine", "goal": 5})["goal"] == 5
+    with pytest.raises(ValueError, match=r"twin: .*'moon': 3"):
+        switches({"moon": 3})
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "points"),
+    [
+        # Boar Brawl looks at both scores.
+        (
+            "boar_brawl",
+            {(21, 46): 9, (52, 79): 15, (0, 0): 1, (0, 5): 1, (5, 0): 15, (2, 5): 6, (7, 2): 21}
+            | {(6, 10): 15, (16, 27): 12, (39, 71): 6, (72, 29): 1, (42, 61): 12, (82, 115): 3}
+            | {(99, 121): 21, (109, 99): 1, (727, 939): 12},
+        ),
+        (
+            "hefty_hogs",
+            {(5, 123): 9, (5, 456): 29, (3, 12345): 9, (64, 67): 24, (12, 72): 16, (3, 56): 0}
+            | {(439, 709): 2, (61, 16): 10, (54, 56): 4, (12, 5): 0, (56, 4): 21, (40, 73): 28}
+            | {(72, 31): 6, (17, 0): 1},
+        ),
+        (
+            "twice_tens_minus_ones",
+            {(3, o): p for o, p in ((0, 1), (9, 1), (13, 1), (20, 4), (42, 6), (60, 12), (90, 18))}
+            | {(3, 123): 1, (3, 584): 12, (3, 686): 10},
+        ),
+        (
+            "seventh_digit",
+            {(4, o): p for o, p in ((3, 2), (64, 8), (12, 7), (61, 1), (99, 2), (25, 1), (5, 5))}
+            | {(4, 80): 4, (4, 0): 7},
+        ),
+        (
+            "pi_digit_plus_three",
+            {(4, o): p for o, p in ((0, 6), (1, 4), (2, 7), (3, 4), (4, 8), (10, 8), (13, 10))}
+            | {(4, 24): 6, (4, 37): 4, (4, 44): 12, (4, 99): 10},
+        ),
+        ("ten_minus_ones_plus_tens", {(0, 0): 10, (0, 57): 8, (0, 110): 21}),
+        ("digit_gap_plus_four", {(0, 156): 5}),
+        ("one_plus_max_digit", {(0, 60): 7, (0, 10): 2, (0, 0): 1}),
+    ],
+)
+def test_points_for_no_dice(part: str, points: dict[tuple[int, int], int]) -> None:
+    assert {cell: ZERO_DICE[part](*cell) for cell in points} == points
+
+
+def test_pi_beyond_what_everyone_knows() -> None:
+    # Decimals 762 to 767 are six nines.
+    assert [ZERO_DICE["pi_digit_plus_three"](0, place) for place in range(761, 769)] == [
+        *(7, 12, 12, 12, 12, 12, 12, 11)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "opponent", "lands", "stays"),
+    [
+        (
+            "sus_fuss",
+            3,
+            {4: 5, 6: 7, 8: 11, 9: 11, 10: 11, 14: 17, 21: 23, 25: 29, 46: 47, 62: 67, 74: 79}
+            | {95: 97},
+            (1, 12, 64, 67, 75, 98, 100),
+        ),
+        (
+            "fuzzy_factors",
+            3,
+            {20: 24, 25: 29, 40: 44, 50: 60, 60: 64, 75: 79, 80: 84},
+            sorted({*range(101)} - {20, 25, 40, 50, 60, 75, 80}),
+        ),
+        (
+            "pigs_on_prime",
+            3,
+            {1: 2, 2: 3, 7: 11, 13: 17, 23: 29, 89: 97, 97: 101},
+            (25, 32, 99),
+        ),
+        ("hog_pile_digit", 26, {26: 32}, (25, 30)),
+        ("hog_pile_digit", 72, {12: 14}, (43,)),
+        ("hog_pile_digit", 95, {15: 20}, (43,)),
+        ("hog_pile_digit", 64, {44: 48}, (43,)),
+        ("hog_pile_digit", 43, {}, (25,)),
+        ("hog_pile_double", 9, {9: 18}, (8, 10, 19)),
+    ],
+)
+def test_landings(part: str, opponent: int, lands: dict[int, int], stays: Any) -> None:
+    found = LANDINGS[part]
+    assert {score: found(score, opponent) for score in lands} == lands
+    assert [found(score, opponent) for score in stays] == list(stays)
+
+
+@pytest.mark.parametrize(
+    ("part", "yes", "no"),
+    [
+        (
+            SWAPS["leftmost_is_ones"],
+            [(56, 35), (26, 2), (8, 108), (2, 2), (134, 51), (10, 1)],
+            [(19, 19), (56, 32), (123, 12), (1, 2), (20, 0), (10, 16)],
+        ),
+        (
+            SWAPS["equal_digits_by_place"],
+            [(19, 19), (12, 2), (36, 35), (114, 12), (18, 108), (10, 16), (20, 30)],
+            [(19, 91), (123, 12), (1, 2), (20, 0), (0, 0)],
+        ),
+        (
+            SWAPS["multiple"],
+            [(20, 40), (34, 17), (15, 30)],
+            [(19, 91), (13, 32), (1, 0), (3, 0), (1, 10)],
+        ),
+        (
+            SWAPS["reversed_digits"],
+            [(41, 114), (20, 2), (67, 76), (107, 70)],
+            [(13, 47), (71, 107)],
+        ),
+        (
+            MORE_BOAR["swine_align_or_pig_pass"],
+            # Swine Align, then Pig Pass.
+            [
+                (11, 22),
+                (36, 24),
+                (15, 45),
+                (12, 72),
+                (10, 10),
+                (28, 30),
+                (22, 23),
+                (96, 98),
+                (1, 3),
+                (2, 4),
+            ],
+            [(27, 13), (15, 0), (47, 64), (5, 4), (7, 10), (22, 22 + 3)],
+        ),
+    ],
+)
+def test_swaps_and_extra_turns(part: Any, yes: Any, no: Any) -> None:
+    assert [cell for cell in yes if not part(*cell)] == []
+    assert [cell for cell in no if part(*cell)] == []
+
+
+def test_ones_that_count() -> None:
+    assert rolled(9, 9, 9, "count_ones") == 2
+    assert rolled(4, 2, 7, "count_ones") == 2
+    # Three dice of two sides: no 1 (222) scores 6; one, two or three ones score as many.
+    assert points_of_rolls(3, 2, "count_ones") == {
+        1: Fraction(3, 8),
+        2: Fraction(3, 8),
+        3: Fraction(1, 8),
+        6: Fraction(1, 8),
+    }
+
+
+@pytest.mark.parametrize(
+    ("edition", "dice", "sides"), [("su20", 3, 6), ("fa15", 2, 4), ("sp17", 4, 3)]
+)
+def test_points_of_every_throw(edition: str, dice: int, sides: int) -> None:
+    pig_out = EDITIONS[edition].get("pig_out", 1)
+    found: dict[int, Fraction] = {}
+    for faces in product(range(1, sides + 1), repeat=dice):
+        points = rolled(dice, faces.count(1), sum(faces), pig_out)
+        found[points] = found.get(points, Fraction(0)) + Fraction(1, sides**dice)
+    assert points_of_rolls(dice, sides, pig_out) == found
+
+
+# --- turns ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edition", "cell", "points", "lands"),
+    [
+        *[("fa23", (5, 7), 6, 11), ("fa23", (2, 3), 8, 11), ("fa23", (11, 12), 15, 29)],
+        *[("fa23", (29, 17), 1, 30), ("fa23", (56, 56), 8, 64), ("fa23", (15, 37), None, 23)],
+        ("fa23", (41, 42), None, 50),
+        *[("sp17", (0, o), None, p) for o, p in ((60, 11), (10, 3), (24, 7), (35, 6), (71, 8))],
+        *[("sp17", (0, 0), None, 1), ("sp17", (0, 0), 3, 5), ("sp17", (0, 0), 5, 7)],
+        *[("fa21", (0, 9), 9, 18), ("fa15", (0, 42), None, 7), ("fa22", (10, 3), 6, 25)],
+    ],
+)
+def test_where_turns_land(
+    edition: str, cell: tuple[int, int], points: int | None, lands: int
+) -> None:
+    """Points of a roll as given, before primes count; None is a turn without dice."""
+    play = Play(EDITIONS[edition])
+    if points is None:
+        (points,) = play.points(State(*cell), 0)
+    elif play.on["prime_boost"]:
+        points = {3: 5, 5: 7}[points]
+    assert play.land(cell[0] + points, cell[1]).score == lands
+
+
+def test_the_order_of_events() -> None:
+    """Square Swine, then the landing, then More Boar, then the swap, then the goal."""
+    every = {"goal": 100, "square_swine": True}
+    # Square Swine makes 49 of 36, and then 49 > 43 is no prime; 36 is none either.
+    assert land(every | {"landing": "sus_fuss"}, 25, 90).score == 36
+    assert land(every | {"landing": "sus_fuss"}, 36, 90).score == 53  # 49 has three divisors
+    # 9 becomes 16: More Boar sees 16 below 27. The other order sees 09.
+    boar = every | {"more_boar": "both_digits_smaller"}
+    assert land(boar, 9, 27).again
+    assert not land(boar, 16, 27).again  # 25, whose 5 is smaller but 2 is not
+    # More Boar before the swap: 25 against 50 has it, 50 against 25 has not.
+    swap = {"more_boar": "digit_range", "swap": "double"}
+    assert land(swap, 24, 12) == Landing(12, 24, None, MORE_BOAR["digit_range"](24, 12))
+    assert land(swap, 40, 20) == Landing(20, 40, None, again=False)
+    assert land(swap, 105, 210).winner == 0
+    # The swap before the goal.
+    assert land(EDITIONS["su20"], 100, 0) == Landing(0, 100, 1, again=False)
+    assert land(EDITIONS["fa15"], 101, 10) == Landing(10, 101, 1, again=False)
+
+
+def test_what_is_remembered() -> None:
+    feral, dice, trot = (Play(EDITIONS[name]) for name in ("su20", "fa19", "fa18"))
+    assert [k for k in feral.rolls() if feral.bonus(START, k)] == [2]
+    assert feral.after(START, 2, 4, again=False) == Memory(own=0, opponent=4)
+    assert feral.after(START, 9, 40, again=False) == Memory(opponent=13)
+    assert dice.after(START, 3, 18, again=False) == Memory(own=0, opponent=3)
+    assert [k for k in trot.rolls() if trot.trots(Memory(3), k)] == [3]
+    assert not any(trot.trots(Memory(3, extra=1), k) for k in trot.rolls())
+    assert trot.after(Memory(4), 4, 7, again=True) == Memory(0, extra=1)
+    assert trot.after(Memory(0, extra=1), 0, 7, again=False) == Memory(1)
+    sizes = {name: len(Play(rules).memories()) for name, rules in EDITIONS.items()}
+    hidden = {"su20": 196, "sp20": 196, "fa19": 121, "su21": 16, "fa18": 10, "sp19": 10, "fa17": 16}
+    assert sizes == dict.fromkeys(EDITIONS, 1) | hidden
+
+
+def test_today_s_game_has_eight_names() -> None:
+    assert [name for name in SAME if SAME[name] == "fa23"] == [
+        *("sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26")
+    ]
+    assert SAME["sp23"] == "fa22"
+
+
+# --- figures of the documents ---------------------------------------------------------------------
+
+
+def always(dice: int) -> list[Any]:
+    table = np.zeros((100, 100, 11))
+    table[:, :, dice] = 1.0
+    return table.tolist()
+
+
+def test_the_official_server_s_win_rate() -> None:
+    match = twin.Match(Play(EDITIONS["su20"]), always(0), always(6))
+    assert match.win_rate()[0] == pytest.approx(0.560052926770, abs=5e-13)  # [7]
+
+
+@pytest.mark.parametrize(
+    ("edition", "value", "digits", "first_roll"),
+    [
+        ("hw13", 0.5002728824, 10, 4),
+        ("fa15", 0.4899205974, 10, 4),
+        ("fa22", 0.51736, 5, 3),
+    ],
+)
+def test_verified_values(edition: str, value: float, digits: int, first_roll: int) -> None:
+    found, first = optimal(Play(EDITIONS[edition]))
+    assert found[1] == pytest.approx(value, abs=0.5000001 * 10**-digits)
+    assert first == first_roll
+
+
+def test_the_verified_best_response_to_always_5() -> None:
+    won = Whole(Play(EDITIONS["hw13"]), None, 5).won[0, :, 0, 0, 0]
+    assert won.mean() == pytest.approx(0.8079894352, abs=5e-11)
+
+
+# --- the twin's two ways --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edition", [*EDITIONS, "recurs"])
+def test_recursion_and_diagonals_agree(edition: str) -> None:
+    """Small games, against best play and against always 2; `recurs` scores 0 for a rolled 1."""
+    rules = EDITIONS.get(edition) or EDITIONS["fa15"] | {"piggy_back": False}
+    play = Play(rules | {"goal": 6 if "feral_hogs" in rules else 12, "max_dice": 2})
+    best = twin.Match(play, None, None)
+    value, first_roll = optimal(play)
+    assert value == pytest.approx([best.value(0, State(0, 0))] * len(ENDLESS), abs=1e-13)
+    assert first_roll == best.best_roll(0, State(0, 0))
+    twos = np.tile([0.0, 0.0, 1.0], (play.goal, play.goal, 1)).tolist()
+    response = Whole(play, None, 2).won[0, :, 0, 0, 0]
+    assert response == pytest.approx(twin.Match(play, None, twos).win_rate()[1:], abs=1e-13)
+
+
+def test_a_game_that_never_ends() -> None:
+    """To roll nothing at (1, 30) and at (30, 1) scores nothing in spring 2022's game."""
+    play = Play(EDITIONS["sp22"])
+    pairs = {
+        frozenset({own, other})
+        for own, other in product(range(100), repeat=2)
+        if own < other and play.staying(State(own, other), 0) and play.staying(State(other, own), 0)
+    }
+    assert {frozenset({1, 30}), frozenset({24, 25})} <= pairs
+    assert len(pairs) == 50
+    with pytest.raises(ValueError, match="twin: the game may never end"):
+        twin.Match(play, always(0), always(0)).value(0, State(1, 30))
+
+
+def test_recurring_positions_by_hand() -> None:
+    """One coin to 1 point, heads wins and tails scores nothing: 1/2 + 1/8 + ... = 2/3."""
+    play = Play({"goal": 1, "max_dice": 1, "sides": 2, "pig_out": 0})
+    third = [[[Fraction(0), Fraction(1)]]]
+    match = twin.Match(play, third, third)
+    assert match.win_rate() == (Fraction(1, 2), Fraction(2, 3), Fraction(1, 3))
+    assert match.expected_turns(0, State(0, 0)) == 2
+    assert match.reach()[0, State(0, 0)] == 1  # (4/3 + 2/3) / 2
+    floats = twin.Match(play, [[[0.0, 1.0]]], [[[0.0, 1.0]]])
+    assert floats.value(0, State(0, 0)) == pytest.approx(2 / 3, abs=1e-15)
+
+
+def test_a_game_in_which_nobody_wants_to_move() -> None:
+    """Spring 2022, whole: at 72 to 75 and at 75 to 72 both players do best to stay for ever."""
+    found = figures(EDITIONS["sp22"])
+    assert found.value_if_endless_loses < found.value < found.value_if_endless_wins
+    assert found.first_roll == 2

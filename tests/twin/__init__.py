@@ -1,0 +1,26 @@
+"""A second evaluator of Hog, slow and obvious, written from the rules' text.
+
+It imports nothing of hogeq: parts by name (`parts`), turns and memory (`turn`), editions as maps of
+switches (`editions`), evaluation by recursion (`evaluate`), whole games in numpy (`full_size`).
+"""
+
+from tests.twin.evaluate import (
+    Match,
+    arrays,
+    counterfactual,
+    every_matrix_wins,
+    reachable_cells,
+)
+from tests.twin.turn import Branch, Memory, Play, State
+
+__all__ = [
+    "Branch",
+    "Match",
+    "Memory",
+    "Play",
+    "State",
+    "arrays",
+    "counterfactual",
+    "every_matrix_wins",
+    "reachable_cells",
+]

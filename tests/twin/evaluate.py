@@ -1,0 +1,353 @@
+"""Exact evaluation by recursion, slow and obvious, from what single turns can do.
+
+Nothing here knows of tables or kernels. Numbers are floats, exact fractions, or arrays of floats:
+whatever a policy holds is added and multiplied as it comes. Where turns can leave the scores' sum
+as it was, positions recur: states that can reach each other are then solved together, a policy's
+by its linear equations, best play by value iteration from both sides.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.twin.turn import Branch, Play, State
+
+TIE = 1e-12
+Key = tuple[int, State]
+"""The player to move, and the state."""
+
+
+def solve_linear(matrix: Any, right: Any) -> Any:
+    """Solve equations whose matrix is 1 less probabilities, in floats or whatever else it holds."""
+    if matrix.dtype != object:
+        return np.linalg.solve(matrix, right)
+    matrix, right = matrix.copy(), right.copy()
+    for pivot in range(len(right)):
+        for row in range(len(right)):
+            if row != pivot and np.any(matrix[row, pivot]):
+                factor = matrix[row, pivot] / matrix[pivot, pivot]
+                matrix[row] = matrix[row] - factor * matrix[pivot]
+                right[row] = right[row] - factor * right[pivot]
+    return np.array([right[row] / matrix[row, row] for row in range(len(right))], dtype=object)
+
+
+class Match:
+    """Two players, 0 and 1, each with a policy ``[own][opponent][dice]``.
+
+    None for a policy is a player who remembers everything and plays best.
+    """
+
+    def __init__(self, play: Play, a: Any, b: Any) -> None:
+        self.play = play
+        self.policies = (a, b)
+        # Exact fractions stay exact; everything else is computed in floats.
+        self._exact = any(
+            policy is not None and isinstance(policy[0][0][0], Fraction) for policy in (a, b)
+        )
+        self._rows: dict[tuple[int, int, int], list[tuple[int, Any]]] = {}
+        self._won: dict[Key, Any] = {}
+        self._turns: dict[Key, Any] = {}
+
+    # --- what players do --------------------------------------------------------------------------
+
+    def _rolls(self, key: Key) -> list[tuple[int, Any]]:
+        """List what may be rolled, with how likely that is; None, if the best is."""
+        player, (own, opponent, _) = key
+        if (player, own, opponent) not in self._rows:
+            policy = self.policies[player]
+            row = [None] * len(self.play.rolls()) if policy is None else policy[own][opponent]
+            self._rows[player, own, opponent] = [
+                (dice, weight)
+                for dice, weight in zip(self.play.rolls(), row, strict=True)
+                if weight is None or np.any(weight)
+            ]
+        return self._rows[player, own, opponent]
+
+    def _chance(self, branch: Branch) -> Any:
+        return branch.chance if self._exact else float(branch.chance)
+
+    @staticmethod
+    def _next(player: int, branch: Branch) -> Key:
+        return (player if branch.again else 1 - player), branch.state
+
+    def _staying(self, key: Key) -> set[Key]:
+        """Find the states that one turn can come to with the sum of scores as it is."""
+        found: set[Key] = set()
+        for dice, _ in self._rolls(key):
+            for branch in self.play.staying(key[1], dice):
+                found.add(self._next(key[0], branch))
+        return found
+
+    def _together(self, start: Iterable[Key]) -> dict[Key, set[Key]]:
+        """Find all that can be come to without the sum of scores rising, with what follows each."""
+        found: dict[Key, set[Key]] = {}
+        waiting = list(start)
+        while waiting:
+            key = waiting.pop()
+            if key not in found:
+                found[key] = self._staying(key)
+                waiting.extend(found[key])
+        return found
+
+    # --- who wins ---------------------------------------------------------------------------------
+
+    def value(self, player: int, state: State) -> Any:
+        """Probability that `player`, to move, wins."""
+        won = self._wins((player, state))
+        return won if player == 0 else 1 - won
+
+    def action_value(self, player: int, state: State, dice: int) -> Any:
+        """Probability that `player` wins after rolling this many dice."""
+        won = self._after((player, state), dice)
+        return won if player == 0 else 1 - won
+
+    def best_roll(self, player: int, state: State) -> int:
+        """Fewest dice among the best, within 1e-12."""
+        actions = [self.action_value(player, state, dice) for dice in self.play.rolls()]
+        return next(dice for dice, value in enumerate(actions) if value >= max(actions) - TIE)
+
+    def win_rate(self) -> tuple[Any, Any, Any]:
+        """Win rate of player 0: on average, moving first, moving second."""
+        first = self._wins((0, State(0, 0)))
+        second = self._wins((1, State(0, 0)))
+        return (first + second) / 2, first, second
+
+    def _wins(self, key: Key) -> Any:
+        """Probability that player 0 wins."""
+        if key not in self._won:
+            if not self._staying(key):
+                self._won[key] = self._chosen(key)
+            elif any(weight is None for weight in self._weights(key)):
+                self._settle_best(list(self._together([key])))
+            else:
+                self._settle(self._won, self._wins, key, turns=False)
+        return self._won[key]
+
+    def _weights(self, key: Key) -> list[Any]:
+        return [weight for one in self._together([key]) for _, weight in self._rolls(one)]
+
+    def _chosen(self, key: Key) -> Any:
+        total: Any = 0
+        found = []
+        for dice, weight in self._rolls(key):
+            won = self._after(key, dice)
+            found.append(won)
+            if weight is not None:
+                total = total + weight * won
+        if self.policies[key[0]] is not None:
+            return total
+        return max(found) if key[0] == 0 else min(found)
+
+    def _after(self, key: Key, dice: int) -> Any:
+        player, state = key
+        total: Any = 0
+        for branch in self.play.branches(state, dice):
+            chance = self._chance(branch)
+            if branch.winner is None:
+                total = total + chance * self._wins(self._next(player, branch))
+            elif branch.winner == player:
+                total = total + chance
+        return total
+
+    # --- positions that recur ---------------------------------------------------------------------
+
+    def _settle(
+        self, known: dict[Key, Any], of: Callable[[Key], Any], start: Key, *, turns: bool
+    ) -> None:
+        """Solve the linear equations of all states that a state can stay among."""
+        together = self._together([start])
+        self._refuse_the_endless(together)
+        keys = list(together)
+        index = {key: place for place, key in enumerate(keys)}
+        kind = object if self._exact or not self._plain(start) else float
+        matrix = np.zeros((len(keys), len(keys)), kind)
+        right = np.zeros(len(keys), kind)
+        for key, row in index.items():
+            matrix[row, row] += 1
+            if turns:
+                right[row] += 1
+            for dice, weight in self._rolls(key):
+                for branch in self.play.branches(key[1], dice):
+                    share = weight * self._chance(branch)
+                    following = self._next(key[0], branch)
+                    if branch.winner is not None:
+                        right[row] += share * (branch.winner == key[0]) * (not turns)
+                    elif following in index:
+                        matrix[row, index[following]] -= share
+                    else:
+                        right[row] += share * of(following)
+        known.update(zip(keys, solve_linear(matrix, right), strict=True))
+
+    def _plain(self, key: Key) -> bool:
+        return all(np.ndim(weight) == 0 for _, weight in self._rolls(key))
+
+    def _refuse_the_endless(self, together: Mapping[Key, set[Key]]) -> None:
+        ends: set[Key] = set()
+        while True:
+            more = {
+                key
+                for key, following in together.items()
+                if key not in ends and (following & ends or self._leaves(key))
+            }
+            if not more:
+                break
+            ends |= more
+        if len(ends) < len(together):
+            raise ValueError("twin: the game may never end")
+
+    def _leaves(self, key: Key) -> bool:
+        return any(
+            len(self.play.staying(key[1], dice)) < len(self.play.branches(key[1], dice))
+            for dice, _ in self._rolls(key)
+        )
+
+    def _settle_best(self, keys: list[Key]) -> None:
+        """Iterate from "player 0 loses what never ends" and from "wins it", until both agree."""
+        index = {key: place for place, key in enumerate(keys)}
+        number = len(self.play.rolls())
+        shape = (len(keys), number)
+        fixed, moves, weights = np.zeros(shape), np.zeros((*shape, len(keys))), np.zeros(shape)
+        sign = np.zeros(len(keys))  # 1 for a best player 0, -1 for a best player 1, 0 for a policy
+        for key, row in index.items():
+            player, state = key
+            sign[row] = 0 if self.policies[player] is not None else 1 - 2 * player
+            for dice, weight in self._rolls(key):
+                weights[row, dice] = 1 if weight is None else weight
+                for branch in self.play.branches(state, dice):
+                    chance, following = float(branch.chance), self._next(player, branch)
+                    if branch.winner is not None:
+                        fixed[row, dice] += chance * (branch.winner == player)
+                    elif following in index:
+                        moves[row, dice, index[following]] += chance
+                    else:
+                        fixed[row, dice] += chance * self._wins(following)
+
+        def improved(won: NDArray[np.float64]) -> NDArray[np.float64]:
+            rolls = fixed + moves @ won
+            mean = (weights * rolls).sum(axis=1)
+            return np.asarray(
+                np.where(sign > 0, rolls.max(axis=1), np.where(sign < 0, rolls.min(axis=1), mean))
+            )
+
+        low, high = np.zeros(len(keys)), np.ones(len(keys))
+        for _ in range(100_000):
+            lower, higher = improved(low), improved(high)
+            still = np.abs(lower - low).max() + np.abs(higher - high).max() <= 1e-16
+            low, high = lower, higher
+            if still or (high - low).max() < 1e-15:
+                break
+        if (high - low).max() > 1e-13:
+            raise ValueError("twin: the value depends on who wins a game that never ends")
+        self._won.update(zip(keys, ((low + high) / 2).tolist(), strict=True))
+
+    # --- what is met ------------------------------------------------------------------------------
+
+    def reach(self) -> Mapping[Key, Any]:
+        """Count expected visits to each state, by the player to move; a fair coin says who starts.
+
+        Where no position recurs these are probabilities.
+        """
+        found: dict[Key, Any] = defaultdict(int)
+        for player in (0, 1):
+            found[player, State(0, 0)] = Fraction(1, 2)
+        for total in range(2 * self.play.goal - 1):
+            here = [key for key in found if key[1].own + key[1].opponent == total]
+            together = self._together(here)
+            if any(together.values()):
+                self._recurring_reach(found, together)
+            for key in together:
+                player, state = key
+                for dice, weight in self._rolls(key):
+                    for branch in self.play.branches(state, dice):
+                        following = self._next(player, branch)
+                        if branch.winner is None and following not in together:
+                            found[following] += found[key] * weight * self._chance(branch)
+        return found
+
+    def _recurring_reach(self, found: dict[Key, Any], together: Mapping[Key, set[Key]]) -> None:
+        self._refuse_the_endless(together)
+        index = {key: place for place, key in enumerate(together)}
+        kind = object if self._exact else float
+        matrix = np.zeros((len(index), len(index)), kind)
+        for key, row in index.items():
+            matrix[row, row] += 1
+            for dice, weight in self._rolls(key):
+                for branch in self.play.branches(key[1], dice):
+                    following = self._next(key[0], branch)
+                    if branch.winner is None and following in index:
+                        matrix[index[following], row] -= weight * self._chance(branch)
+        inflow = np.array([found.get(key, 0) for key in index], kind)
+        found.update(zip(index, solve_linear(matrix, inflow), strict=True))
+
+    def expected_turns(self, player: int, state: State) -> Any:
+        """Count the turns still to come of both players together, `player` to move."""
+        return self._turns_from((player, state))
+
+    def _turns_from(self, key: Key) -> Any:
+        if key not in self._turns:
+            self._settle(self._turns, self._turns_from, key, turns=True)
+        return self._turns[key]
+
+
+def arrays(play: Play, of: Callable[[State], Any]) -> NDArray[np.float64]:
+    """Tabulate a function of the state, shape (G, G, H, ...)."""
+    found = np.array([of(state) for state in play.states()], dtype=np.float64)
+    return found.reshape(play.goal, play.goal, -1, *found.shape[1:])
+
+
+def counterfactual(
+    play: Play, a: Any, b: Any, *, own_reach: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Counterfactual value of every roll (G, G, K) of player 0, and the weights' sum (G, G).
+
+    Hidden states are weighted by their reach, with or without the player's own rolls.
+    """
+    goal = play.goal
+    match = Match(play, a, b)
+    anything = np.ones((goal, goal, len(play.rolls())))
+    weights = (match if own_reach else Match(play, anything, b)).reach()
+    values = np.zeros_like(anything)
+    infoset_reach = np.zeros((goal, goal))
+    for (player, state), weight in weights.items():
+        if player == 0:
+            infoset_reach[state[:2]] += float(weight)
+            for dice in play.rolls():
+                values[(*state[:2], dice)] += float(weight) * match.action_value(0, state, dice)
+    return values, infoset_reach
+
+
+def reachable_cells(play: Play, b: Any) -> list[tuple[int, int]]:
+    """Cells at which player 0 can come to move, whatever player 0 does."""
+    anything = np.full((play.goal, play.goal, len(play.rolls())), 1.0 / len(play.rolls()))
+    weights = Match(play, anything, b).reach()
+    return sorted(
+        {state[:2] for (player, state), weight in weights.items() if player == 0 < weight}
+    )
+
+
+def every_matrix_wins(
+    play: Play, b: Any
+) -> tuple[list[tuple[int, int]], NDArray[np.int64], NDArray[np.float64]]:
+    """Win rate of every matrix there is, against a policy.
+
+    Returns
+    -------
+    cells : list of n cells
+        Those that matter; what a matrix says elsewhere never does.
+    rolls : int (m, n)
+        The m = K ** n matrices, by cell.
+    rates : float (m,)
+    """
+    number = len(play.rolls())
+    cells = reachable_cells(play, b)
+    rolls = np.array(list(product(play.rolls(), repeat=len(cells))))
+    policy = np.zeros((play.goal, play.goal, number, len(rolls)))
+    policy[:, :, 0] = 1.0
+    for cell, chosen in zip(cells, rolls.T, strict=True):
+        policy[cell] = np.equal.outer(np.arange(number), chosen)
+    return cells, rolls, np.asarray(Match(play, policy, b).win_rate()[0])

@@ -1,0 +1,232 @@
+"""What a turn can do, from the rules' text: the order of events, and what is remembered.
+
+A turn from scores s and o goes
+
+1. points of the roll, or of no dice; prime points become the next prime;
+2. Feral Hogs' bonus, which is not part of the points; points and bonus raise s;
+3. Piggy Back: points of 0 raise o by the number of dice;
+4. Square Swine, then the landing: s may become another score;
+5. More Boar looks at both scores as they are now;
+6. the swap looks at them too, and may make them trade places;
+7. the goal: whoever has it wins;
+8. Time Trot.
+
+The turn is over unless 5 or 8 give another. Memory stays with its player, swap or not. The text
+does not say who wins if both players have the goal, which no edition allows: here the higher score,
+and the mover if they are equal.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, is_dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from tests.twin.parts import (
+    LANDINGS,
+    MORE_BOAR,
+    SWAPS,
+    ZERO_DICE,
+    points_of_rolls,
+    prime_boost,
+    square_swine,
+)
+
+SWITCHES: dict[str, Any] = {
+    "goal": 100,
+    "max_dice": 10,
+    "sides": 6,
+    "zero_dice": "ten_minus_ones_plus_tens",
+    "pig_out": 1,
+    "prime_boost": False,
+    "hog_wild": False,
+    "feral_hogs": "none",
+    "square_swine": False,
+    "landing": "none",
+    "piggy_back": False,
+    "swap": "none",
+    "more_boar": "none",
+    "time_trot": False,
+    "time_trot_period": 8,
+    "extra_turn_sides": None,
+}
+"""Every switch, with what it is if nothing is said."""
+
+
+class Memory(NamedTuple):
+    """What the rules remember, for the player to move."""
+
+    turn: int = 0
+    extra: int = 0
+    own: int = 0
+    opponent: int = 0
+
+
+class State(NamedTuple):
+    """All that matters to the player to move."""
+
+    own: int
+    opponent: int
+    memory: tuple[int, int, int, int] = Memory()
+
+
+class Landing(NamedTuple):
+    """Scores after everything, who has won (0 the mover, 1 the opponent), and More Boar."""
+
+    score: int
+    opponent: int
+    winner: int | None
+    again: bool
+
+
+class Branch(NamedTuple):
+    """One way in which a turn can end."""
+
+    chance: Fraction
+    points: int
+    winner: int | None
+    """0 the mover, 1 the opponent, None while the game goes on."""
+    state: State
+    """Of whoever moves next; meaningless once the game is over."""
+    again: bool
+
+
+def switches(rules: Any) -> dict[str, Any]:
+    """Complete a mapping of switches, or a dataclass whose fields are switches."""
+    given = asdict(rules) if is_dataclass(rules) and not isinstance(rules, type) else dict(rules)
+    given.pop("name", None)
+    strange = {name: value for name, value in given.items() if name not in SWITCHES}
+    if any(strange.values()):
+        raise ValueError(f"twin: {strange}; allowed: {', '.join(SWITCHES)}")
+    return SWITCHES | {name: value for name, value in given.items() if name in SWITCHES}
+
+
+class Play:
+    """What turns can do in one game."""
+
+    def __init__(self, rules: Any) -> None:
+        self.on: Mapping[str, Any] = switches(rules)
+        self.goal: int = self.on["goal"]
+        self._known: dict[tuple[State, int], list[Branch]] = {}
+        self._stay: dict[tuple[State, int], list[Branch]] = {}
+        self.land = cache(self._land)
+
+    def rolls(self) -> range:
+        return range(self.on["max_dice"] + 1)
+
+    # --- one turn, event by event -----------------------------------------------------------------
+
+    def sides(self, state: State) -> int:
+        """Count the sides of the dice: those of extra turns come before Hog Wild's."""
+        _, extra, _, _ = state.memory
+        if extra and self.on["extra_turn_sides"] is not None:
+            return int(self.on["extra_turn_sides"])
+        if self.on["hog_wild"] and (state.own + state.opponent) % 7 == 0:
+            return 4
+        return int(self.on["sides"])
+
+    def points(self, state: State, dice: int) -> dict[int, Fraction]:
+        """Give the probability of each number of points."""
+        if dice == 0:
+            own_way = ZERO_DICE[self.on["zero_dice"]]
+            found = {own_way(state.own, state.opponent): Fraction(1)}
+        else:
+            found = points_of_rolls(dice, self.sides(state), self.on["pig_out"])
+        if not self.on["prime_boost"]:
+            return found
+        boosted: dict[int, Fraction] = {}
+        for points, chance in found.items():
+            boosted[prime_boost(points)] = boosted.get(prime_boost(points), Fraction(0)) + chance
+        return boosted
+
+    def bonus(self, memory: tuple[int, int, int, int], dice: int) -> int:
+        last = memory[2]
+        return 3 if self.on["feral_hogs"] != "none" and abs(dice - last) == 2 else 0
+
+    def gift(self, dice: int, points: int) -> int:
+        return dice if self.on["piggy_back"] and points == 0 else 0
+
+    def _land(self, score: int, opponent: int) -> Landing:
+        if self.on["square_swine"]:
+            score = square_swine(score)
+        score = LANDINGS[self.on["landing"]](score, opponent)
+        again = MORE_BOAR[self.on["more_boar"]](score, opponent)
+        if SWAPS[self.on["swap"]](score, opponent):
+            score, opponent = opponent, score
+        winner = None
+        if score >= self.goal or opponent >= self.goal:
+            winner = 0 if score >= opponent else 1
+        return Landing(score, opponent, winner, again and winner is None)
+
+    def trots(self, memory: tuple[int, int, int, int], dice: int) -> bool:
+        turn, extra, _, _ = memory
+        return bool(self.on["time_trot"]) and not extra and turn == dice
+
+    # --- memory -----------------------------------------------------------------------------------
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Count the turn numbers, kinds of turn and own records that can matter."""
+        dice = self.on["max_dice"]
+        turns = self.on["time_trot_period"] if self.on["time_trot"] else 1
+        other_dice = self.on["extra_turn_sides"] not in {None, self.on["sides"]}
+        extras = 2 if self.on["time_trot"] or other_dice else 1
+        # Points of more than dice + 2 are no two away from any roll: one class.
+        return (
+            turns,
+            extras,
+            {"none": 1, "points": dice + 4, "dice": dice + 1}[self.on["feral_hogs"]],
+        )
+
+    def memories(self) -> list[Memory]:
+        turns, extras, records = self.sizes()
+        parts = (range(turns), range(extras), range(records), range(records))
+        return [Memory(*values) for values in product(*parts)]
+
+    def after(
+        self, memory: tuple[int, int, int, int], dice: int, points: int, again: bool
+    ) -> Memory:
+        """Say what whoever moves next remembers."""
+        turns, extras, records = self.sizes()
+        turn, _, _, opponent = memory
+        noted = {"none": 0, "points": points, "dice": dice}[self.on["feral_hogs"]]
+        noted = min(noted, records - 1)
+        following = (turn + 1) % turns
+        if again:
+            return Memory(following, extras - 1, noted, opponent)
+        return Memory(following, 0, opponent, noted)
+
+    # --- all of it --------------------------------------------------------------------------------
+
+    def branches(self, state: State, dice: int) -> list[Branch]:
+        """List what can come of rolling this many dice."""
+        if (state, dice) not in self._known:
+            self._known[state, dice] = list(self._branches(state, dice))
+        return self._known[state, dice]
+
+    def staying(self, state: State, dice: int) -> list[Branch]:
+        """List the branches that leave the sum of scores as it is."""
+        if (state, dice) not in self._stay:
+            total = state.own + state.opponent
+            self._stay[state, dice] = [
+                branch
+                for branch in self.branches(state, dice)
+                if branch.winner is None and branch.state.own + branch.state.opponent == total
+            ]
+        return self._stay[state, dice]
+
+    def _branches(self, state: State, dice: int) -> Iterator[Branch]:
+        own, opponent, memory = state
+        for points, chance in self.points(state, dice).items():
+            gained = points + self.bonus(memory, dice)
+            there = self.land(own + gained, opponent + self.gift(dice, points))
+            again = there.winner is None and (there.again or self.trots(memory, dice))
+            after = self.after(memory, dice, points, again)
+            mine, theirs = there.score, there.opponent
+            following = State(mine, theirs, after) if again else State(theirs, mine, after)
+            yield Branch(chance, points, there.winner, following, again)
+
+    def states(self) -> list[State]:
+        """List every hidden state, reachable or not, in the order of scores, then of memory."""
+        scores, memories = range(self.goal), self.memories()
+        return [State(*cell, memory) for cell in product(scores, scores) for memory in memories]
