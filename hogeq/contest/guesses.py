@@ -8,7 +8,7 @@ from hogeq.baselines.diagonals import countable
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.beliefs import total_variation
-from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.hidden import check_position, reach
 from hogeq.model.game import Game
 from hogeq.support.aliases import Floats
 
@@ -69,8 +69,9 @@ def memory_at(
     UnreachedError
         If play never comes to the position.
     ValueError
-        If a strategy is malformed.
+        If a strategy is malformed, or a score is not from 0 to the goal less 1.
     """
+    check_position(game, score, opponent)
     state_reach = reach(game, strategy, against)[score, opponent]
     cell_reach = float(state_reach.sum())
     if cell_reach <= 0.0:

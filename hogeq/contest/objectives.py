@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hogeq.contest.tournament import WIN
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import shown
 
 Objective = Literal["mean", "beaten"]
 
@@ -79,4 +80,4 @@ Score = MeanWins | SmoothWins | Shortfall
 def check_objective(objective: str) -> None:
     """Raise a ValueError unless this is an objective."""
     if objective not in OBJECTIVES:
-        raise ValueError(f"objective: {objective!r}; allowed: {', '.join(OBJECTIVES)}")
+        raise ValueError(f"objective: {shown(objective)}; allowed: {', '.join(OBJECTIVES)}")

@@ -23,6 +23,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import shown
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Share, check
 from hogeq.support.progress import phase, tell_steps
@@ -235,7 +236,7 @@ def answer_below(
         If something is malformed or out of range.
     """
     if not 0.5 <= cap <= 1.0:
-        raise ValueError(f"cap: {cap!r}; allowed: win rates from 0.5 to 1")
+        raise ValueError(f"cap: {shown(cap)}; allowed: win rates from 0.5 to 1")
     judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps)
     tried: list[Point] = []
     with phase("keeping below the cap", 2 + BISECTIONS, "points") as told:

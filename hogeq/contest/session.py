@@ -19,6 +19,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, dice_sides, play_turn
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import shown
 from hogeq.support.parameters import Natural, check
 
 YOU, ENGINE = 0, 1
@@ -161,7 +162,7 @@ class Session:
 
     def __init__(self, game: Game, engine: Engine, first: First = "coin", seed: int = 0) -> None:
         if first not in {*PLAYERS, "coin"}:
-            raise ValueError(f"first: {first!r}; allowed: you, engine, coin")
+            raise ValueError(f"first: {shown(first)}; allowed: you, engine, coin")
         check(Natural, seed=seed)
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
@@ -250,9 +251,9 @@ class Session:
         """
         if not self.yours:
             reason = "the game is over" if self.over else "the engine is to move"
-            raise ValueError(f"dice: {dice!r}, but {reason}")
+            raise ValueError(f"dice: {shown(dice)}, but {reason}")
         if type(dice) is not int or dice not in self.legal:
-            raise ValueError(f"dice: {dice!r}; allowed: 0 to {self.game.rules.max_dice}")
+            raise ValueError(f"dice: {shown(dice)}; allowed: 0 to {self.game.rules.max_dice}")
         return self._play(dice, self._random(self.situation.turns + 1))
 
     def engine_turn(self) -> PlayedTurn:

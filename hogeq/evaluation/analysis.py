@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.hidden import belief, hidden_action_values
+from hogeq.evaluation.hidden import belief, check_position, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import Game
 from hogeq.rules.memory import Memory
@@ -80,8 +80,8 @@ def analyze(
     UnreachedError
         If a belief is needed and play never comes to the position.
     ValueError
-        If the strategy is malformed, or `memory` is none of the game's, or a score out of range in
-        optimal play.
+        If the strategy is malformed, or `memory` is none of the game's, or a score is not from 0 to
+        the goal less 1.
 
     Examples
     --------
@@ -91,6 +91,7 @@ def analyze(
     >>> analyze(compile_game(rules), 0, 0).rolls[0]
     RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
     """
+    check_position(game, score, opponent)
     source: MemorySource = (
         "given" if memory is not None else "start" if strategy is None else "belief"
     )

@@ -10,6 +10,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.strategies.policies import policies_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import shown
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
 """How hidden states are weighted: see :func:`action_values`."""
@@ -76,7 +77,7 @@ def action_values(
     array([1. , 0.5])
     """
     if weight not in get_args(RegretWeight):
-        raise ValueError(f"weight: {weight!r}; allowed: {', '.join(get_args(RegretWeight))}")
+        raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
     policies = policies_of(game, policy, policy if opponent is None else opponent)
     return counterfactual_values(shared_workspace(game, 2), policies, weight).values
 

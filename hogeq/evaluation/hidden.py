@@ -7,6 +7,7 @@ from hogeq.model.game import Game
 from hogeq.model.workspace import Workspace
 from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
 
 
 def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
@@ -175,6 +176,8 @@ def belief(
     ------
     StrategyError
         If a strategy is malformed.
+    ValueError
+        If a score is not from 0 to the goal less 1.
 
     Examples
     --------
@@ -186,9 +189,18 @@ def belief(
     >>> game.memories[belief.argmax()], round(float(belief.max()), 3)
     (Memory(turn=0, extra=0, own=1, opponent=1), 0.711)
     """
+    check_position(game, score, opponent)
     weights = reach(game, a, b)[score, opponent]
     total = weights.sum()
     return None if total <= 0.0 else weights / total
+
+
+def check_position(game: Game, score: int, opponent: int) -> None:
+    """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
+    for name, points in (("score", score), ("opponent", opponent)):
+        whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
+        if not (whole and 0 <= points < game.goal):
+            raise ValueError(refusal(name, points, f"whole numbers from 0 to {game.goal - 1}"))
 
 
 def _played(game: Game, policy: Floats, b: ArrayLike | None) -> Workspace:

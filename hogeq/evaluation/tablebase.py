@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluation.full_memory import remembering_win_rate
+from hogeq.evaluation.hidden import check_position
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
 
 Rolls = NDArray[np.int8]
 
@@ -101,10 +101,7 @@ class Tablebase:
         ValueError
             If a score is out of range.
         """
-        for name, points in (("score", score), ("opponent", opponent)):
-            if not 0 <= points < self.game.goal:
-                allowed = f"whole numbers from 0 to {self.game.goal - 1}"
-                raise ValueError(refusal(name, points, allowed))
+        check_position(self.game, score, opponent)
         return self._work.hidden_values(score, opponent)
 
     def against(self, strategy: ArrayLike) -> WinRate:

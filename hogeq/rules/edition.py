@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field
 
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.support.messages import nearest, refusal, unknown_key
+from hogeq.support.messages import nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import ParameterError, one_of, parameters
 
 _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
@@ -259,7 +259,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
 def _edition(name: object) -> Rules:
     if not isinstance(name, str) or name not in EDITIONS:
         allowed = ", ".join(EDITIONS) + nearest(name, EDITIONS)
-        raise ValueError(f"rules: unknown edition {name!r}; allowed: {allowed}")
+        raise ValueError(f"rules: unknown edition {shown(name)}; allowed: {allowed}")
     return EDITIONS[name]
 
 

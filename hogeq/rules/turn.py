@@ -23,6 +23,7 @@ from hogeq.rules.parts import (
     prime_boost,
     square_swine,
 )
+from hogeq.support.messages import shown
 
 
 class Landing(NamedTuple):
@@ -226,4 +227,4 @@ def play_turn(
 
 def _check(what: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise ValueError(f"turn: {what} is {value!r}; allowed: {low} to {high}")
+        raise ValueError(f"turn: {what} is {shown(value)}; allowed: {low} to {high}")

@@ -2,6 +2,8 @@
 
 import dataclasses
 import io
+import math
+import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +17,11 @@ from hogeq.runs.metrics import COLUMNS, Metrics, metrics_row
 from hogeq.support.messages import one_line
 
 _STATE: Final = "state."
+
+_HEADERS: Final[dict[tuple[int, ...], Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +150,7 @@ def unpacked(
 
 def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
     try:
+        _require_plain(data)
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             # A member that is no array comes as bytes.
             found = {name: archive[name] for name in archive.files}
@@ -152,6 +160,24 @@ def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
         raise ResultsError(
             f"{path} is truncated or not a checkpoint: {_why(error)}; --overwrite starts anew"
         ) from error
+
+
+def _require_plain(data: bytes) -> None:
+    """Refuse what would take more memory than its bytes do, with a `ValueError`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("it is compressed, which no run does")
+        if sum(member.file_size for member in members) > len(data):
+            raise ValueError("its members overlap")
+        for member in members:
+            with archive.open(member) as file:
+                if file.read(6) != np.lib.format.MAGIC_PREFIX:
+                    continue  # no array, and not read as one
+                read = _HEADERS[tuple(file.read(2))]
+                shape, _, dtype = read(file)
+                if math.prod(shape) * dtype.itemsize > member.file_size:
+                    raise ValueError("an array ends before its shape says")
 
 
 def _why(error: BaseException) -> str:

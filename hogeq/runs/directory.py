@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from numpy.typing import NDArray
 
@@ -23,6 +23,10 @@ from hogeq.runs.locks import LOCK_FILE, lock
 from hogeq.runs.manifest import manifest_text, readable_manifest
 from hogeq.runs.metrics import COLUMNS, Metrics
 from hogeq.support import files
+from hogeq.support.messages import shown
+
+MAX_CHECKPOINT: Final = 1 << 36
+"""Size of the largest checkpoint read: more than any machine holds."""
 
 
 class RunDirectory:
@@ -56,7 +60,7 @@ class RunDirectory:
         """
         path = Path(root) / name
         if not name or name in {".", ".."} or Path(name).name != name:
-            raise ResultsError(f"a run cannot be named {name!r}: it names one folder")
+            raise ResultsError(f"a run cannot be named {shown(name)}: it names one folder")
         with reported(path, "made"):
             Path(root).mkdir(parents=True, exist_ok=True)
             try:
@@ -188,7 +192,7 @@ class RunDirectory:
         if not path.exists():
             return None
         with reported(path, "read"):
-            data = path.read_bytes()
+            data = files.read_whole(path, MAX_CHECKPOINT)
         return unpacked(data, path, solver, fingerprint, like, grows)
 
     def manifest(self) -> dict[str, Any]:

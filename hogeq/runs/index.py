@@ -14,6 +14,9 @@ from hogeq.runs.locks import is_held
 from hogeq.runs.manifest import config_in_manifest, finite, read_manifest
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.yaml import read_yaml
+from hogeq.support.messages import one_line, shown
+
+_KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
 
 CUT_OFF: Final = "cut off"
 """Status of a run whose process ended without noting it."""
@@ -269,6 +272,8 @@ def _edition(config: Mapping[str, Any]) -> str | None:
 
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in tree.items():
+        if len(above) + len(str(key)) > _KEY_LENGTH:
+            raise TypeError(f"{one_line(f'{above}{key}', 60)}: no config has a key as long")
         if isinstance(value, Mapping):
             yield from _flat(value, f"{above}{key}.")
         else:
@@ -282,8 +287,8 @@ def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _known(kind: type[Any], value: object) -> Any:
     """Give a value of the type that it must have; None stays None."""
-    if kind is float and isinstance(value, int):
+    if kind is float and isinstance(value, int) and value.bit_length() < 1024:
         value = float(value)
     if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
         return value
-    raise TypeError(f"got {value!r}, where {kind.__name__} must be")
+    raise TypeError(f"got {shown(value)}, where {kind.__name__} must be")

@@ -1,6 +1,7 @@
 """One process writes a folder at a time."""
 
 import io
+import os
 import sys
 import time
 from pathlib import Path
@@ -53,8 +54,12 @@ def is_held(path: str | Path) -> bool:
     if sys.platform == "win32":
         return False
     try:
-        with (Path(path) / LOCK_FILE).open("rb") as handle:
+        # A pipe in its place is not waited for.
+        handle = os.open(Path(path) / LOCK_FILE, os.O_RDONLY | os.O_NONBLOCK)
+        try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        finally:
+            os.close(handle)
     except BlockingIOError:
         return True
     except OSError:

@@ -4,10 +4,17 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hogeq.runs.errors import ResultsError, reported
 from hogeq.runs.filenames import CONFIG, MANIFEST
+from hogeq.support.files import read_whole
+
+MAX_BYTES: Final = 1 << 20
+"""Size of the largest manifest read; a run writes some thousand."""
+
+MAX_DEPTH: Final = 50
+"""Most lists and mappings within each other."""
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:
@@ -25,14 +32,30 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     with reported(path, "read"):
-        data = path.read_bytes()
+        data = read_whole(path, MAX_BYTES)
     try:
         found = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultsError(f"{path} is truncated or not JSON") from error
+    if _is_deep(found):
+        raise ResultsError(f"{path} is not what a run writes: nested too deeply")
     if not isinstance(found, dict):
         raise ResultsError(f"{path} is not what a run writes: no mapping in it")
     return found
+
+
+def _is_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            part
+            for whole in level
+            if isinstance(whole, dict | list)
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def readable_manifest(folder: Path) -> dict[str, Any]:

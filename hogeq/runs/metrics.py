@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from hogeq.runs.errors import ResultsError, reported
+from hogeq.support.files import read_whole
+from hogeq.support.messages import one_line
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +41,9 @@ class Metrics:
     purified_attack: float
 
 
+MAX_BYTES: Final = 1 << 26
+"""Size of the largest `metrics.csv` read: half a million lines."""
+
 COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
 
 
@@ -53,9 +58,10 @@ def read_metrics(path: str | Path) -> list[Metrics]:
     path = Path(path)
     with reported(path, "read"):
         try:
-            lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+            text = read_whole(path, MAX_BYTES).decode()
+            lines = list(csv.reader(text.splitlines()))
         except (UnicodeDecodeError, csv.Error) as error:
-            raise ResultsError(f"{path}: not a table of metrics: {error}") from error
+            raise ResultsError(f"{path}: not a table of metrics: {one_line(error)}") from error
     if not lines or tuple(lines[0]) != COLUMNS:
         raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")
     rows = []

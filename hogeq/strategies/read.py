@@ -41,6 +41,7 @@ from hogeq.strategies.arrays import (
 )
 from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line, shown, shown_path
 
 MAX_BYTES: Final = 64 * 2**20
@@ -58,7 +59,9 @@ IN_FOLDER: Final = "matrix.csv"
 
 _MEMBERS: Final = ("matrix.npy", "policy.npy")  # of an .npz file
 
-_HEADER_BYTES: Final = 2**16  # of an .npy file
+_HEADER_BYTES: Final = 2**12  # of an .npy file
+
+_KEY_LENGTH: Final = 40  # of an object's keys, in characters
 
 
 def read_strategy(
@@ -206,10 +209,9 @@ def file_size(path: Path, most: int = MAX_BYTES) -> int:
 
 
 def _read_bytes(path: Path, most: int) -> bytes:
-    size = file_size(path, most)
+    file_size(path, most)
     try:
-        with path.open("rb") as file:
-            return file.read(size)
+        return read_whole(path, most)
     except OSError as error:
         raise StrategyError(f"{shown_path(path)}: cannot be read: {error.strerror}") from error
 
@@ -275,7 +277,8 @@ def _parse_json(text: str, goal: int, name: str) -> list[Any]:
 def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
     cells: dict[tuple[int, int], Any] = {}
     for key, value in entries.items():
-        scores = re.fullmatch(
+        # The pattern takes quadratic time where spaces are many.
+        scores = len(key) <= _KEY_LENGTH and re.fullmatch(
             r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*", key
         )
         cell = (int(scores[1]), int(scores[2])) if scores else (goal, goal)

@@ -1,8 +1,10 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and read whole or refused."""
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +54,29 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
+    """Read a regular file of at most `most` bytes; anything else is refused and not waited for.
+
+    Raises
+    ------
+    OSError
+        It cannot be read; it is a pipe, a device, a socket or a folder; it is larger (EFBIG).
+    """
+    # Not to wait for whoever might write into a pipe. What was opened is asked what it is, since
+    # what stands at a path may change.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:  # noqa: PTH123 - a descriptor
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "is not a file", os.fspath(path))
+        if found.st_size > most:
+            raise OSError(errno.EFBIG, f"is larger than {most} bytes", os.fspath(path))
+        data = file.read(found.st_size + 1)
+    if len(data) > found.st_size:
+        raise OSError(errno.EBUSY, "grew while it was read", os.fspath(path))
+    return data
 
 
 def _sync_folder(folder: Path) -> None:

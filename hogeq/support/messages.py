@@ -2,15 +2,39 @@
 
 import difflib
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 MOST: Final = 200
 """Most characters of what a message quotes."""
 
-_SHOWN: Final = reprlib.Repr()
-_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 60
+LONGEST_WORD: Final = 100
+"""Characters of a word that is compared with those known; no known one has as many."""
+
+
+class _Shown(reprlib.Repr):
+    """Writes values by walking a few of their parts: the time taken has a bound, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = 60
+
+    def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002 - reprlib's signature
+        # Python writes thousands of digits slowly, and more than 4300 not at all.
+        return f"<whole number of {x.bit_length()} bits>" if x.bit_length() > 200 else repr(x)
+
+    def repr_bytes(self, x: bytes, level: int) -> str:
+        return self.repr_str(cast("Any", x), level)  # cut before it is written
+
+    def repr_instance(self, x: object, level: int) -> str:
+        if isinstance(x, Collection):
+            return f"<{type(x).__name__} of {len(x)}>"
+        return super().repr_instance(x, level)
+
+
+_SHOWN: Final = _Shown()
 
 
 def one_line(what: object, most: int = MOST) -> str:
@@ -52,7 +76,8 @@ def nearest(given: object, known: Iterable[str], cutoff: float = 0.0) -> str:
     if not isinstance(given, str | list):
         return ""
     by_lower = {name.lower(): name for name in sorted(known)}
-    found = difflib.get_close_matches(str(given).lower(), by_lower, n=1, cutoff=cutoff)
+    word = given[:LONGEST_WORD] if isinstance(given, str) else shown(given)
+    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
     return f"; nearest: {by_lower[found[0]]}" if found else ""
 
 
@@ -83,7 +108,8 @@ def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> 
         The key and its value.
     known : iterable of str
     """
-    where = one_line(f"{path}.{key}" if path else key)
+    word = key if isinstance(key, str) else shown(key)
+    where = one_line(f"{path}.{word}" if path else word)
     names = sorted(known)
     return (
         f"{where}: unknown key, given {shown(given)}; allowed: {', '.join(names)}"
@@ -97,5 +123,5 @@ def missing(path: str, allowed: str) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    text = "".join(char if char.isprintable() else "?" for char in text)
-    return text if len(text) <= most else text[: most - 3] + "..."
+    cut = text if len(text) <= most else text[: most - 3] + "..."
+    return "".join(char if char.isprintable() else "?" for char in cut)

@@ -38,6 +38,7 @@ from queue import SimpleQueue
 from threading import local as thread_local
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from hogeq.support.messages import shown
 from hogeq.support.parameters import Count, check
 from hogeq.support.plugins import loaded, run_with
 
@@ -430,7 +431,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     elif address != on and address.rpartition(":")[2].isdecimal():
         have = _cluster(address)
     else:
-        raise ExecutorError(f"--on: got {on!r}; allowed: {ALLOWED}")
+        raise ExecutorError(f"--on: got {shown(on)}; allowed: {ALLOWED}")
     with have as found, _choosing(found, threads):
         yield found
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.shell import BadInputError, JsonOption, emit, refusing, table
+from hogeq.support.messages import shown
 
 if TYPE_CHECKING:
     from hogeq.runs.index import RunRecord
@@ -62,7 +63,7 @@ def runs(
     from hogeq.runs import index
 
     if sort not in index.KEYS:
-        raise BadInputError(f"--sort: got {sort!r}; allowed: {', '.join(index.KEYS)}")
+        raise BadInputError(f"--sort: got {shown(sort)}; allowed: {', '.join(index.KEYS)}")
     wanted = [_pair(item) for item in where or ()]
     with refusing():
         found, broken = index.find_runs(root)

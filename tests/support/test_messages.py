@@ -1,0 +1,58 @@
+"""Messages: what they show is bounded, and so is the work of showing it."""
+
+import time
+from typing import Any
+
+import pytest
+
+from hogeq.support.messages import nearest, one_line, refusal, shown, unknown_key
+
+
+def bomb(levels: int = 40) -> list[Any]:
+    """Nine to the power of `levels` texts, in a few hundred objects."""
+    value: list[Any] = ["x"] * 9
+    for _ in range(levels):
+        value = [value] * 9
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        bomb(),
+        {"a": bomb()},
+        (bomb(), bomb()),
+        {"a" * 2**20: "b" * 2**20},
+        "a" * 2**20,
+        b"a" * 2**20,
+        10**100_000,
+        -(2**10_000_000),
+        range(10**9),
+        {str(n): n for n in range(10**5)}.keys(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_huge_is_shown_at_once(value: object) -> None:
+    start = time.perf_counter()
+    for text in (shown(value), refusal("a", value, "b", ["c"]), unknown_key("a", "b", value, "c")):
+        assert text.isascii()
+        assert len(text) < 300
+    assert len(nearest(value, ["x"])) < 30
+    assert time.perf_counter() - start < 1
+
+
+def test_what_is_small_is_shown_as_python_writes_it() -> None:
+    for value in (5, -0.5, "a", b"a", None, True, [1, "b"], {"a": [1]}, (1,), 10**30):
+        assert shown(value) == repr(value)
+
+
+def test_a_list_that_holds_itself() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert shown(value) == "[[[[...]]]]"
+
+
+def test_one_line_of_anything() -> None:
+    assert one_line("a\n\tb\x1b[2J\ud800") == "a b?[2J?"
+    assert len(one_line("ab" * 10**6)) == 200
+    assert one_line(ValueError()) == "ValueError"
