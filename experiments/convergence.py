@@ -1,23 +1,30 @@
-"""Exploitability against iterations and against seconds, for every solver.
+"""Exploitability against seconds of solving, for every solver.
 
     python experiments/convergence.py --edition su20
     python experiments/convergence.py --edition su21
+    python experiments/convergence.py --edition su20 --curves results/convergence_su20.csv
 
 Each solver gets its iterations and a limit of processor seconds spent solving, whichever ends
 first; after 1, 2, 3, 5, 8, ... iterations its policy is attacked. Prints a Markdown table of where
-each solver stood at its best and at its end, and writes results/convergence_EDITION.md and .png.
+each solver stood at its best and at its end, and writes results/convergence_EDITION.md, the curves
+as .csv and .png. With --curves nothing is computed: the figure is drawn from such a .csv.
 """
 
+import csv
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from common import Points, arguments, draw, publish, small_game
+import numpy as np
+from common import arguments, publish, small_game
 
+from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.runs.runner import schedule
 from hogeq.solvers import SOLVERS
+from hogeq.support.files import replacing
 
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "cfr": ("cfr", {"average_weight": "reach"}),
@@ -35,6 +42,40 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "dynamic": ("dynamic", {}),
 }
 
+AGAINST_RESPONDERS = ("cfr_br", "bundle", "fictitious", "double_oracle")
+
+# The first eight are of Okabe and Ito, "Color universal design" (2008), yellow left out, the others
+# of Paul Tol's muted scheme. None is used twice.
+COLOURS = {
+    "dcfr": "#0072B2",
+    "dcfr, tuned": "#56B4E9",
+    "cfr_plus": "#D55E00",
+    "pcfr_plus": "#E69F00",
+    "mirror": "#009E73",
+    "cfr": "#000000",
+    "linear": "#CC79A7",
+    "dynamic": "#999999",
+    "fsicfr": "#8C564B",
+    "cfr_br": "#332288",
+    "bundle": "#AA3377",
+    "fictitious": "#117733",
+    "double_oracle": "#999933",
+}
+
+LEAST = 1e-9  # exploitability that is drawn where none was found
+
+
+class Point(NamedTuple):
+    """A solver on its way."""
+
+    iteration: int
+    seconds: float
+    attack: float
+    bound: float
+
+
+Curves = dict[str, list[Point]]
+
 
 def main() -> None:
     """Print and write the table, draw the figure."""
@@ -49,33 +90,35 @@ def main() -> None:
         anneal_steps=40,
         kicks=10,
         solvers=tuple(PARAMETERS),
+        curves="",
     )
+    name = f"convergence_{given.edition}"
+    if given.curves:
+        draw(read(Path(given.curves)), given.out / f"{name}.png")
+        return
     game = small_game(given.edition, given.goal, given.dice)
     budget = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
-    by_iteration: dict[str, Points] = {}
-    by_second: dict[str, Points] = {}
+    curves: Curves = {}
     rows = []
-    for name in given.solvers:
-        curve = trace(game, *PARAMETERS[name], given.iterations, given.seconds, budget)
-        by_iteration[name] = [(done, max(won - 0.5, 1e-9)) for done, _, won, _ in curve]
-        by_second[name] = [(seconds, max(won - 0.5, 1e-9)) for _, seconds, won, _ in curve]
-        best, last = min(curve, key=lambda point: point[2]), curve[-1]
+    for solver in given.solvers:
+        curve = trace(game, *PARAMETERS[solver], given.iterations, given.seconds, budget)
+        curves[solver] = curve
+        best, last = min(curve, key=lambda point: point.attack), curve[-1]
         rows.append(
             [
-                name,
-                best[0],
-                f"{best[2]:.6f}",
-                last[0],
-                f"{last[1]:.1f}",
-                f"{last[2]:.6f}",
-                f"{last[3]:.6f}",
+                solver,
+                best.iteration,
+                f"{best.attack:.6f}",
+                last.iteration,
+                f"{last.seconds:.1f}",
+                f"{last.attack:.6f}",
+                f"{last.bound:.6f}",
             ]
         )
-    name = f"convergence_{given.edition}"
     header = ["solver", "best after", "attack", "iterations", "seconds", "attack", "bound"]
     publish(given.out, name, header, rows)
-    panels = {"iterations": by_iteration, "seconds of solving": by_second}
-    draw(given.out, name, panels, "attack found, win rate - 1/2")
+    write(curves, given.out / f"{name}.csv")
+    draw(curves, given.out / f"{name}.png")
 
 
 def trace(
@@ -85,7 +128,7 @@ def trace(
     iterations: int,
     limit: float,
     budget: SearchBudget,
-) -> list[tuple[int, float, float, float]]:
+) -> list[Point]:
     """Run a solver and give iterations, seconds, attack and bound on the way."""
     solver = SOLVERS[name](**parameters)
     solver.step(game, solver.init(game))  # what is compiled first does not count
@@ -100,10 +143,115 @@ def trace(
             done += 1
         policy = solver.average(game, state)
         found = attack(game, policy, budget).win_rate
-        curve.append((done, seconds, found, full_memory_bound(game, policy)))
+        curve.append(Point(done, seconds, found, full_memory_bound(game, policy)))
         if done < moment:
             break
     return curve
+
+
+def write(curves: Curves, path: Path) -> None:
+    """Write curves as a table, a line for each point."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["solver", *Point._fields])
+        for solver, curve in curves.items():
+            for point in curve:
+                seconds = f"{point.seconds:.3f}"
+                writer.writerow([solver, point.iteration, seconds, point.attack, point.bound])
+
+
+def read(path: Path) -> Curves:
+    """Read curves back."""
+    curves: Curves = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            point = Point(
+                int(row["iteration"]),
+                float(row["seconds"]),
+                float(row["attack"]),
+                float(row["bound"]),
+            )
+            curves.setdefault(row["solver"], []).append(point)
+    return curves
+
+
+def draw(curves: Curves, path: Path) -> None:
+    """Draw the attacks against the seconds: self-play, and solvers that answer responders."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    parts = {
+        "self-play": [name for name in curves if name not in AGAINST_RESPONDERS],
+        "against responders": [name for name in curves if name in AGAINST_RESPONDERS],
+    }
+    parts = {title: names for title, names in parts.items() if names}
+    figure = Figure(figsize=(4.8 * len(parts), 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(1, len(parts), sharey=True, squeeze=False)[0]
+    shown = np.array([point.attack - 0.5 for curve in curves.values() for point in curve])
+    shown = np.maximum(shown, LEAST)
+    for axes, (title, names) in zip(panels, parts.items(), strict=True):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for name in names:
+            axes.plot(
+                [max(point.seconds, 1e-3) for point in curves[name]],
+                [max(point.attack - 0.5, LEAST) for point in curves[name]],
+                color=COLOURS[name],
+                marker="o",
+                ms=2.5,
+                lw=1.3,
+            )
+        seconds = np.array([max(p.seconds, 1e-3) for name in names for p in curves[name]])
+        number_log_axis(axes.xaxis, seconds, 1.5)
+        number_log_axis(axes.yaxis, shown, 3.0)
+        axes.set_xlabel("processor seconds of solving")
+        axes.set_title(title, fontsize=11)
+        axes.grid(alpha=0.4, linewidth=0.4)
+    panels[0].set_ylabel("attack found (win rate $-$ 1/2)")
+    low, high = np.log10(panels[0].get_ylim())
+    for axes, names in zip(panels, parts.values(), strict=True):
+        ends = {name: max(curves[name][-1].attack - 0.5, LEAST) for name in names}
+        heights = {name: (np.log10(end) - low) / (high - low) for name, end in ends.items()}
+        for name, height in spread(heights, 0.05).items():
+            last = max(curves[name][-1].seconds, 1e-3), ends[name]
+            # From the line's end to its name beside the axes.
+            axes.annotate(
+                name,
+                last,
+                (1.03, height),
+                textcoords="axes fraction",
+                color=COLOURS[name],
+                fontsize=9,
+                va="center",
+                annotation_clip=False,
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": COLOURS[name],
+                    "lw": 0.6,
+                    "alpha": 0.6,
+                    "shrinkA": 0,
+                    "shrinkB": 2,
+                },
+            )
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=150, metadata={"Software": None})
+
+
+def spread(heights: dict[str, float], least: float) -> dict[str, float]:
+    """Move heights apart, in their order, until all are so far from their neighbours."""
+    names = sorted(heights, key=heights.__getitem__)
+    found = np.array([heights[name] for name in names])
+    steps = least * np.arange(len(names))
+    # Isotonic regression of what is left after equal steps: the least sum of squared moves.
+    blocks: list[list[float]] = []
+    for value in found - steps:
+        blocks.append([value, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (one, many), (two, more) = blocks[-2:]
+            blocks[-2:] = [[(one * many + two * more) / (many + more), many + more]]
+    level = np.concatenate([np.full(int(size), value) for value, size in blocks])
+    return dict(zip(names, (level + steps).tolist(), strict=True))
 
 
 if __name__ == "__main__":

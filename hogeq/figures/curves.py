@@ -1,6 +1,5 @@
 """Figures of how good strategies are: exploitability, intervals, the price of safety."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,6 +16,7 @@ from hogeq.figures.style import (
     PURIFIED,
     ROUNDING,
     TICK_SIZE,
+    number_log_axis,
     shortened,
     wrapped,
     write_figure,
@@ -25,6 +25,14 @@ from hogeq.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_SPREAD: Final = 0.6  # of a row: what its seeds take at most
+
+_APART: Final = 0.26  # of a row: between two seeds
+
+_UPPER: Final[dict[str, Any]] = {"marker": "s", "color": BOUND, "mfc": "white", "mew": 0.9}
+
+_LOWER: Final[dict[str, Any]] = {"marker": "o", "color": ATTACK, "mew": 0.0}
 
 _NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
 
@@ -49,7 +57,12 @@ class Measurement(Protocol):
         """Win rate of the attack found against the matrix."""
 
 
-def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str = "") -> None:
+def exploitability(
+    metrics: Sequence[Measurement],
+    path: str | Path,
+    title: str = "",
+    purified_bound: float | None = None,
+) -> None:
     """Draw the exploitability interval against the iterations, both axes logarithmic.
 
     Parameters
@@ -60,6 +73,9 @@ def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str 
         The PNG to write.
     title : str
         Drawn above the axes.
+    purified_bound : float, optional
+        Win rate of the responder with full memory against the last matrix. The line of the attacks
+        on the matrices is their lower bound; this is where it may reach at its end.
 
     Raises
     ------
@@ -76,16 +92,18 @@ def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str 
         for name in ("attack", "bound", "purified_attack")
     )
 
+    last = None if purified_bound is None else purified_bound - 0.5
+
     def draw(figure: "Figure") -> None:
         axes = figure.add_subplot()
         axes.set_xscale("log")
         axes.set_yscale("log")
-        between = "average policy, exploitability"
+        between = "average policy"
         axes.fill_between(iterations, attack, bound, color=BOUND, alpha=0.15, lw=0, label=between)
         for values, colour, style, label in (
-            (bound, BOUND, "s--", "its upper bound, full memory"),
-            (attack, ATTACK, "o-", "its lower bound, attack found"),
-            (purified, PURIFIED, "^:", "purified, attack found"),
+            (bound, BOUND, "s--", "its upper bound"),
+            (attack, ATTACK, "o-", "its attack found"),
+            (purified, PURIFIED, "^:", "purified: attack found"),
         ):
             axes.plot(
                 iterations,
@@ -96,19 +114,41 @@ def exploitability(metrics: Sequence[Measurement], path: str | Path, title: str 
                 lw=LINE_WIDTH,
                 ms=MARKER_SIZE,
             )
+        highest = _only_positive(np.array([np.nan if last is None else last]))
+        if np.isfinite(highest).all():
+            # The interval of the last matrix, beside that of the policy.
+            axes.plot(
+                [iterations[-1], iterations[-1]],
+                [purified[-1], highest[0]],
+                color=PURIFIED,
+                ls=":",
+                lw=LINE_WIDTH,
+                marker="v",
+                mfc="white",
+                markevery=[1],
+                ms=MARKER_SIZE + 1,
+                label="purified: upper bound",
+            )
         axes.set_xlabel("iterations")
         axes.set_ylabel("exploitability (win rate $-$ 1/2)")
         axes.set_title(wrapped(title))
-        _number_log_axes(axes, iterations, np.concatenate([attack, bound, purified]))
+        _number_log_axes(axes, iterations, np.concatenate([attack, bound, purified, highest]))
         # One checkpoint alone would get an axis from 0.1 iterations.
         axes.set_xlim(iterations[0] / 1.2, iterations[-1] * 1.2)
         axes.grid(which="major", linewidth=0.4, alpha=0.5)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
         axes.set_axisbelow(True)
         # Below the axes, where no curve can be.
-        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=TICK_SIZE)
+        figure.legend(
+            loc="outside lower center",
+            ncols=2,
+            frameon=False,
+            fontsize=TICK_SIZE,
+            labelspacing=0.2,
+            columnspacing=1.5,
+        )
 
-    write_figure(path, 2.9, draw)
+    write_figure(path, 2.7, draw)
 
 
 def intervals(
@@ -118,7 +158,9 @@ def intervals(
     path: str | Path,
     title: str = "",
 ) -> None:
-    """Draw the exploitability interval of many settings, a line each, on a logarithmic axis.
+    """Draw the exploitability intervals of many settings, a line each seed, on a logarithmic axis.
+
+    The lines of one setting lie close together, so that their spread is seen.
 
     Parameters
     ----------
@@ -156,35 +198,47 @@ def intervals(
     def draw(figure: "Figure") -> None:
         axes = figure.add_subplot()
         axes.set_xscale("log")
+        seeds = max(len(attacks[row]) for row in shown)
+        apart = min(_APART, _SPREAD / max(seeds - 1, 1))
+        size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
         for line, row in enumerate(shown):
             low, high = (
                 np.maximum(np.asarray(part[row]) - 0.5, least) for part in (attacks, bounds)
             )
-            axes.hlines(
-                [line] * len(low), low, high, color=BOUND, alpha=0.3 / len(low) + 0.1, lw=4.0
-            )
-            for values, colour, mark, label in (
-                (low, ATTACK, "o", "attack found: lower bound"),
-                (high, BOUND, "s", "full memory: upper bound"),
+            offsets = apart * (np.arange(len(low)) - (len(low) - 1) / 2.0)
+            axes.hlines(line + offsets, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
+            # The one is a dot and fits into the other, so that both are seen where they are equal.
+            for values, look, label in (
+                (high, _UPPER, "full memory: upper bound"),
+                (low, _LOWER, "attack found: lower bound"),
             ):
                 axes.plot(
                     values,
-                    [line] * len(values),
-                    mark,
-                    color=colour,
-                    mfc="none",
-                    ms=MARKER_SIZE,
+                    line + offsets,
+                    ls="none",
+                    **look,
+                    ms=size * (1.5 if values is high else 0.9),
                     label=label if not line else None,
                 )
         axes.set_yticks(range(len(shown)), [shortened(labels[row]) for row in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
+        number_log_axis(axes.xaxis, np.maximum(found, least), 1.5)
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
         axes.set_title(wrapped(title))
         axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
         axes.set_axisbelow(True)
-        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=TICK_SIZE)
+        if seeds > 1:
+            axes.plot([], [], " ", label=f"a line each: {seeds} seeds")
+        figure.legend(
+            loc="outside lower center",
+            ncols=1,
+            frameon=False,
+            fontsize=TICK_SIZE,
+            labelspacing=0.2,
+        )
 
-    write_figure(path, 1.5 + 0.16 * len(shown), draw)
+    each = 0.16 + 0.06 * (max(len(attacks[row]) for row in shown) - 1)
+    write_figure(path, 1.5 + each * len(shown), draw)
 
 
 def tradeoff(
@@ -282,20 +336,8 @@ def _spread_apart(
 
 
 def _number_log_axes(axes: "Axes", iterations: NDArray[Any], shown: NDArray[Any]) -> None:
-    """Label 1, 2 and 5 of each decade in plain digits: short ranges have few powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    def plain(value: float, _position: int | None = None) -> str:
-        return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
-
-    wide = math.log10(max(iterations[-1], 2) / max(iterations[0], 1)) > 3
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    known = shown[np.isfinite(shown)]
-    tall = known.size > 0 and math.log10(known.max() / known.min()) > 3
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if tall else (1.0, 2.0, 5.0)))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(plain))
-        axis.set_minor_formatter(NullFormatter())
+    number_log_axis(axes.xaxis, np.maximum(iterations, 1), 3.0)
+    number_log_axis(axes.yaxis, shown, 3.0)
 
 
 def _only_positive(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,8 +32,16 @@ _OTHER: Final = "opponent score (points)"
 
 _UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
 
+_PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
 
-def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | None = None) -> None:
+
+def matrix(
+    array: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    rolls: int | None = None,
+    reach: ArrayLike | None = None,
+) -> None:
     """Draw a matrix: a colour for every number of dice.
 
     Parameters
@@ -46,6 +54,9 @@ def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | Non
         Drawn above the map.
     rolls : int, optional
         Number of rolls to choose from, K; by default as many as `array` needs, at least 11.
+    reach : array_like of float, shape (G, G), optional
+        Probability of coming to move there. With it, the matrix is drawn a second time below: grey
+        where play never comes, and the paler, the more rarely it does.
 
     Raises
     ------
@@ -59,11 +70,22 @@ def matrix(array: ArrayLike, path: str | Path, title: str = "", rolls: int | Non
     rolls = max(needed, 11) if rolls is None else rolls
     if table.min() < 0 or needed > rolls:
         raise ValueError(f"matrix: holds a roll outside 0..{rolls - 1}")
+    met = None if reach is None else as_table(reach, "reach")
+    if met is not None and met.shape != table.shape:
+        raise ValueError(f"matrix: shapes are {table.shape} and {met.shape}; allowed: the same")
 
     def draw(figure: "Figure") -> None:
-        _draw_rolls(figure, figure.add_subplot(), table, rolls, title)
+        if met is None:
+            _draw_rolls(figure, figure.add_subplot(), table, rolls, title)
+            return
+        above, below = figure.subplots(2, 1, sharex=True)
+        _draw_rolls(figure, above, table, rolls, title)
+        above.set_xlabel("")
+        _draw_rolls(figure, below, np.where(met > 0.0, table, np.nan), rolls, "", _weight(met))
+        _draw_unreached(below, met)
+        below.set_xlabel(f"{_OTHER}\ngrey: never reached; pale: rarely")
 
-    write_figure(path, 2.9, draw)
+    write_figure(path, 2.9 if met is None else 5.4, draw)
 
 
 def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
@@ -204,13 +226,7 @@ def counter(
             extent=_extent(won),
         )
         # What is not reached is grey; what stays white gains nothing.
-        below.imshow(
-            np.where(met > 0.0, np.nan, 0.0),
-            cmap=_one_colour(_UNREACHED),
-            origin="lower",
-            interpolation="nearest",
-            extent=_extent(won),
-        )
+        _draw_unreached(below, met)
         colour_bar(figure, below, image, f"win rate gained (below {least:.0e}: as that)")
         _name_scores(below, "")
         below.set_xlabel(f"{_OTHER}\ngrey: never reached; white: no gain")
@@ -318,14 +334,38 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
     write_figure(path, 3.2, draw)
 
 
+def _draw_unreached(axes: "Axes", reach: NDArray[Any]) -> None:
+    axes.imshow(
+        np.where(reach > 0.0, np.nan, 0.0),
+        cmap=_one_colour(_UNREACHED),
+        origin="lower",
+        interpolation="nearest",
+        extent=_extent(reach),
+    )
+
+
+def _weight(reach: NDArray[Any]) -> NDArray[np.float64]:
+    """Opacity by reach: whole for the half reached most, then falling with its logarithm."""
+    met = reach[reach > 0.0]
+    usual = np.median(met) if met.size else 1.0
+    share = 1.0 - np.log(np.clip(reach / usual, RAREST, 1.0)) / np.log(RAREST)
+    return _PALEST + (1.0 - _PALEST) * share
+
+
 def _draw_rolls(
-    figure: "Figure", axes: "Axes", table: NDArray[Any], rolls: int, title: str
+    figure: "Figure",
+    axes: "Axes",
+    table: NDArray[Any],
+    rolls: int,
+    title: str,
+    opacity: NDArray[np.float64] | None = None,
 ) -> None:
     colours, norm = dice_colours(rolls)
     image = axes.imshow(
         table,
         cmap=colours,
         norm=norm,
+        alpha=opacity,
         origin="lower",
         interpolation="nearest",
         extent=_extent(table),

@@ -12,6 +12,7 @@ from hogeq.support.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.colorbar import Colorbar
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure
@@ -92,6 +93,23 @@ def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -
     bar = figure.colorbar(image, cax=axes.inset_axes((1.05, 0.0, 0.05, 1.0)), label=label)
     bar.ax.tick_params(which="both", length=0)
     return bar
+
+
+def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
+    """Label a logarithmic axis in plain digits.
+
+    Short ranges have few powers of ten: up to so many decades, 2 and 5 of each are labelled too.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    def plain(value: float, _position: int | None = None) -> str:
+        return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
+
+    known = shown[np.isfinite(shown)]
+    long = known.size > 0 and np.log10(known.max() / known.min()) > decades
+    axis.set_major_locator(LogLocator(subs=(1.0,) if long else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(plain))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def as_table(array: ArrayLike, name: str) -> NDArray[Any]:

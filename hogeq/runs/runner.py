@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq import figures
+from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
@@ -320,7 +321,7 @@ class _Runner:
                 elapsed=self._elapsed(),
             )
             self._export(policy, matrix)
-            self._draw(matrix)
+            self._draw(matrix, summary.matrix.upper)
         return summary
 
     def _export(self, policy: NDArray[np.float64], matrix: NDArray[np.int8]) -> None:
@@ -333,14 +334,17 @@ class _Runner:
             with reported(path, "written"):
                 write_strategy(path, array, player_name=self.config.name)
 
-    def _draw(self, matrix: NDArray[np.int8]) -> None:
+    def _draw(self, matrix: NDArray[np.int8], matrix_bound: float) -> None:
         path = self.directory.path
         rules, solver = self.config.rules.name, self.config.solver.name
         with reported(path / EXPLOITABILITY_PLOT, "written"):
-            figures.exploitability(self.metrics, path / EXPLOITABILITY_PLOT, f"{rules}, {solver}")
+            figures.exploitability(
+                self.metrics, path / EXPLOITABILITY_PLOT, f"{rules}, {solver}", matrix_bound
+            )
         title = f"{rules}, {solver}, {self.config.purify.method} of the average"
         with reported(path / MATRIX_PLOT, "written"):
-            figures.matrix(matrix, path / MATRIX_PLOT, title, self.game.num_actions)
+            met = reach(self.game, matrix).sum(axis=2)
+            figures.matrix(matrix, path / MATRIX_PLOT, title, self.game.num_actions, met)
 
     # --- what is kept --------------------------------------------------------------------------
 

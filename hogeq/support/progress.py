@@ -227,13 +227,15 @@ class _Lines(_Display):
     interval = 0.5
 
     def __init__(self, stream: TextIO) -> None:
-        self._last = time.monotonic()
+        self._began = self._last = time.monotonic()
         self._news = 0
         super().__init__(stream)
 
     def draw(self) -> None:
-        waited = time.monotonic() - self._last
-        if not self.open or waited < LINE_SECONDS:
+        now = time.monotonic()
+        waited = now - self._last
+        # The longer it takes, the rarer the lines: a log of hours need not be long.
+        if not self.open or waited < max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0)):
             return
         news = sum(phase.news + 1 for phase in self.open)
         if news != self._news or waited >= HEARTBEAT:

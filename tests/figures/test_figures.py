@@ -36,6 +36,11 @@ CURVE = (
     [0.69, 0.66, 0.655, 0.53, 0.51],
     [0.75, 0.74, 0.74, 0.73, 0.6],
 )
+SWEEP = (
+    ["su20, dcfr", "fa22, dcfr"],
+    [[0.514, 0.516, 0.515], [0.50003, 0.50003, 0.50004]],
+    [[0.529, 0.531, 0.530], [0.50003, 0.50003, 0.50004]],
+)
 LONG = "results/champions/su20/a_folder_of_a_long_name"
 
 FIGURES: dict[str, Callable[[Path], None]] = {
@@ -46,6 +51,10 @@ FIGURES: dict[str, Callable[[Path], None]] = {
     "values": lambda path: figures.values(POLICY[:, :, 0], path),
     "distributions": lambda path: figures.distributions({"6-sided": ROLLS, "4-sided": ROLLS}, path),
     "win_rates": lambda path: figures.win_rates(RATES, ENTRIES, path, "su20"),
+    "exploitability of both": lambda path: figures.exploitability(METRICS, path, "su20", 0.68),
+    "matrix and where it comes": lambda path: figures.matrix(MATRIX, path, "su20", 11, REACH),
+    "intervals": lambda path: figures.intervals(*SWEEP, path, "sweep"),
+    "intervals of one seed": lambda path: figures.intervals(["su20"], [[0.51]], [[0.53]], path),
     "counter": lambda path: figures.counter(MATRIX - 5, GAINS, REACH, path, "counter to a$b, su20"),
     "counter of nothing": lambda path: figures.counter(0 * MATRIX, 0 * GAINS, REACH, path),
     "tradeoff": lambda path: figures.tradeoff(*CURVE, path, "su20", cap=0.55),
@@ -62,6 +71,11 @@ FIGURES: dict[str, Callable[[Path], None]] = {
 
 AXES = {
     "exploitability": {"iterations", "exploitability (win rate $-$ 1/2)"},
+    "matrix and where it comes": {
+        "own score (points)",
+        "opponent score (points)\ngrey: never reached; pale: rarely",
+    },
+    "intervals": {"exploitability (win rate $-$ 1/2)"},
     "distributions": {"dice rolled", "points scored by the roll"},
     "win_rates": {"strategy", "opponent", "win rate of row against column"},
     "counter": {
@@ -146,6 +160,44 @@ def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]
     assert low == pytest.approx(min(row.attack for row in METRICS) - 0.5)
     # Without colour, markers and dashes still tell the lines apart.
     assert len({(line.get_marker(), line.get_linestyle()) for line in lines.values()}) == 3
+
+
+def test_the_last_matrix_has_an_upper_bound_too(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.exploitability(METRICS, tmp_path / "figure.png", purified_bound=0.68)
+    (line,) = [one for one in drawn[0].axes[0].lines if one.get_label() == "purified: upper bound"]
+    np.testing.assert_array_equal(line.get_xdata(), [200, 200])
+    heights: Any = line.get_ydata()
+    np.testing.assert_allclose(heights, [METRICS[-1].purified_attack - 0.5, 0.18])
+
+
+def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.matrix(MATRIX, tmp_path / "figure.png", "su20", 11, REACH)
+    above, below = drawn[0].axes
+    np.testing.assert_array_equal(above.images[0].get_array(), MATRIX)
+    images: list[Any] = [image.get_array() for image in below.images]
+    rolls, grey = map(np.ma.masked_invalid, images)
+    assert np.array_equal(rolls.mask, REACH == 0.0)
+    assert np.array_equal(rolls.compressed(), MATRIX[REACH > 0.0])
+    assert np.array_equal(grey.mask, REACH > 0.0)
+    opacity: Any = below.images[0].get_alpha()
+    usual = np.median(REACH[REACH > 0.0])
+    assert (opacity[usual <= REACH] == 1.0).all()
+    order = np.argsort(REACH, axis=None)
+    assert (np.diff(opacity.ravel()[order]) >= 0.0).all()  # the rarer, the paler
+    assert opacity.min() > 0.1
+
+
+def test_every_seed_of_a_sweep_is_seen(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.intervals(*SWEEP, tmp_path / "figure.png", "sweep")
+    axes = drawn[0].axes[0]
+    lines: list[Any] = list(axes.lines)
+    heights = {float(y) for line in lines for y in line.get_ydata()}
+    assert len(heights) == 6
+    first, second = (sorted(y for y in heights if round(y) == row) for row in (0, 1))
+    assert second[0] - first[-1] > 1.2 * (first[1] - first[0])  # rows are told apart
+    sizes = {line.get_marker(): line.get_markersize() for line in lines}
+    assert sizes["s"] > 1.4 * sizes["o"]  # the dot is seen inside the square
+    assert "a line each: 3 seeds" in {text.get_text() for text in texts(drawn[0])}
 
 
 def test_what_a_counter_gains_is_told_from_what_is_not_reached(
@@ -275,6 +327,7 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
         (lambda path: figures.matrix(np.full((2, 2), 3), path, rolls=3), r"outside 0\.\.2"),
         (lambda path: figures.matrix(np.full((2, 2), -1), path), "outside"),
         (lambda path: figures.policy(MATRIX, path), r"\(G, G, K\)"),
+        (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
         (lambda path: figures.values(POLICY, path), r"\(G, G\)"),
         (lambda path: figures.distributions({}, path), "nothing to draw"),
         (lambda path: figures.distributions({"6-sided": [{}]}, path), "nothing to draw"),
