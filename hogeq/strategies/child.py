@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from time import perf_counter
 from typing import Any
 
@@ -100,8 +101,11 @@ def _ask(strategy: Callable[[int, int], Any], goal: int, max_dice: int) -> dict[
             given = f"{_one_line(repr(dice))} ({type(dice).__name__})"
             faults.add("range", *cell, f"is {given}; allowed: ints from 0 to {max_dice}")
     seconds = perf_counter() - start
-    # The other way round: an answer that depends on the calls before it is found out.
-    for cell, before in reversed(answers.items()):
+    # In another order: an answer that depends on the calls before it is found out.
+    again_in = list(answers)
+    Random(0).shuffle(again_in)  # noqa: S311 - any order will do
+    for cell in again_in:
+        before = answers[cell]
         try:
             again = strategy(*cell)
         except BaseException as error:  # noqa: BLE001 - as above

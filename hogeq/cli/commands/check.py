@@ -1,0 +1,199 @@
+"""What the contest would say of a submission, and how it does: check."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    DigitsOption,
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    refusing,
+    table,
+)
+from hogeq.support.numbers import DIGITS, percent, points
+
+if TYPE_CHECKING:
+    from hogeq.contest.assessment import Assessment
+    from hogeq.model.game import Game
+    from hogeq.strategies.submission import Submission
+    from hogeq.support.aliases import Matrix
+
+NOT_VALID = 2  # exit status
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(check)
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A submission, or a table.")],
+    rules: RulesOption = "su20",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S",
+            help="Opponent of losses and changes. [optimal; with hidden memory, champion]",
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the same as a page.")
+    ] = None,
+    digits: DigitsOption = DIGITS,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a submission as the contest would, and say how it does.
+
+    Every fault is listed, and the exit status is 2 if there is one. A valid submission is played
+    against one number of dice all the time and the strategies of the package; then come the
+    positions where it loses most against a strong opponent, and the three changes of single cells
+    that gain most.
+
+    JSON: rules, file, valid, player_name, bytes, seconds (load, table, slowest; null for a table),
+    faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate, first,
+    second), against, win_rate, best_response, losses (score, opponent, roll, best, cost, reach),
+    changes (score, opponent, roll, instead, gain), changed (win rate with all the changes).
+    """
+    check_output(page, (".html",))
+    game = load_game(rules)
+    from hogeq.strategies.submission import inspect_submission
+
+    with refusing():
+        found = inspect_submission(file, game.goal, game.rules.max_dice, trust)
+    data = _faults(file, game, found)
+    assessed = None
+    if found.matrix is not None:
+        figures, assessed = _assessed(game, found.matrix, against)
+        data |= figures
+    if page is not None:
+        from hogeq.report.checked import checked_page
+        from hogeq.support.files import write_whole
+
+        with refusing():
+            write_whole(page, checked_page(data, found.matrix, assessed))
+    emit(data, _text(data, digits), as_json)
+    if not data["valid"]:
+        raise typer.Exit(NOT_VALID)
+
+
+def _faults(file: Path, game: "Game", found: "Submission") -> dict[str, Any]:
+    return {
+        "rules": game.rules.name,
+        "file": str(file),
+        "valid": not found.faults,
+        "player_name": found.player_name,
+        "bytes": found.size,
+        "seconds": found.seconds or None,
+        "faults": [
+            {"kind": fault.kind, "count": fault.times, "told": list(fault.told)}
+            for fault in found.faults
+        ],
+        **dict.fromkeys(
+            ("win_rates", "against", "win_rate", "best_response", "losses", "changes", "changed")
+        ),
+    }
+
+
+def _assessed(
+    game: "Game", matrix: "Matrix", against: str | None
+) -> tuple[dict[str, Any], "Assessment"]:
+    from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
+
+    name = against or usual_reference(game)
+    opponent = load_strategy(name, game, trust=False)
+    rates = outcomes(game, matrix, opponents(game))
+    try:
+        found = assess(game, matrix, opponent)
+    except ValueError as error:  # both are valid: positions recur, and this pair never ends
+        raise BadInputError(f"--against {name}: {error}") from error
+    return {
+        "win_rates": [rate._asdict() for rate in rates],
+        "against": name,
+        "win_rate": found.win_rate,
+        "best_response": found.best_response,
+        "losses": [one._asdict() for one in found.losses],
+        "changes": [one._asdict() for one in found.changes],
+        "changed": found.changed,
+    }, found
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def _text(data: dict[str, Any], digits: int) -> str:
+    if not data["valid"]:
+        return _refusals(data)
+    name = f", by {data['player_name']}" if data["player_name"] else ""
+    lines = [f"valid for {data['rules']}{name}: {data['bytes']:,} bytes"]
+    if data["seconds"]:
+        lines.append(_speed(data["seconds"]))
+    rates = [
+        (
+            one["strategy"],
+            "never ends" if one["win_rate"] is None else percent(one["win_rate"], digits),
+        )
+        for one in data["win_rates"]
+    ]
+    parts = ["\n".join(lines), f"wins against\n\n{table(rates)}", _losses(data, digits)]
+    if data["changes"]:
+        parts.append(_changes(data, digits))
+    return "\n\n".join(parts)
+
+
+def _refusals(data: dict[str, Any]) -> str:
+    lines = [f"{data['file']}: not valid for {data['rules']}"]
+    for fault in data["faults"]:
+        lines += ["", *(f"  {line}" for line in fault["told"])]
+        if fault["count"] > len(fault["told"]):
+            lines.append(f"  and {fault['count'] - len(fault['told']):,} more like these")
+    return "\n".join(lines)
+
+
+def _speed(seconds: dict[str, float]) -> str:
+    return (
+        f"asked for every position it takes {_time(seconds['table'])}, for one at most "
+        f"{_time(seconds['slowest'])}; to load, {_time(seconds['load'])}"
+    )
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds / 1e-6:.2g} us"
+
+
+def _losses(data: dict[str, Any], digits: int) -> str:
+    best = percent(data["best_response"], digits)
+    head = (
+        f"against {data['against']} it wins {percent(data['win_rate'], digits)}; a best response "
+        f"wins {best}"
+    )
+    if not data["losses"]:
+        return f"{head}: nothing is lost at any position"
+    rows = _rows(data["losses"], ("score", "opponent", "roll", "best"), "cost", digits)
+    header = ("score", "opponent", "rolls", "best", "costs")
+    return f"{head}; most is lost at\n\n{table(rows, header, left=0)}"
+
+
+def _changes(data: dict[str, Any], digits: int) -> str:
+    rows = _rows(data["changes"], ("score", "opponent", "roll", "instead"), "gain", digits)
+    header = ("score", "opponent", "rolls", "instead", "gains")
+    return (
+        f"changes of one cell that gain most against {data['against']}\n\n"
+        f"{table(rows, header, left=0)}\n\ntogether: {percent(data['changed'], digits)}"
+    )
+
+
+def _rows(
+    found: Sequence[dict[str, Any]], keys: Sequence[str], last: str, digits: int
+) -> list[tuple[Any, ...]]:
+    return [(*(one[key] for key in keys), points(one[last], digits, signed=False)) for one in found]

@@ -1,0 +1,242 @@
+"""How a submission does: against whom it wins what, where it loses most, what to change first."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.baselines.registry import builtin
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
+from hogeq.model.workspace import TIE, Role
+from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.policies import policies_of, policy_of
+from hogeq.support.aliases import Floats, Matrix
+
+OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
+"""Strategies of the package that a submission is played against, if the rules allow them."""
+
+LISTED = 10
+"""Positions that are listed as those that cost most."""
+
+CHANGES = 3
+"""Changes of single cells that are listed."""
+
+MEASURED = 12
+"""Changes that are measured to find these: where positions recur, gains are exact only so."""
+
+
+class Outcome(NamedTuple):
+    """What a strategy wins against one opponent."""
+
+    strategy: str
+    """Name of the opponent."""
+    win_rate: float | None
+    """None if the two would never end."""
+    first: float | None
+    second: float | None
+
+
+class Loss(NamedTuple):
+    """A position at which a strategy gives something away."""
+
+    score: int
+    opponent: int
+    roll: int
+    best: int
+    cost: float
+    """Win rate lost there: the reach of the position times what its roll falls short of the best,
+    all later turns being played as the best response does."""
+    reach: float
+    """Probability of coming to move there."""
+
+
+class Change(NamedTuple):
+    """A change of one cell, measured."""
+
+    score: int
+    opponent: int
+    roll: int
+    instead: int
+    gain: float
+    """Gain of win rate, all other cells as they are."""
+
+
+class Assessment(NamedTuple):
+    """How a strategy does against one opponent, and why."""
+
+    win_rate: float
+    best_response: float
+    """Win rate of a best response to the same opponent; with hidden memory, of the best found."""
+    costs: Floats
+    """(G, G), of every position as in `Loss`. Without hidden memory they sum to what `win_rate`
+    falls short of `best_response`."""
+    best: Matrix
+    """(G, G), the rolls that cost nothing."""
+    losses: tuple[Loss, ...]
+    """The positions that cost most, the worst first."""
+    changes: tuple[Change, ...]
+    """The changes of single cells that gain most, the best first."""
+    changed: float
+    """Win rate with all of these changes together."""
+
+
+def usual_reference(game: Game) -> str:
+    """Name the strongest opponent that the package has for a game."""
+    if not game.has_memory:
+        return "optimal"
+    try:
+        builtin("champion", game)
+    except StrategyError:
+        return "ignore_memory"
+    return "champion"
+
+
+def opponents(game: Game) -> list[tuple[str, NDArray[np.generic]]]:
+    """List whom a submission is played against: every number of dice, and what has a name.
+
+    Of the latter those that mean something by the rules in force, each table once.
+    """
+    found: list[tuple[str, NDArray[np.generic]]] = []
+    for name in [*(f"always_roll:{dice}" for dice in range(game.num_actions)), *OPPONENTS]:
+        try:
+            strategy = builtin(name, game)
+        except StrategyError:  # not for these rules
+            continue
+        if not any(np.array_equal(strategy, other) for _, other in found):
+            found.append((name, strategy))
+    return found
+
+
+def outcomes(
+    game: Game, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
+) -> list[Outcome]:
+    """Compute exact win rates against some opponents.
+
+    Parameters
+    ----------
+    game : Game
+    matrix : int8 (G, G)
+    opponents : iterable of (str, array)
+        Names, and matrices (G, G) or policies (G, G, K).
+
+    Returns
+    -------
+    list of Outcome
+    """
+    found = []
+    for name, opponent in opponents:
+        try:
+            rate = win_rate(game, matrix, opponent)
+        except ValueError:  # both are valid, so this is a pair whose positions recur for ever
+            found.append(Outcome(name, None, None, None))
+        else:
+            found.append(Outcome(name, *rate))
+    return found
+
+
+def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
+    """Find where a matrix loses against an opponent, and what to change first.
+
+    Parameters
+    ----------
+    game : Game
+    matrix : int8 (G, G)
+    against : array
+        The opponent, a matrix (G, G) or a policy (G, G, K).
+
+    Returns
+    -------
+    Assessment
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed, or the two would never end.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> found = assess(game, three, hogeq.builtin("optimal", game))
+    >>> bool(abs(found.costs.sum() - (0.5 - found.win_rate)) < 1e-12)
+    True
+    >>> found.changes[0].gain >= found.changes[1].gain > 0.0
+    True
+    """
+    rate = win_rate(game, matrix, against).win_rate
+    response = _best_response(game, against)
+    costs, best, reach = _costs(game, matrix, against, response)
+    order = np.argsort(-costs, axis=None, kind="stable")[:LISTED]
+    losses = []
+    for own, other in (divmod(int(place), game.goal) for place in order):
+        if costs[own, other] > TIE:
+            at = own, other
+            rolls = int(matrix[at]), int(best[at])
+            losses.append(Loss(own, other, *rolls, float(costs[at]), float(reach[at])))
+    changes = _changes(game, matrix, against, rate)
+    changed = matrix.copy()
+    for one in changes:
+        changed[one.score, one.opponent] = one.instead
+    return Assessment(
+        rate,
+        win_rate(game, response, against).win_rate,
+        costs,
+        best,
+        tuple(losses),
+        tuple(changes),
+        win_rate(game, changed, against).win_rate if changes else rate,
+    )
+
+
+def _best_response(game: Game, against: NDArray[np.generic]) -> Matrix:
+    """Give a best response at every position, played to or not; with memory, the best found."""
+    if game.has_memory:
+        return attack(game, against, SearchBudget(starts=1)).matrix
+    policy = policy_of(game, against)
+    rolls = np.zeros((game.goal, game.goal, 1), np.int8)
+    work = shared_workspace(game, 2)
+    work.backward(np.stack([policy, policy]), Role.FULL_MEMORY, choice=rolls)
+    return rolls[:, :, 0]
+
+
+def _costs(
+    game: Game, matrix: Matrix, against: NDArray[np.generic], response: Matrix
+) -> tuple[Floats, Matrix, Floats]:
+    """Costs, best rolls and reach, (G, G) each: reach of the matrix, values of the response."""
+    work = shared_workspace(game, 2)
+    work.forward(policies_of(game, matrix, against))
+    reach = work.infoset_reach.copy()
+    work.backward(policies_of(game, response, against), Role.COUNTERFACTUAL)
+    values = work.counterfactual_values
+    most = values.max(axis=2)
+    # The response's own roll where it ties with the best: it is the one that the tablebase shows.
+    at_response = _at(values, response)
+    best = np.where(at_response >= most - TIE, response, values.argmax(axis=2)).astype(np.int8)
+    return np.maximum(most - _at(values, matrix), 0.0), best, reach
+
+
+def _changes(game: Game, matrix: Matrix, against: NDArray[np.generic], rate: float) -> list[Change]:
+    found = counterfactual_values(shared_workspace(game, 2), policies_of(game, matrix, against))
+    gains = found.values.max(axis=2) - _at(found.values, matrix)
+    instead = found.values.argmax(axis=2)
+    changes = []
+    for place in np.argsort(-gains, axis=None, kind="stable")[:MEASURED]:
+        own, other = divmod(int(place), game.goal)
+        if gains[own, other] <= TIE:
+            break
+        changed = matrix.copy()
+        changed[own, other] = instead[own, other]
+        gain = win_rate(game, changed, against).win_rate - rate
+        rolls = int(matrix[own, other]), int(instead[own, other])
+        changes.append(Change(own, other, *rolls, gain))
+    return sorted(changes, key=lambda one: -one.gain)[:CHANGES]
+
+
+def _at(values: Floats, matrix: Matrix) -> Floats:
+    return np.take_along_axis(values, matrix[..., None].astype(np.int64), axis=2)[..., 0]

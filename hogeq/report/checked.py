@@ -1,0 +1,150 @@
+"""The page about a submission: what is wrong with it, or how it does."""
+
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from hogeq.contest.assessment import Assessment
+from hogeq.contest.tournament import WIN
+from hogeq.report.field import sheet
+from hogeq.support.aliases import Matrix
+from hogeq.support.numbers import percent, points
+
+_DECIMALS: Final = 8  # of costs on the map
+
+
+def checked_page(
+    found: Mapping[str, Any], matrix: Matrix | None, assessed: Assessment | None
+) -> str:
+    """Write the page about a submission, one self-contained HTML file.
+
+    Parameters
+    ----------
+    found : mapping
+        What ``hogeq check --json`` prints.
+    matrix : int8 (G, G) or None
+        The submission, None if it is not valid.
+    assessed : Assessment or None
+        How it does, None if it is not valid.
+
+    Returns
+    -------
+    str
+        HTML that loads nothing from anywhere.
+    """
+    title = f"{found['player_name'] or found['file']}, {found['rules']}"
+    if matrix is None or assessed is None:
+        parts, data = _faults(found["faults"]), {}
+        verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
+    else:
+        seconds = found["seconds"]
+        answers = (
+            f", asked for every position in {1000 * seconds['table']:.2g} ms" if seconds else ""
+        )
+        verdict = (
+            f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}. Wins '
+            f"{percent(found['win_rate'])} against {html.escape(found['against'])}; a best "
+            f"response wins {percent(found['best_response'])}.</p>"
+        )
+        parts = "".join((_changes(found), _losses(found), _map(found["rules"]), _rates(found)))
+        data = {
+            "dice": matrix.tolist(),
+            "best": assessed.best.tolist(),
+            "costs": assessed.costs.round(_DECIMALS).tolist(),
+            "most": float(assessed.costs.max()),
+        }
+    packed = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return sheet(
+        "check.html", title=title, verdict=verdict, parts=parts, data=packed, script="check.js"
+    )
+
+
+def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
+    lists = []
+    for fault in faults:
+        lines = list(fault["told"])
+        if fault["count"] > len(lines):
+            lines.append(f"and {fault['count'] - len(lines):,} more like these")
+        lists.append(f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>")
+    return "".join(lists)
+
+
+def _changes(found: Mapping[str, Any]) -> str:
+    if not found["changes"]:
+        return ""
+    against = html.escape(found["against"])
+    keys = ("score", "opponent", "roll", "instead")
+    return (
+        "<h2>What to change first</h2>"
+        f'<p class="quiet">The changes of one cell that gain most against {against}, in '
+        f"points of win rate. Together: {percent(found['changed'])}.</p>"
+        + _table(
+            ("score", "opponent", "rolls", "instead", "points"),
+            [(*(one[key] for key in keys), _points(one["gain"])) for one in found["changes"]],
+        )
+    )
+
+
+def _losses(found: Mapping[str, Any]) -> str:
+    keys = ("score", "opponent", "roll", "best")
+    rows = [
+        (
+            *(one[key] for key in keys),
+            _points(one["cost"]),
+            percent(one["reach"]),
+        )
+        for one in found["losses"]
+    ]
+    if not rows:
+        return "<h2>Where it loses</h2><p>Nowhere: nothing is lost at any position.</p>"
+    return (
+        "<h2>Where it loses most</h2>"
+        '<p class="quiet">What a position costs, in points of win rate: how often play comes '
+        "there, times what the roll falls short of the best one, if all later turns are played as "
+        "a best response does.</p>"
+        + _table(("score", "opponent", "rolls", "best", "points", "met in"), rows)
+    )
+
+
+def _points(difference: float) -> str:
+    return points(difference, signed=False).removesuffix(" points")
+
+
+def _map(rules: str) -> str:
+    return (
+        "<h2>Every position</h2>"
+        f'<p class="quiet">{html.escape(rules)}: own score upwards, opponent&rsquo;s to the right. '
+        "The redder, the more it costs.</p>"
+        '<p id="position" aria-live="polite">Point at a position.</p>'
+        '<canvas id="map" tabindex="0" role="img" aria-label="Cost of every position; arrow keys '
+        'move from one to the next"></canvas>'
+    )
+
+
+def _rates(found: Mapping[str, Any]) -> str:
+    rows = []
+    for one in found["win_rates"]:
+        rate = one["win_rate"]
+        name = html.escape(one["strategy"])
+        shown = "never ends" if rate is None else percent(rate)
+        kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
+        bar = "" if rate is None else f'<meter min="0" max="1" value="{rate:.4f}"></meter>'
+        rows.append(
+            f'<tr><td class="text">{name}</td><td class="{kind}">{shown}</td><td>{bar}</td></tr>'
+        )
+    return (
+        "<h2>What it wins</h2>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="Win rates"><table><thead><tr>'
+        '<th class="text">against</th><th>wins</th><th></th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _table(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
+    filled = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="wide" tabindex="0"><table>{filled}</table></div>'

@@ -1,0 +1,100 @@
+"""What a contest would say of a file."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from tests.cli.calls import ask, ok, refused
+
+R = ("--rules", "fa22.yaml")
+
+
+@pytest.fixture
+def submission(folder: Path) -> str:
+    ok("export", "always_roll:1", *R, "--player-name", "One <b>", "--out", "one.py")
+    return "one.py"
+
+
+def not_valid(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_a_valid_submission_and_how_it_does(submission: str) -> None:
+    found = ask("check", submission, *R, "--trust", "--html", "check.html")
+    assert (found["valid"], found["player_name"], found["faults"]) == (True, "One <b>", [])
+    assert found["bytes"] == Path(submission).stat().st_size
+    rates = {one["strategy"]: one["win_rate"] for one in found["win_rates"]}
+    for name in ("always_roll:3", "optimal"):
+        want = ask("compare", "always_roll:1", name, *R)["win_rate"]
+        assert rates[name] == pytest.approx(want, abs=1e-12)
+    assert found["against"] == "optimal"
+    assert found["win_rate"] == rates["optimal"]
+    assert found["best_response"] == pytest.approx(0.5, abs=1e-12)
+    assert found["losses"][0]["cost"] >= found["losses"][1]["cost"] > 0.0
+    assert len(found["changes"]) == 3
+    assert found["changed"] > found["win_rate"]
+    text = ok("check", submission, *R, "--trust")
+    assert text.startswith("valid for fa22 with goal=20, max_dice=3, by One <b>: ")
+    assert "against optimal it wins " in text
+    page = Path("check.html").read_text()
+    assert "One &lt;b&gt;" in page
+    assert "One <b>" not in page
+    packed = json.loads(page.split('<script type="application/json" id="data">')[1].split("<")[0])
+    assert len(packed["dice"]) == len(packed["costs"]) == 20
+    assert "http" not in page.split("</style>")[1]
+
+
+def test_the_opponent_of_losses_can_be_chosen(submission: str) -> None:
+    found = ask("check", submission, *R, "--trust", "--against", "always_roll:2")
+    assert found["against"] == "always_roll:2"
+    want = ask("attack", "always_roll:2", *R, "--starts", "1")["bound"]
+    assert found["best_response"] == pytest.approx(want, abs=1e-12)
+
+
+def test_every_fault_is_listed_and_the_status_is_2(folder: Path) -> None:
+    (folder / "bad.py").write_text(
+        "def final_strategy(score, opponent):\n"
+        "    return 4 if score == 3 else [].pop() if score == 4 else 1\n"
+    )
+    text = not_valid("check", "bad.py", *R, "--trust", "--html", "bad.html")
+    assert text.startswith("bad.py: not valid for fa22 with goal=20, max_dice=3\n")
+    assert "PLAYER_NAME is missing" in text
+    assert "final_strategy(3, 0) is 4 (int); allowed: ints from 0 to 3" in text
+    assert "final_strategy(4, 0) raised IndexError" in text
+    assert text.count("and 15 more like these") == 2
+    found = json.loads(not_valid("check", "bad.py", *R, "--trust", "--json"))
+    assert found["valid"] is False
+    assert [(one["kind"], one["count"]) for one in found["faults"]] == [
+        ("name", 1),
+        ("raises", 20),
+        ("range", 20),
+    ]
+    assert found["win_rates"] is None
+    assert "Not valid" in (folder / "bad.html").read_text()
+
+
+def test_a_table_is_checked_without_a_name(folder: Path) -> None:
+    (folder / "m.csv").write_text(20 * (",".join(20 * ["2"]) + "\n"))
+    found = ask("check", "m.csv", *R)
+    assert (found["valid"], found["player_name"], found["seconds"]) == (True, None, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("missing.py",), "missing.py: cannot be read"),
+        (("one.py",), "only with --trust"),
+        (("one.py", "--trust", "--against", "nobody"), "no built-in"),
+        (("one.py", "--trust", "--html", "page.txt"), "allowed: names ending in .html"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(
+    submission: str, arguments: tuple[str, ...], says: str
+) -> None:
+    assert says in refused("check", *arguments, *R)

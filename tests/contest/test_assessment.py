@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from hogeq.baselines.registry import builtin
+from hogeq.contest.assessment import (
+    CHANGES,
+    assess,
+    opponents,
+    outcomes,
+    usual_reference,
+)
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import rules_from
+
+
+def game(edition: str, **more: object) -> Game:
+    return compile_game(rules_from({"edition": edition, "goal": 14, "max_dice": 3, **more}))
+
+
+@pytest.mark.parametrize("edition", ["fa22", "fa15"])  # fa15: positions recur
+def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None:
+    of = game(edition)
+    matrix = np.random.default_rng(0).integers(1, of.num_actions, (14, 14)).astype(np.int8)
+    for name in ("optimal", "always_roll:2"):
+        found = assess(of, matrix, builtin(name, of))
+        assert found.best_response >= 0.5
+        assert found.costs.sum() == pytest.approx(found.best_response - found.win_rate, abs=1e-12)
+        assert found.costs.min() >= 0.0
+        assert found.losses[0].cost == found.costs.max()
+        assert [one.cost for one in found.losses] == sorted(
+            (one.cost for one in found.losses), reverse=True
+        )
+        for one in found.losses:
+            assert matrix[one.score, one.opponent] == one.roll != one.best
+
+
+def test_the_best_rolls_lose_nothing() -> None:
+    of = game("fa22")
+    best = builtin("optimal", of)
+    found = assess(of, best, best)
+    assert found.win_rate == found.best_response == pytest.approx(0.5, abs=1e-12)
+    assert (found.losses, found.changes) == ((), ())
+    assert found.changed == found.win_rate
+    assert np.array_equal(found.best, best)
+
+
+@pytest.mark.parametrize("edition", ["fa22", "su20", "su21"])
+def test_no_change_of_one_cell_gains_more_than_those_listed(edition: str) -> None:
+    of = game(edition, goal=8)
+    matrix = np.full((8, 8), 1, np.int8)
+    against = builtin("always_roll:2", of)
+    found = assess(of, matrix, against)
+    before = win_rate(of, matrix, against).win_rate
+    every = []
+    for own in range(8):
+        for other in range(8):
+            gains = []
+            for roll in range(of.num_actions):
+                changed = matrix.copy()
+                changed[own, other] = roll
+                gains.append(win_rate(of, changed, against).win_rate - before)
+            every.append(max(gains))
+    assert [one.gain for one in found.changes] == pytest.approx(
+        sorted(every, reverse=True)[:CHANGES], abs=1e-12
+    )
+    changed = matrix.copy()
+    for one in found.changes:
+        changed[one.score, one.opponent] = one.instead
+    assert found.changed == win_rate(of, changed, against).win_rate
+
+
+def test_opponents_and_references_are_those_that_the_rules_allow() -> None:
+    names = [name for name, _ in opponents(game("fa22"))]
+    assert names[:5] == [*(f"always_roll:{dice}" for dice in range(4)), "optimal"]
+    assert "champion" not in names
+    assert "ignore_memory" not in names  # it is the same table as optimal
+    assert usual_reference(game("fa22")) == "optimal"
+    assert usual_reference(game("su20")) == "ignore_memory"  # no champion is shipped for goal 14
+    assert usual_reference(compile_game(rules_from("su20"))) == "champion"
+
+
+def test_a_pair_that_never_ends_has_no_win_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Games in which that can happen take long to compile.
+    def endless(*_: object) -> None:
+        raise ValueError("play may never end")
+
+    of = game("fa22")
+    ones = builtin("always_roll:1", of)
+    monkeypatch.setattr("hogeq.contest.assessment.win_rate", endless)
+    assert outcomes(of, ones, [("itself", ones)]) == [("itself", None, None, None)]
