@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from hogeq.baselines import always_roll, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.contest.assessment import (
     CHANGES,
@@ -37,7 +38,7 @@ def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None
 
 def test_the_best_rolls_lose_nothing() -> None:
     of = game("fa22")
-    best = builtin("optimal", of)
+    best = optimal(of)
     found = assess(of, best, best)
     assert found.win_rate == found.best_response == pytest.approx(0.5, abs=1e-12)
     assert (found.losses, found.changes) == ((), ())
@@ -86,6 +87,6 @@ def test_a_pair_that_never_ends_has_no_win_rate(monkeypatch: pytest.MonkeyPatch)
         raise ValueError("play may never end")
 
     of = game("fa22")
-    ones = builtin("always_roll:1", of)
+    ones = always_roll(of, 1)
     monkeypatch.setattr("hogeq.contest.assessment.win_rate", endless)
     assert outcomes(of, ones, [("itself", ones)]) == [("itself", None, None, None)]
