@@ -228,7 +228,7 @@ def intervals(
         axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
         axes.set_axisbelow(True)
         if seeds > 1:
-            axes.plot([], [], " ", label=f"a line each: {seeds} seeds")
+            axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
         figure.legend(
             loc="outside lower center",
             ncols=1,

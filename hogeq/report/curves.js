@@ -1,4 +1,5 @@
-// Exploitability against iterations or seconds: colour says which run, dash and marker say what.
+// Exploitability against iterations or seconds. Dash and marker say what a line is; colour says it
+// too where there is one run, and says which run where there are several.
 
 const KINDS = [
   ["bound", "bound, full memory", "dash", "square"],
@@ -19,7 +20,7 @@ const DRAG = matchMedia("(pointer: coarse)").matches ? false : "zoom";
 function curveTraces(data, axis) {
   const several = data.runs.length > 1;
   return data.runs.flatMap((run, index) =>
-    KINDS.filter(() => run.metrics.iteration).map(([column, label, dash, symbol]) => ({
+    KINDS.filter(() => run.metrics.iteration).map(([column, label, dash, symbol], kind) => ({
       type: "scatter",
       mode: "lines+markers",
       name: escapeHtml(several ? `${run.name}: ${label}` : label),
@@ -30,35 +31,59 @@ function curveTraces(data, axis) {
       hovertemplate: `${label} %{customdata:.6f}, exploitability %{y:.6f}<extra>${escapeHtml(
         several ? run.name : "",
       )}</extra>`,
-      line: { color: colourOf(data, index), dash, width: 2 },
+      line: { color: colourOf(data, several ? index : kind), dash, width: 2 },
       marker: { symbol, size: 7 },
+      // Exploitability lies between the two lines of the policy.
+      ...(column === "attack" && {
+        fill: "tonexty",
+        fillcolor: `${colourOf(data, several ? index : 0)}26`,
+      }),
+      ...(column === "purified_attack" && upTo(run)),
     })),
   );
 }
 
+// The interval of the last matrix, whose upper end alone is known.
+function upTo({ metrics, matrix }) {
+  const last = metrics.purified_attack.length - 1;
+  const bound = matrix?.bound;
+  if (!(bound > 0.5) || !(metrics.purified_attack[last] > 0.5)) return {};
+  const none = metrics.purified_attack.map(() => null);
+  const above = none.with(last, bound - metrics.purified_attack[last]);
+  return {
+    error_y: { type: "data", symmetric: false, array: above, arrayminus: none, thickness: 1.2 },
+  };
+}
+
 function colourOf(data, index) {
-  return data.colours.runs[index % data.colours.runs.length];
+  const colours = DARK.matches ? data.colours.runs_dark : data.colours.runs;
+  return colours[index % colours.length];
 }
 
 function drawCurves(data, axis) {
+  const traces = curveTraces(data, axis);
+  const ends = data.runs.map(({ matrix }) => (matrix?.bound ?? 0) - 0.5);
+  const grid = { gridcolor: inked("--line"), linecolor: inked("--line") };
   const layout = {
+    ...look({ size: 13 }),
     margin: { l: 60, r: 12, t: 32, b: 48 },
-    font: { size: 13 },
     hovermode: "closest",
     dragmode: DRAG,
-    legend: { orientation: "h", y: -0.25, yanchor: "top" },
+    legend: { orientation: "h", y: -0.25, yanchor: "top", traceorder: "normal" },
     xaxis: {
       type: "log",
       title: { text: axis === "iteration" ? "iterations" : "seconds of solving" },
-      dtick: axis === "iteration" ? "D2" : undefined,
+      ...logTicks(traces.flatMap(({ x }) => x)),
+      ...grid,
       automargin: true,
     },
     yaxis: {
       type: "log",
       title: { text: "exploitability (win rate − 0.5)" },
-      dtick: "D2",
+      ...logTicks([...traces.flatMap(({ y }) => y), ...ends]),
+      ...grid,
       automargin: true,
     },
   };
-  Plotly.react("curves", curveTraces(data, axis), layout, PLOT_CONFIG);
+  Plotly.react("curves", traces, layout, PLOT_CONFIG);
 }

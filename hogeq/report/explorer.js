@@ -1,7 +1,5 @@
 // The map of a strategy, and the position chosen on it.
 
-const UNKNOWN = "#d9d9d9";
-
 class Explorer {
   constructor(data) {
     this.data = data;
@@ -39,6 +37,7 @@ class Explorer {
     layer.addEventListener("change", () => this.drawMap());
     frame.addEventListener("keydown", (event) => this.pressed(event));
     await this.load();
+    this.goTo(this.strategy.counter.gains);
     map.on("plotly_click", (event) => {
       this.choose(event.points[0].y, event.points[0].x);
       frame.focus({ preventScroll: true });
@@ -57,10 +56,35 @@ class Explorer {
     if (this.wanted !== wanted) return; // something else was chosen meanwhile
     this.strategy = one;
     this.other = two;
-    fillRegions(this.data, one);
+    fillRegions(this.data, one, (own, opponent) => this.showRegion(own, opponent));
     this.drawMap();
     this.choose(this.chosen.own, this.chosen.opponent);
     frame.ariaBusy = "false";
+  }
+
+  // Where most is gained; 0 against 0 if nothing is anywhere.
+  goTo(gains) {
+    const cell = gains.indexOf(gains.reduce((most, gain) => Math.max(most, gain), 0));
+    if (gains[cell] > 0) this.choose(Math.floor(cell / this.data.goal), cell % this.data.goal);
+  }
+
+  // The position of a region that gains most, on the map of gains.
+  showRegion(own, opponent) {
+    const { goal, region } = this.data;
+    const inside = this.strategy.counter.gains.map((gain, cell) => {
+      const [up, right] = [Math.floor(cell / goal) - own, (cell % goal) - opponent];
+      return up >= 0 && up < region && right >= 0 && right < region ? gain : 0;
+    });
+    this.element.layer.value = "gain";
+    this.drawMap();
+    this.goTo(inside);
+    document.getElementById("map-title").scrollIntoView({ block: "start" });
+    this.element.frame.focus({ preventScroll: true });
+  }
+
+  redraw() {
+    this.drawMap();
+    this.choose(this.chosen.own, this.chosen.opponent);
   }
 
   drawMap() {
@@ -89,11 +113,11 @@ class Explorer {
       zeroline: false,
     });
     const layout = {
+      ...look({ size: 13 }),
       uirevision: "map", // another layer leaves the zoom alone
       margin: { l: 48, r: 8, t: 32, b: 44 },
-      font: { size: 13 },
       dragmode: DRAG,
-      plot_bgcolor: UNKNOWN,
+      plot_bgcolor: inked("--unknown"),
       xaxis: axis("opponent's score"),
       yaxis: { ...axis("own score"), scaleanchor: "x" },
       shapes: this.outline(),

@@ -12,22 +12,22 @@ const LAYERS = {
     title: "its probability",
     about: () => "How often it makes that roll; 1 where it never mixes.",
     of: ({ strategy }, cell) => Math.max(...strategy.row(cell)),
-    written: fixed,
+    written: percent,
     scale: () => evenScale("Cividis", 0, 1, "probability"),
   },
   value: {
     title: "win probability",
     about: () => "Of the player to move when both play the strategy. Grey: play never comes here.",
     of: ({ strategy }, cell) => (strategy.reaches(cell) ? strategy.value[cell] : null),
-    written: fixed,
+    written: percent,
     scale: () => evenScale("Cividis", 0, 1, "win probability"),
   },
   reach: {
     title: "probability of coming here",
     about: () => "That a player comes to move here when both play the strategy. Grey: never.",
     of: ({ strategy }, cell) => (strategy.reaches(cell) ? strategy.reach[cell] : null),
-    written: small,
-    scale: ({ strategy }) => logScale(strategy.reach, "probability"),
+    written: chance,
+    scale: ({ strategy }) => logScale(strategy.reach, "probability", percentTick),
   },
   difference: {
     title: "dice less those of the other",
@@ -53,8 +53,8 @@ const LAYERS = {
       "What the counter-matrix would lose by the usual roll here alone. Grey: the same roll, or " +
       "it never comes here.",
     of: ({ strategy: { counter } }, cell) => aboveZero(counter.gains[cell]),
-    written: small,
-    scale: ({ strategy }) => logScale(strategy.counter.gains, "win rate"),
+    written: (gain) => points(gain, 4),
+    scale: ({ strategy }) => logScale(strategy.counter.gains, "points of win rate", pointTick),
   },
   region: {
     title: "counter: gain of each region",
@@ -65,8 +65,9 @@ const LAYERS = {
       const row = strategy.counter.regions[place(Math.floor(cell / data.goal))];
       return aboveZero(row[place(cell % data.goal)]);
     },
-    written: small,
-    scale: ({ strategy }) => logScale(strategy.counter.regions.flat(), "win rate"),
+    written: (gain) => points(gain, 4),
+    scale: ({ strategy }) =>
+      logScale(strategy.counter.regions.flat(), "points of win rate", pointTick),
   },
 };
 

@@ -13,14 +13,20 @@ async function open() {
   document.head.append(plotly);
   if (data.runs.some((run) => run.metrics.iteration)) {
     fillMetrics(data);
-    drawCurves(data, "iteration");
+    const draw = () =>
+      drawCurves(data, document.querySelector("input[name=axis]:checked").value);
+    draw();
     document.querySelectorAll("input[name=axis]").forEach((input) => {
-      input.addEventListener("change", () => drawCurves(data, input.value));
+      input.addEventListener("change", draw);
     });
+    DARK.addEventListener("change", draw);
   } else {
     document.getElementById("curves-part").hidden = true;
   }
-  await new Explorer(data).open();
+  const explorer = new Explorer(data);
+  await explorer.open();
+  DARK.addEventListener("change", () => explorer.redraw());
+  watchWidths();
   document.getElementById("status").remove();
   document.body.dataset.ready = "yes";
 }

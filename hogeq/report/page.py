@@ -7,7 +7,7 @@ browser to load anything else.
 import dataclasses
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any, Final, NamedTuple
@@ -28,6 +28,7 @@ from hogeq.runs.manifest import finite
 from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
+from hogeq.support.numbers import percent
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 
@@ -44,7 +45,12 @@ BELIEF_DIGITS: Final = 4
 # left out, since it is hardly seen on white.
 _RUNS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 
+# The same, as light as a dark page needs; black becomes white.
+_RUNS_DARK: Final = ("#4DA8E8", "#F28B45", "#2CC79B", "#E29BC5", "#8FD0F5", "#F2BC4A", "#F0F0F0")
+
 _SCRIPTS: Final = (
+    "scheme.js",
+    "numbers.js",
     "unpack.js",
     "strategy.js",
     "tables.js",
@@ -190,7 +196,7 @@ def make(
         "environment": environment() | {"plotly": plotly.version},
     }
     title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
-    page = _html(title, data, plotly.script)
+    page = _html(title, _found(runs, explored), data, plotly.script)
     size = len(page.encode())
     if size > MOST_BYTES:
         raise ReportError(
@@ -216,12 +222,44 @@ def _plotly() -> _Plotly:
     return _Plotly(__version__, get_plotlyjs())
 
 
-def _html(title: str, data: dict[str, Any], plotly: str) -> str:
+def _found(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str:
+    """Say in one sentence what was found: of several runs, of the one that is hardest to beat."""
+
+    def told(name: str, figures: Any) -> tuple[float, float] | None:
+        counter = explored[name].counter if name in explored else None
+        known = [(one["attack"], one["bound"]) for one in [figures] if one]
+        known += [(counter.win_rate, counter.bound)] if counter else []
+        if not known:
+            return None
+        return max(attack for attack, _ in known), min(bound for _, bound in known)
+
+    def wins(found: tuple[float, float]) -> str:
+        return f"wins {percent(found[0])} of games; none can win more than {percent(found[1])}"
+
+    best, least, text = "", 1.0, ""
+    for run in runs:
+        figures = run.manifest.get("figures") or {}
+        policy = told(f"{run.name}: average policy", figures.get("average_policy"))
+        matrix = told(f"{run.name}: matrix", figures.get("matrix"))
+        if policy is None or policy[0] > least:
+            continue
+        best, least = run.name, policy[0]
+        text = f"against its average policy a table found {wins(policy)}"
+        if matrix is not None:
+            text += f". Against its matrix one {wins(matrix)}"
+    if not text:
+        return ""
+    who = best if len(runs) == 1 else f"Of {len(runs)} runs, {best} is the hardest to beat"
+    return f"{who}: {text}."
+
+
+def _html(title: str, found: str, data: dict[str, Any], plotly: str) -> str:
     here = files("hogeq.report")
     # "<" would let a name end the element that holds it.
     packed = json.dumps(finite(data), allow_nan=False, separators=(",", ":"))
     return Template((here / "page.html").read_text("utf-8")).substitute(
         title=html.escape(title),
+        found=html.escape(found),
         style=(here / "page.css").read_text("utf-8"),
         plotly=pack.text(plotly),
         data=packed.replace("<", "\\u003c"),
@@ -238,6 +276,7 @@ def _colours(rolls: int) -> dict[str, Any]:
         # Blue to red through near-white: no difference leaves no ink.
         "signed": diverging.RdBu_r,
         "runs": _RUNS,
+        "runs_dark": _RUNS_DARK,
     }
 
 

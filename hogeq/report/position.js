@@ -21,13 +21,13 @@ class Position {
     const values = strategy.valuesOf(cell);
     const best = Math.max(...values);
     const found = strategy.reaches(cell)
-      ? `It wins from here with ${fixed(strategy.value[cell])}, the best roll ` +
-        `(${values.indexOf(best)}) with ${fixed(best)}; play comes here with probability ` +
-        `${small(strategy.reach[cell])}.`
+      ? `It wins from here ${percent(strategy.value[cell])}, with the best roll ` +
+        `(${values.indexOf(best)}) ${percent(best)}; it comes to move here in ` +
+        `${chance(strategy.reach[cell])} of games.`
       : "Play never comes here when both play this strategy, and so there is no average of the " +
         "rolls' win probabilities.";
     document.getElementById("summary").textContent =
-      `${where}: rolls ${usual} dice with probability ${fixed(strategy.row(cell)[usual])}. ${found}`;
+      `${where}: rolls ${usual} dice with probability ${percent(strategy.row(cell)[usual])}. ${found}`;
   }
 
   fillRolls(strategy, other, cell) {
@@ -53,8 +53,8 @@ class Position {
   describeCounter(counter, cell) {
     const dice = counter.dice[cell];
     const usual = counter.usual[cell];
-    const gain = small(counter.gains[cell]);
-    let text = `The counter-matrix rolls ${dice} here instead of ${usual}: it gains ${gain}.`;
+    const gain = points(counter.gains[cell], 4);
+    let text = `The counter-matrix rolls ${dice} here instead of ${usual}: ${gain} of win rate.`;
     if (dice === usual) text = `The counter-matrix rolls ${dice} here too.`;
     if (!(counter.reach[cell] > 0)) text = "The counter-matrix never comes here.";
     document.getElementById("counter-here").textContent = text;
@@ -90,11 +90,11 @@ class Position {
           `${percent(share)} ${down.name} ${down.ticks[i]}, ${across.name} ${across.ticks[j]}`,
       );
     note.textContent = `Most probable: ${likely.join("; ")}.`;
-    const scale = logScale([RAREST, 1], "probability");
+    const scale = logScale([RAREST, 1], "probability", percentTick);
     const trace = {
       type: "heatmap",
       z: rows.map((row) => row.map((share) => (share > 0 ? scale.place(share) : null))),
-      text: rows.map((row) => row.map(percent)),
+      text: rows.map((row) => row.map((share) => percent(share))),
       x: across.ticks,
       y: down.ticks,
       hovertemplate: `${down.name} %{y}, ${across.name} %{x}: %{text}<extra></extra>`,
@@ -103,16 +103,12 @@ class Position {
     };
     const axis = (part) => ({ type: "category", title: { text: part.name }, showgrid: false });
     const layout = {
+      ...look({ size: 12 }),
       margin: { l: 48, r: 8, t: 32, b: 44 },
-      font: { size: 12 },
       dragmode: DRAG,
       xaxis: axis(across),
       yaxis: axis(down),
     };
     Plotly.react(plot, [trace], layout, PLOT_CONFIG);
   }
-}
-
-function percent(share) {
-  return `${(100 * share).toFixed(2)} %`;
 }

@@ -37,8 +37,16 @@ function signedScale(colours, most, title) {
   return evenScale(scale, -most, most, title);
 }
 
+function percentTick(value) {
+  return `${plain(100 * value)} %`;
+}
+
+function pointTick(value) {
+  return plain(100 * value);
+}
+
 // Shown down to a millionth of the highest: what is smaller looks like that.
-function logScale(values, title) {
+function logScale(values, title, written) {
   let most = 0;
   for (const value of values) most = Math.max(most, value);
   const high = Math.log10(most || 1);
@@ -57,7 +65,7 @@ function logScale(values, title) {
       zmax: Math.max(high, low + 0.1),
       colorbar: colourbar(title, {
         tickvals: ticks,
-        ticktext: ticks.map((power) => (power ? `1e${power}` : "1")),
+        ticktext: ticks.map((power) => written(10 ** power)),
       }),
     },
   };

@@ -1,12 +1,4 @@
-// Tables, and how numbers are written.
-
-function fixed(value, digits = 6) {
-  return value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits);
-}
-
-function small(value) {
-  return value === 0 ? "0" : value.toExponential(3);
-}
+// Tables, and what stands beside them.
 
 function escapeHtml(text) {
   const element = document.createElement("span");
@@ -14,7 +6,7 @@ function escapeHtml(text) {
   return element.innerHTML;
 }
 
-// Rows of texts; a cell may also be {text, scope} for a heading or {text, className}.
+// Rows of texts; a cell may also be {text, className}, or {text, press} for a button.
 function fillTable(id, header, rows, classes = []) {
   const table = document.getElementById(id);
   table.replaceChildren();
@@ -28,7 +20,7 @@ function fillTable(id, header, rows, classes = []) {
     if (classes[index]) row.className = classes[index];
     cells.forEach((cell, column) =>
       row.append(
-        column === 0 ? cellOf("th", { text: cell, scope: "row" }) : cellOf("td", asCell(cell)),
+        cellOf(column ? "td" : "th", { ...asCell(cell), ...(column ? {} : { scope: "row" }) }),
       ),
     );
   });
@@ -38,9 +30,18 @@ function asCell(cell) {
   return typeof cell === "object" && cell !== null ? cell : { text: cell };
 }
 
-function cellOf(tag, { text, scope, className }) {
+function cellOf(tag, { text, scope, className, press }) {
   const cell = document.createElement(tag);
-  cell.textContent = text;
+  if (press) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.title = "show it on the map";
+    button.addEventListener("click", press);
+    cell.append(button);
+  } else {
+    cell.textContent = text;
+  }
   if (scope) cell.scope = scope;
   if (className) cell.className = className;
   return cell;
@@ -112,7 +113,8 @@ function fillTournament(data) {
   fillTable("tournament", header, rows);
 }
 
-function fillRegions(data, strategy) {
+// Each region can be gone to: `go` is given its first scores.
+function fillRegions(data, strategy, go) {
   const { regions, win_rate: rate, effort } = strategy.counter;
   const found = regions.flatMap((row, own) => row.map((gain, other) => ({ own, other, gain })));
   found.sort((a, b) => b.gain - a.gain);
@@ -120,13 +122,31 @@ function fillRegions(data, strategy) {
     `${place * data.region} to ${Math.min((place + 1) * data.region, data.goal) - 1}`;
   document.getElementById("regions-about").textContent =
     `Against ${strategy.name} the counter-matrix found (${effortText(effort)}) wins ` +
-    `${fixed(rate)}. A region gains what would be lost if the counter-matrix rolled the ` +
+    `${percent(rate)}. A region gains what would be lost if the counter-matrix rolled the ` +
     "strategy's usual dice in all of it and stayed as it is elsewhere; gains of regions do not add up.";
   const rows = found
     .slice(0, 10)
     .filter(({ gain }) => gain > 0)
-    .map(({ own, other, gain }) => [span(own), span(other), small(gain)]);
-  fillTable("regions", ["own score", "opponent's score", "win rate gained"], rows);
+    .map(({ own, other, gain }) => [
+      { text: span(own), press: () => go(own * data.region, other * data.region) },
+      span(other),
+      points(gain, 4),
+    ]);
+  fillTable("regions", ["own score", "opponent's score", "gain"], rows);
+}
+
+// Say of tables that are wider than their place that they scroll.
+function watchWidths() {
+  const seen = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const box = target.closest(".wide");
+      box.toggleAttribute("data-scrolls", box.scrollWidth > box.clientWidth + 1);
+    }
+  });
+  for (const box of document.querySelectorAll(".wide")) {
+    seen.observe(box);
+    seen.observe(box.firstElementChild);
+  }
 }
 
 function fillMade(data) {

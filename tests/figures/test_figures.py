@@ -197,7 +197,7 @@ def test_every_seed_of_a_sweep_is_seen(tmp_path: Path, drawn: list[Figure]) -> N
     assert second[0] - first[-1] > 1.2 * (first[1] - first[0])  # rows are told apart
     sizes = {line.get_marker(): line.get_markersize() for line in lines}
     assert sizes["s"] > 1.4 * sizes["o"]  # the dot is seen inside the square
-    assert "a line each: 3 seeds" in {text.get_text() for text in texts(drawn[0])}
+    assert "a line for each of 3 seeds" in {text.get_text() for text in texts(drawn[0])}
 
 
 def test_what_a_counter_gains_is_told_from_what_is_not_reached(

@@ -30,6 +30,7 @@ from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import run_experiment as run
+from hogeq.support.numbers import percent, points
 from hogeq.support.workers import workers
 
 CONFIG = {
@@ -370,6 +371,123 @@ def test_click_hover_and_keys(opened: Opened) -> None:
     expect(page.locator("#map .hoverlayer")).to_contain_text("own score 10, opponent's 10")
 
 
+def test_the_page_opens_where_most_is_gained(browser: Any, written: Path) -> None:
+    fresh = Opened(browser, written)
+    counter = data_of(written)["strategies"][0]["explored"]["counter"]
+    gains = np.frombuffer(zlib.decompress(base64.b64decode(counter["gains"]["data"])), "<f8")
+    assert fresh.chosen() == divmod(int(gains.argmax()), 20)
+    assert gains.max() > 0.0
+    assert f"+{100 * gains.max():.4f} points of win rate" in fresh.text("#counter-here")
+    assert not fresh.said
+
+
+def test_the_head_says_what_was_found(opened: Opened, folder: Path) -> None:
+    answer = json.loads((folder / "answer.json").read_text())["counters"]
+    found = {name: answer[f"{name}: average policy"] for name in ("first", "second")}
+    best = min(found, key=lambda name: float(found[name]["attack"]))
+    assert opened.text("#found").startswith(f"Of 2 runs, {best} is the hardest to beat: against")
+    for counter in (found[best], answer[f"{best}: matrix"]):
+        attack, bound = percent(counter["attack"]), percent(counter["bound"])
+        told = f"wins {attack} of games; none can win more than {bound}"
+        assert told in opened.text("#found")
+
+
+def test_logarithmic_axes_read_in_plain_digits(opened: Opened) -> None:
+    ticks = opened.page.evaluate(
+        """() => {
+          const axes = document.getElementById("curves")._fullLayout;
+          const seen = (axis) => [...document.querySelectorAll(`#curves .${axis} text`)]
+            .map((text) => text.textContent);
+          return [seen("ytick"), seen("xtick"), axes.yaxis.type];
+        }"""
+    )
+    up, right, kind = ticks
+    assert kind == "log"
+    for shown in (up, right):
+        assert len(shown) >= 3
+        assert all(re.fullmatch(r"(0\.0*)?[125]0*", text) for text in shown), shown
+        assert shown == sorted(shown, key=float)
+    assert "0.1" in up
+    # An exponent is nowhere, on scales of colours neither.
+    assert opened.page.evaluate("logTicks([1e-7, 1]).ticktext").count("0.000001") == 1
+    assert opened.page.evaluate("logTicks([0.03, 0.4]).ticktext.slice(21, 27)") == [
+        "0.01",
+        "0.02",
+        "0.05",
+        "0.1",
+        "0.2",
+        "0.5",
+    ]
+
+
+def test_curves_have_an_interval_and_colours_of_their_own(
+    browser: Any, folder: Path, opened: Opened
+) -> None:
+    out = folder / "one.html"
+    given = ["report", str(folder / "first"), "--out", str(out), "--no-matrices"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    alone = Opened(browser, out)
+    curves = alone.page.evaluate("document.getElementById('curves').data")
+    assert len({curve["line"]["color"] for curve in curves}) == len(curves) == 3
+    assert [curve.get("fill") for curve in curves] == [None, "tonexty", None]
+    bound = json.loads((folder / "first" / MANIFEST).read_text())["figures"]["matrix"]["bound"]
+    above = curves[2]["error_y"]["array"]
+    assert above[:-1] == [None] * (len(above) - 1)
+    assert above[-1] + curves[2]["customdata"][-1] == pytest.approx(bound, abs=1e-12)
+    assert alone.text("#found").startswith("first: against its average policy a table found wins")
+    several = opened.page.evaluate("document.getElementById('curves').data")
+    assert len({curve["line"]["color"] for curve in several}) == 2
+    assert not alone.said
+
+
+def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
+    for share in (0.0, 1e-9, 0.00004, 0.12345, 0.5, 0.99999, 1.0 - 1e-13, 1.0):
+        assert opened.page.evaluate(f"percent({share!r})") == percent(share)
+    for gain in (0.0, 1e-9, 0.0024, 0.12345):
+        assert opened.page.evaluate(f"points({gain!r})") == points(gain)
+    assert opened.page.evaluate("[chance(0.25), chance(1 / 5234), chance(0)]") == [
+        "25.00 %",
+        "1 in 5,200",
+        "0.00 %",
+    ]
+
+
+def test_a_region_leads_to_its_position_on_the_map(opened: Opened) -> None:
+    page = opened.page
+    row = opened.rows("#regions")[0]
+    page.focus("#regions tbody tr:first-child button")
+    page.keyboard.press("Enter")
+    for chosen, span in zip(opened.chosen(), row, strict=False):
+        low, high = map(int, span.split(" to "))
+        assert low <= chosen <= high
+    assert page.input_value("#layer") == "gain"
+    assert page.evaluate("document.activeElement.id") == "frame"
+    page.select_option("#layer", "best")
+
+
+def test_a_dark_system_gets_a_dark_page(browser: Any, written: Path) -> None:
+    dark = Opened(browser, written, color_scheme="dark")
+
+    def light() -> list[float]:
+        found = dark.page.evaluate(
+            """() => [getComputedStyle(document.body).backgroundColor,
+              getComputedStyle(document.body).color,
+              getComputedStyle(document.querySelector("#curves .ytick text")).fill,
+              getComputedStyle(document.querySelector("#map .xtick text")).fill]"""
+        )
+        return [sum(map(int, re.findall(r"\d+", colour)[:3])) / 765 for colour in found]
+
+    paper, *ink = light()
+    assert paper < 0.2
+    assert min(ink) > 0.7
+    dark.page.emulate_media(color_scheme="light")
+    dark.page.wait_for_timeout(300)
+    paper, *ink = light()
+    assert paper > 0.9
+    assert max(ink) < 0.3
+    assert not dark.said
+
+
 def test_every_map_can_be_shown(opened: Opened, folder: Path) -> None:
     page, seen = opened.page, set()
     opened.explore("first: matrix")
@@ -405,7 +523,9 @@ def test_tables_and_curves_show_the_runs_figures(
     rate = win_rate(game, always_roll(game, 2), table_of(folder)).win_rate
     assert table[row][3 + column] == f"{rate:.6f}"
     regions = np.array(data_of(written)["strategies"][0]["explored"]["counter"]["regions"])
-    assert float(opened.rows("#regions")[0][2]) == pytest.approx(regions.max(), rel=1e-3)
+    gained = opened.rows("#regions")[0][2]
+    assert gained.endswith(" points")
+    assert float(gained.removesuffix(" points")) == pytest.approx(100 * regions.max(), rel=1e-3)
     assert "commit" in (opened.page.text_content("#made") or "")
 
 
@@ -414,6 +534,13 @@ def test_a_phone_shows_it_without_sideways_scrolling(browser: Any, written: Path
         browser, written, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
     )
     assert phone.page.evaluate("document.documentElement.scrollWidth") == 360
+    told = phone.page.evaluate(
+        """() => [...document.querySelectorAll(".wide")].filter((box) => box.checkVisibility())
+          .map((box) => [box.scrollWidth > box.clientWidth + 1,
+            getComputedStyle(box, "::before").content.includes("scroll it sideways")])"""
+    )
+    assert [True, True] in told
+    assert all(wide == said for wide, said in told)
     phone.page.locator("#map").scroll_into_view_if_needed()
     phone.page.locator("#map").tap(position=phone.middle(8, 8))
     expect(phone.page.locator("#own")).to_have_value("8")

@@ -1,0 +1,54 @@
+// How numbers are written: as hogeq.support.numbers writes them in the terminal.
+
+const MISSING = "–";
+
+function known(value) {
+  return value !== null && value !== undefined && !Number.isNaN(value);
+}
+
+// With all its digits, in tables.
+function fixed(value, digits = 6) {
+  return known(value) ? value.toFixed(digits) : MISSING;
+}
+
+// A probability in per cent. What is not nothing is never shown as if it were.
+function percent(value, digits = 2) {
+  if (!known(value)) return MISSING;
+  const unit = 10 ** -digits;
+  const share = 100 * value;
+  if (value > 1e-12 && share < unit / 2) return `<${unit.toFixed(digits)} %`;
+  if (value < 1 - 1e-12 && 100 - share < unit / 2) return `>${(100 - unit).toFixed(digits)} %`;
+  return `${Math.abs(share).toFixed(digits)} %`;
+}
+
+// A gain of probability, in points: hundredths of it.
+function points(value, digits = 2) {
+  const unit = 10 ** -digits;
+  const size = 100 * Math.abs(value);
+  if (Math.abs(value) > 1e-12 && size < unit / 2) return `<${unit.toFixed(digits)} points`;
+  const sign = value < -1e-12 ? "−" : value > 1e-12 ? "+" : "";
+  return `${sign}${size.toFixed(digits)} points`;
+}
+
+// A probability that may be very small.
+function chance(value) {
+  if (value === 0 || value >= 5e-4) return percent(value);
+  const often = Number((1 / value).toPrecision(2));
+  return often < 1e9 ? `1 in ${often.toLocaleString("en")}` : `1 in ${often.toExponential(1)}`;
+}
+
+// Ticks of a logarithmic axis: 1, 2 and 5 of every power of ten, or powers alone on a long range.
+function logTicks(values, decades = 3) {
+  const shown = values.filter((value) => value > 0);
+  const long = Math.log10(Math.max(...shown) / Math.min(...shown)) > decades;
+  const ticks = [];
+  for (let power = -9; power <= 9; power++) {
+    for (const first of long ? [1] : [1, 2, 5]) ticks.push(Number(`${first}e${power}`));
+  }
+  return { tickvals: ticks, ticktext: ticks.map(plain) };
+}
+
+// In plain digits, without an exponent.
+function plain(value) {
+  return value.toLocaleString("en", { maximumSignificantDigits: 6, maximumFractionDigits: 12 });
+}
