@@ -4,13 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.support.messages import nearest, refusal, shown, unknown_key
-from hogeq.support.parameters import ParameterError, one_of, parameters
+from hogeq.support.messages import LONGEST_TITLE, is_title, nearest, refusal, shown, unknown_key
+from hogeq.support.parameters import NotAllowedError, ParameterError, one_of, parameters
 
 _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
+
+
+def _title(name: str) -> str:
+    if not is_title(name):
+        raise NotAllowedError(f"1 to {LONGEST_TITLE} printable characters, not all spaces")
+    return name
 
 
 @parameters
@@ -20,7 +26,7 @@ class Rules:
     Attributes
     ----------
     name : str
-        What to call this game.
+        What to call this game: 1 to 200 printable characters.
     goal : int
         Points that win, 1 to 2000.
     max_dice : int
@@ -65,7 +71,7 @@ class Rules:
     (20, 'double', False)
     """
 
-    name: Annotated[str, Field(pattern=r"\S", description="a text that is not empty")] = "custom"
+    name: Annotated[str, AfterValidator(_title)] = "custom"
     goal: Annotated[int, Field(ge=1, le=2000)] = 100
     max_dice: Annotated[int, Field(ge=1, le=50)] = 10
     sides: _Sides = 6
@@ -205,7 +211,9 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     changes = [f"{key}={value}" for key, value in overrides.items() if value != getattr(base, key)]
     if "name" in overrides or not changes:
         return rules
-    return replace(rules, name=f"{base.name} with {', '.join(changes)}")
+    whole = f"{base.name} with {', '.join(changes)}"
+    short = f"{base.name} with {len(changes)} changes"
+    return replace(rules, name=whole if is_title(whole) else short)
 
 
 def describe(rules: Rules) -> list[tuple[str, str]]:

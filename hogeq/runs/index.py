@@ -21,6 +21,9 @@ _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for
 CUT_OFF: Final = "cut off"
 """Status of a run whose process ended without noting it."""
 
+STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unknown")
+"""What becomes of runs; unknown where the manifest does not say."""
+
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
@@ -31,7 +34,7 @@ class RunRecord:
     path : Path
     name : str
     status : str
-        "complete", "running", "interrupted", "failed" or "cut off".
+        One of `STATUSES`.
     edition : str
         The rules' name.
     solver : str

@@ -6,7 +6,7 @@ from typing import Any
 from hogeq.runs.errors import ConfigError
 from hogeq.runs.schema import ConfigKeys
 from hogeq.runs.validation import refuse
-from hogeq.runs.yaml import parse_yaml
+from hogeq.runs.yaml import MAX_DEPTH, parse_yaml
 from hogeq.support.messages import one_line, shown
 from hogeq.support.parameters import keys as keys_of
 
@@ -51,7 +51,7 @@ def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
     where = f"{option} {one_line(item)}"
     path, equals, text = item.partition("=")
     path = path.strip()
-    if not equals or not all(path.split(".")):
+    if not equals or not all(path.split(".")) or path.count(".") > MAX_DEPTH:
         raise ConfigError(f"{where}: not understood; allowed: key=value, seed=1 say")
     return path, parse_yaml(text, where)
 
@@ -82,7 +82,7 @@ def set_keys(
     result = dict(tree)
     for path, value in values.items():
         keys = path.split(".")
-        if not all(keys):
+        if not all(keys) or len(keys) > MAX_DEPTH:
             raise ConfigError(f"{source}: {one_line(path)}: not a key's path; solver.name is one")
         _set_at(result, keys, value, f"{source}: {one_line(path)}")
     return result

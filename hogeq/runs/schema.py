@@ -7,11 +7,16 @@ from pydantic import Field
 from hogeq.support.parameters import Seed, parameters
 
 NAME_ALLOWED: Final = (
-    "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit"
+    "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit and "
+    "the last no dot"
 )
 
 Name: TypeAlias = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._=+,@-]{0,99}$", description=NAME_ALLOWED)
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._=+,@-]{0,98}[A-Za-z0-9_=+,@-])?$",
+        description=NAME_ALLOWED,
+    ),
 ]
 """A name that can be a folder's."""
 

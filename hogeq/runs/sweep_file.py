@@ -172,7 +172,7 @@ def _name(settings: Mapping[str, Any]) -> str:
     """Name a point by its own settings alone, so that a sweep may grow."""
     whole = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
     plain = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", whole)
-    if plain == whole and len(whole) <= _LONGEST and plain[0].isalnum():
+    if plain == whole and len(whole) <= _LONGEST and plain[0].isalnum() and plain[-1] != ".":
         return whole
     return f"{plain[:_LONGEST].lstrip('._=+,@-')}@{sha256(whole.encode()).hexdigest()[:8]}"
 

@@ -84,7 +84,9 @@ def read_strategy(
         Most dice a turn may roll; K is one more.
     trust : bool
         Whether the code in a ``.py`` file may be run. It runs in a process of its own, which may
-        write no file, but is otherwise free to do what its user may do.
+        read what its user may read and use 4 GiB of memory. On Linux (with Landlock, on x86-64 and
+        64-bit ARM) it can change no file, open no connection and start no process; elsewhere a line
+        on standard error says what it could do.
     time_limit : float
         Seconds that such code is given.
 

@@ -1,7 +1,9 @@
 """Strategies that are somebody's code: run in a process of their own, with limits."""
 
 import contextlib
+import functools
 import json
+import logging
 import math
 import os
 import selectors
@@ -14,9 +16,11 @@ from typing import IO, Any, Final, NamedTuple, cast
 
 from hogeq.strategies import child
 from hogeq.strategies.arrays import StrategyError
-from hogeq.support.messages import shown_path
+from hogeq.support.messages import one_line, shown_path
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
+
+_log: Final = logging.getLogger("hogeq")
 
 _CHUNK: Final = 2**16  # bytes that are read at a time
 
@@ -107,11 +111,20 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
     if answer is None:
         raise StrategyError(f"{name}: gave no answer within {time_limit:g} seconds")
     try:
-        return _answers(json.loads(answer))
+        reply = json.loads(answer)
+        if reply.get("free"):
+            _say_once(tuple(map(str, reply["free"])))
+        return _answers(reply)
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise StrategyError(
             f"{name}: ended without an answer (out of memory or time, or it crashed)"
         ) from error
+
+
+@functools.cache
+def _say_once(free: tuple[str, ...]) -> None:
+    may = one_line(", ".join(free))
+    _log.warning("hogeq: this system does not keep the code of a trusted .py from this: %s", may)
 
 
 def _answers(reply: Any) -> Answers:

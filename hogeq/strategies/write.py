@@ -94,6 +94,16 @@ def _text(table: list[list[int]], suffix: str) -> str:
     return "".join(separator.join(map(str, row)) + "\n" for row in table)
 
 
+def check_player_name(name: str) -> None:
+    """Refuse what a ``.py`` cannot say, with a `StrategyError`."""
+    if not isinstance(name, str) or not name.strip():
+        raise StrategyError(f"player name {shown(name)}: allowed: a text that is not blank")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise StrategyError(f"player name {shown(name)}: is not valid Unicode") from error
+
+
 def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
     """Text of the file that a contest entrant submits.
 
@@ -123,12 +133,7 @@ def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
     >>> "def final_strategy(score, opponent_score):" in text
     True
     """
-    if not isinstance(player_name, str) or not player_name.strip():
-        raise StrategyError(f"player name {shown(player_name)}: allowed: a text that is not blank")
-    try:
-        player_name.encode()
-    except UnicodeEncodeError as error:
-        raise StrategyError(f"player name {shown(player_name)}: is not valid Unicode") from error
+    check_player_name(player_name)
     table = check_matrix(matrix, len(matrix), MOST_DICE).tolist()
     most = max(max(row) for row in table)
     if most < len(_DIGITS):

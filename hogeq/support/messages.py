@@ -9,6 +9,9 @@ from typing import Any, Final, cast
 MOST: Final = 200
 """Most characters of what a message quotes."""
 
+LONGEST_TITLE: Final = 200
+"""Most characters of what a game or an entrant is called."""
+
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
 
@@ -49,6 +52,11 @@ def shown(value: object) -> str:
     """Write a value as a message repeats it: as Python would in ASCII, but short."""
     text = " ".join(_SHOWN.repr(value).splitlines())
     return _short(text.encode("ascii", "backslashreplace").decode(), MOST)
+
+
+def is_title(text: str) -> bool:
+    """Whether a text can stand in a figure, a page and a line: printable, and of a title's size."""
+    return text.isprintable() and not text.isspace() and 0 < len(text) <= LONGEST_TITLE
 
 
 def shown_path(path: Path) -> str:

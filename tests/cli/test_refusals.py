@@ -110,6 +110,16 @@ R = ("--rules", "small.yaml")
         (("export", "always_roll:1", *R), "--player-name: missing, needed for a .py file"),
         (("export", "always_roll:1", *R, "--player-name", " "), "--player-name: blank"),
         (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written; allowed"),
+        (("export", "always_roll:1", *R, "--player-name", "a\ud800"), "is not valid Unicode"),
+        (
+            ("export", "always_roll:1", *R, "--out", "m.csv", "--player-name", "a"),
+            "--player-name: allowed only where --out ends in .py",
+        ),
+        (("runs", ".", "--status", "zap"), "--status: got 'zap'; allowed: complete, running,"),
+        (("runs", ".", "--solver", "cfrr"), "; nearest: cfr"),
+        (("runs", ".", "--sort", "atack"), "nearest: attack"),
+        (("runs", ".", "--where", "a=!!bool x"), "not plain YAML"),
+        (("runs", ".", "--where", ".".join("a" * 60) + "=1"), "not understood"),
         (
             ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
             "purify.method: got 'magic'; allowed: argmax",

@@ -296,7 +296,26 @@ def test_bad_values(tmp_path: Path, old: str, new: str, parts: list[str]) -> Non
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "../x", "a/b", "a\\b", "/etc", ".hidden", "-x", "a\0b", "a\nb", "ä", "x" * 101],
+    [
+        "a.",
+        "a" * 99 + ".",
+        "\ud800",
+        "a\ud800",
+        "a" * 300,
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "a\\b",
+        "/etc",
+        ".hidden",
+        "-x",
+        "a\0b",
+        "a\nb",
+        "ä",
+        "x" * 101,
+    ],
 )
 def test_names_that_are_no_folder(name: str) -> None:
     with pytest.raises(ConfigError, match=r"name: got .*allowed: a folder's name"):
@@ -400,6 +419,31 @@ def test_any_bytes_are_refused_in_one_line(
 ) -> None:
     file = written(tmp_path_factory.getbasetemp(), data)
     refusal(file)
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "\ud800", "a\udfffb", "a\nb", "\x1b[2J", "\0", "a\u2028b", "x" * 201, 5, None]
+)
+def test_names_of_games_that_no_figure_holds(name: object) -> None:
+    with pytest.raises(ConfigError, match=r"rules\.name: got .*; allowed: (1 to 200 prin|text)"):
+        config_from(tree(rules={"edition": "su20", "goal": 20, "name": name}))
+
+
+def test_an_edition_with_many_changes_has_a_name_that_figures_hold() -> None:
+    changes = {"zero_dice": "ten_minus_min_digit", "swap": "power_of_three_digits", "goal": 9}
+    more = {"more_boar": "both_digits_smaller", "feral_hogs": "points", "max_dice": 3, "sides": 4}
+    switches = {"hog_wild": True, "piggy_back": True, "prime_boost": True, "square_swine": True}
+    rules = rules_from({"edition": "fa22", **changes, **more, "hog_wild": True})
+    assert rules.name.startswith("fa22 with zero_dice=ten_minus_min_digit, swap=")
+    many = {
+        "edition": "su20",
+        **changes,
+        **more,
+        **switches,
+        "time_trot": True,
+        "feral_hogs": "dice",
+    }
+    assert rules_from(many).name == "su20 with 12 changes"
 
 
 # --- what would take long ------------------------------------------------------------------------

@@ -66,13 +66,19 @@ def export(
         raise BadInputError(
             f"{out}: exists already; --overwrite replaces it, --out FILE leaves it alone"
         )
+    if out.suffix.lower() != ".py" and player_name is not None:
+        raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
     if out.suffix.lower() == ".py" and not (player_name or "").strip():
         given = "missing" if player_name is None else "blank"
         raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
+    from hogeq.strategies.write import check_player_name, write_strategy
+
+    with refusing():
+        if player_name is not None:
+            check_player_name(player_name)
     game = load_game(rules)
     table_ = load_strategy(strategy, game, trust)
     from hogeq.purification import purify as made_pure
-    from hogeq.strategies.write import write_strategy
 
     with refusing():
         if purify is not None:

@@ -1,12 +1,13 @@
 """What has been run: runs."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hogeq.cli.shell import BadInputError, JsonOption, emit, refusing, table
-from hogeq.support.messages import shown
+from hogeq.support.messages import one_line, refusal
 
 if TYPE_CHECKING:
     from hogeq.runs.index import RunRecord
@@ -62,8 +63,12 @@ def runs(
     """
     from hogeq.runs import index
 
-    if sort not in index.KEYS:
-        raise BadInputError(f"--sort: got {shown(sort)}; allowed: {', '.join(index.KEYS)}")
+    _require_known("--sort", sort, index.KEYS)
+    _require_known("--status", status, index.STATUSES)
+    if solver is not None:
+        from hogeq.solvers import SOLVERS
+
+        _require_known("--solver", solver, SOLVERS)
     wanted = [_pair(item) for item in where or ()]
     with refusing():
         found, broken = index.find_runs(root)
@@ -82,6 +87,11 @@ def runs(
     emit(data, "\n".join(lines), as_json)
 
 
+def _require_known(option: str, given: str | None, known: Collection[str]) -> None:
+    if given is not None and given not in known:
+        raise BadInputError(refusal(option, given, ", ".join(known), known))
+
+
 def _pair(item: str) -> tuple[str, Any]:
     from hogeq.runs.overrides import parse_override
 
@@ -94,7 +104,7 @@ def _listed(found: "list[RunRecord]", root: Path, keys: list[str]) -> str:
     for run in found:
         shown = {**{name: getattr(run, name) for name in _COLUMNS}, "path": _below(run.path, root)}
         rows.append([_cell(name, value) for name, value in shown.items()])
-        rows[-1] += [str(run.config.get(key, "")) for key in keys]
+        rows[-1] += [one_line(run.config.get(key, " ")) for key in keys]
     return table(rows, [*_COLUMNS.values(), *keys], left=4)
 
 
@@ -108,4 +118,4 @@ def _cell(name: str, value: object) -> str:
         return "-"
     if name == "seconds":
         return f"{value:.1f}"
-    return f"{value:.6f}" if isinstance(value, float) else str(value)
+    return f"{value:.6f}" if isinstance(value, float) else one_line(value)
