@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import BeforeValidator, Field
 
 from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.support.messages import LONGEST_TITLE, is_title, nearest, refusal, shown, unknown_key
@@ -13,9 +13,11 @@ from hogeq.support.parameters import NotAllowedError, ParameterError, one_of, pa
 _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
 
 
-def _title(name: str) -> str:
-    if not is_title(name):
-        raise NotAllowedError(f"1 to {LONGEST_TITLE} printable characters, not all spaces")
+def _title(name: object) -> object:
+    if not isinstance(name, str) or not is_title(name):
+        raise NotAllowedError(
+            f"a text that is not empty, of at most {LONGEST_TITLE} printable characters"
+        )
     return name
 
 
@@ -71,7 +73,7 @@ class Rules:
     (20, 'double', False)
     """
 
-    name: Annotated[str, AfterValidator(_title)] = "custom"
+    name: Annotated[str, BeforeValidator(_title)] = "custom"
     goal: Annotated[int, Field(ge=1, le=2000)] = 100
     max_dice: Annotated[int, Field(ge=1, le=50)] = 10
     sides: _Sides = 6

@@ -425,7 +425,7 @@ def test_any_bytes_are_refused_in_one_line(
     "name", ["", " ", "\ud800", "a\udfffb", "a\nb", "\x1b[2J", "\0", "a\u2028b", "x" * 201, 5, None]
 )
 def test_names_of_games_that_no_figure_holds(name: object) -> None:
-    with pytest.raises(ConfigError, match=r"rules\.name: got .*; allowed: (1 to 200 prin|text)"):
+    with pytest.raises(ConfigError, match=r"rules\.name: got .*; allowed: a text .* 200 printable"):
         config_from(tree(rules={"edition": "su20", "goal": 20, "name": name}))
 
 
