@@ -45,7 +45,7 @@ def recursion(rules: Rules, policies: Sequence[Floats]) -> list[float]:
     @cache
     def rolled(dice: int, opponent: int | None) -> list[tuple[int, float, int]]:
         if opponent is not None:
-            ways = {zero_points(rules, opponent): 1.0}
+            ways = {zero_points(rules, 0, opponent): 1.0}
         else:
             ways = {x: float(p) for x, p in points_distribution(rules, dice, rules.sides).items()}
         return [(points, chance, record(rules, dice, points)) for points, chance in ways.items()]
@@ -92,7 +92,7 @@ def turns_of(rules: Rules) -> Turns:
     goal, rolls, records = rules.goal, rules.max_dice + 1, memory_sizes(rules)[2]
     ways = [
         [
-            points_distribution(rules, dice, rules.sides) if dice else {zero_points(rules, o): 1}
+            points_distribution(rules, dice, rules.sides) if dice else {zero_points(rules, 0, o): 1}
             for dice in range(rolls)
         ]
         for o in range(goal)

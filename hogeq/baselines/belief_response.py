@@ -79,7 +79,7 @@ def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, F
     rolled = turns.rolled[total]
     values = worth[own[:, None] + rolled.gain, opponent[:, None]] @ rolled.chance.T
     plain, fed = values[:, : turns.num_actions], values[:, turns.num_actions :]
-    scored = own + turns.zero[opponent]
+    scored = own + turns.zero[own, opponent]
     plain[:, 0] = worth[scored, opponent]
     fed[:, 0] = worth[scored + turns.bonus, opponent]
     return plain, fed

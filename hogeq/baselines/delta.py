@@ -109,10 +109,10 @@ def _spread(turns: Diagonals, total: int, made: Counts, after: Counts) -> None:
     place = reached[cell, way], opponent[cell], rolled.recorded[way]
     after[place] += outcomes[:, cell, :, way]
     for extra in (0, 1):
-        scored = own + turns.zero[opponent] + extra * turns.bonus
+        scored = own + turns.zero[own, opponent] + extra * turns.bonus
         inside = scored < turns.goal
-        other = opponent[inside]
-        after[scored[inside], other, turns.zero_record[other]] += made[
+        recorded = turns.zero_record[own, opponent]
+        after[scored[inside], opponent[inside], recorded[inside]] += made[
             :, inside, :, extra * turns.num_actions
         ]
 

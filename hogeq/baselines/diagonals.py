@@ -47,8 +47,8 @@ class Diagonals:
         Whether a roll earns the bonus, by the record of the mover's last turn.
     bonus : int
         Points of the bonus, 0 where the rules have none.
-    zero, zero_record : int64 (G,)
-        Points and record of rolling no dice, by the opponent's score.
+    zero, zero_record : int64 (G, G)
+        Points and record of rolling no dice, by the cell.
     rolled : list of RolledColumns
         Of the dice of each diagonal.
     won : float64 (T, G)
@@ -70,9 +70,10 @@ class Diagonals:
         )
         self.fires = added > 0  # (W, K)
         self.bonus = int(added.max())
-        free = [turns.free(opponent) for opponent in range(self.goal)]
-        self.zero = np.array([branch.points for branch in free])
-        self.zero_record = np.array([branch.record for branch in free])
+        scores = range(self.goal)
+        free = [[turns.free(own, opponent) for opponent in scores] for own in scores]
+        self.zero = np.array([[branch.points for branch in row] for row in free])
+        self.zero_record = np.array([[branch.record for branch in row] for row in free])
         sides = [turns.dice_sides(total, 0, Memory()) for total in range(2 * self.goal - 1)]
         kinds = {kind: self._rolled(kind) for kind in dict.fromkeys(sides)}
         self.rolled = [kinds[kind] for kind in sides]  # Hog Wild depends on the sum alone

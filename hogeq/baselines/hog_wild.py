@@ -59,7 +59,7 @@ def hog_wild_heuristic(game: "Game") -> Matrix:
     for own in range(game.goal):
         for opponent in range(game.goal):
             sides = turns.dice_sides(own, opponent, Memory())
-            points = [float(turns.free(opponent).points), *means[sides]]
+            points = [float(turns.free(own, opponent).points), *means[sides]]
             _seek_swap(turns, own, opponent, sides, points)
             _force_dice(turns, own, opponent, sides, points)
             _finish(turns, own, opponent, points)
@@ -89,7 +89,7 @@ def _seek_swap(turns: TurnTable, own: int, opponent: int, sides: int, points: li
     if needed <= 0:
         return
     gained = opponent - (own + needed)
-    if needed == turns.free(opponent).points:
+    if needed == turns.free(own, opponent).points:
         points[0] = max(points[0], gained)
     if needed == 1:
         points[-1] = max(points[-1], gained * _chance_of_one(turns.rules, sides))
@@ -102,7 +102,7 @@ def _force_dice(turns: TurnTable, own: int, opponent: int, sides: int, points: l
     if not turns.rules.hog_wild:
         return
     total = own + opponent
-    if (total + turns.free(opponent).points) % HOG_WILD_MULTIPLE == 0:
+    if (total + turns.free(own, opponent).points) % HOG_WILD_MULTIPLE == 0:
         points[0] += FORCED_DICE_BONUS
     if (total + 1) % HOG_WILD_MULTIPLE == 0:
         points[-1] += FORCED_DICE_BONUS * _chance_of_one(turns.rules, sides)
@@ -110,6 +110,6 @@ def _force_dice(turns: TurnTable, own: int, opponent: int, sides: int, points: l
 
 def _finish(turns: TurnTable, own: int, opponent: int, points: list[float]) -> None:
     """Roll no dice where twice their points would win."""
-    reached = own + 2 * turns.free(opponent).points
+    reached = own + 2 * turns.free(own, opponent).points
     if reached >= turns.rules.goal and turns.land(reached, opponent).opponent == opponent:
         points[0] = float(turns.rules.goal)

@@ -20,9 +20,10 @@ def bacon(game: "Game", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
-    for opponent in range(game.goal):
-        if turns.free(opponent).points >= cutoff:
-            matrix[:, opponent] = 0
+    for score in range(game.goal):
+        for opponent in range(game.goal):
+            if turns.free(score, opponent).points >= cutoff:
+                matrix[score, opponent] = 0
     return matrix
 
 
@@ -46,9 +47,9 @@ def swap(game: "Game", cutoff: int, dice: int) -> Matrix:
     """
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
-    for opponent in range(game.goal):
-        points = turns.free(opponent).points
-        for score in range(game.goal):
+    for score in range(game.goal):
+        for opponent in range(game.goal):
+            points = turns.free(score, opponent).points
             landing = turns.land(score + points, opponent)
             # Only a swap changes the score of the player who is not moving.
             swapped = landing.opponent != opponent

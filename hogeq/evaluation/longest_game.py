@@ -80,7 +80,7 @@ class _LongestGame:
             for sides, own in self._by_sides(every, total):
                 opponent = total - own
                 best = np.zeros((len(own), count), np.int32)
-                for outcome in (*self._zero(opponent), *self._rolled(sides)):
+                for outcome in (*self._zero(own, opponent), *self._rolled(sides)):
                     at = own + outcome.gain, opponent + outcome.gift
                     again = (self.again[at] | outcome.forced).astype(np.int64)
                     cell = np.where(again, self.same[at], self.other[at])
@@ -122,9 +122,10 @@ class _LongestGame:
         for sides in dict.fromkeys(kinds):
             yield sides, every[[kind == sides for kind in kinds]]
 
-    def _zero(self, opponent: Ints) -> Iterator[_TurnEnd]:
+    def _zero(self, own: Ints, opponent: Ints) -> Iterator[_TurnEnd]:
         """Ways to end a turn of no dice."""
-        free = [self.table.free(score)[:3] for score in opponent.tolist()]
+        cells = zip(own.tolist(), opponent.tolist(), strict=True)
+        free = [self.table.free(*cell)[:3] for cell in cells]
         points, gifts, recorded = np.array(free, np.int64).T
         for (extra, forced), members in self._by_effect(0).items():
             yield _TurnEnd(points + extra, gifts, recorded, forced, np.array(members))

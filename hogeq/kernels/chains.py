@@ -63,13 +63,13 @@ def count_visits(chain, inflow, size):
 
 
 @part
-def staying(tables, dice, roll, opponent):
+def staying(tables, dice, roll, own, opponent):
     """Probability that a roll stays and that it does not, and the offset of what it then leaves."""
+    cycles = tables.cycles
     if roll > 0:
-        cycles = tables.cycles
         return cycles.stay[dice, roll], cycles.leave[dice, roll], cycles.stay_offset[roll]
-    if tables.zero_points[opponent] == 0 and tables.zero_gift[opponent] == 0:
-        return 1.0, 0.0, tables.zero_offset[opponent]
+    if cycles.zero_stays[dice, own, opponent] != 0:
+        return 1.0, 0.0, tables.zero_offset[dice, own, opponent]
     return 0.0, 1.0, 0
 
 
@@ -105,7 +105,8 @@ def list_moves(tables, component, whos, players, places, modes, stay, leave, tar
                 target[state, roll] = 0
                 if tables.mode_bonus[mode] > 0:
                     continue
-                chance, other, offset = staying(tables, tables.plane_dice[plane], roll, opponent)
+                dice = tables.plane_dice[plane]
+                chance, other, offset = staying(tables, dice, roll, own, opponent)
                 if chance > 0.0:
                     base = base_of(tables, tables.plane_again[plane], own, opponent)
                     left = cycles.entry_at[base + offset + lane]

@@ -331,7 +331,7 @@ def _forward(
                                 continue
                             for roll in range(num_actions):
                                 dice = tables.plane_dice[plane]
-                                chance, _, offset = staying(tables, dice, roll, opponent)
+                                chance, _, offset = staying(tables, dice, roll, own, opponent)
                                 if chance > 0.0 and offset == recorded * stride:
                                     at = place + (plane * num_actions + roll) * size + lane
                                     visits[state] += chance * buffer[at]

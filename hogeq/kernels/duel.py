@@ -13,7 +13,7 @@ import numpy as np
 
 from hogeq.kernels.lanes import item, load, splat, store
 from hogeq.kernels.storage import zeros
-from hogeq.kernels.sums import core, expect_wins, kernel, zero_stays
+from hogeq.kernels.sums import core, expect_wins, kernel
 from hogeq.kernels.tables import Floats, Ints, Tables
 
 AHEAD = 4  # cells
@@ -46,6 +46,7 @@ def can_duel(tables: Tables) -> bool:
         and not len(tables.fixed_win)
         and not tables.gift.any()
         and not tables.zero_gift.any()
+        and (tables.zero_points == tables.zero_points[:, :1]).all()
         and not tables.default_far.any()
         and np.diff(tables.alternative_start, axis=1).max() <= 1
     )
@@ -65,8 +66,8 @@ def duel_arrays(tables: Tables) -> DuelArrays:
     opponent, score = np.divmod(tables.arrival_row, goal)
     return DuelArrays(
         prob=np.append(tables.outcome_prob, np.ones(goal)),
-        points=np.append(tables.outcome_points, tables.zero_points),
-        record=np.append(tables.outcome_record, tables.zero_record),
+        points=np.append(tables.outcome_points, tables.zero_points[0, 0]),
+        record=np.append(tables.outcome_record, tables.zero_record[0, 0]),
         bonus=bonus,
         members=members.ravel(),
         landed=opponent * (goal + ring - 1) + score,
@@ -95,7 +96,7 @@ def _duel(tables, arrays, matrices, worth, played, roots):
             first, last = tables.outcome_start[dice, roll], tables.outcome_stop[dice, roll, own]
             if roll == 0:
                 first = none + opponent
-                last = first + zero_stays(tables, own, opponent)
+                last = first + (own + item(arrays.points, first) < goal)
             bonus = item(arrays.bonus, roll)
             base = (player * goal + opponent) * scores + own
             usual = tables.terminal_win[dice, own, opponent, roll]

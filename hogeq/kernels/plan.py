@@ -82,6 +82,8 @@ class BlockPlaces(NamedTuple):
     """(G * G, 2), own and opponent's score of the cells, as in the tables."""
     at: Ints
     """(G, G + reach), block of opponent's score u and score t; from G on one that nothing reads."""
+    none: Ints
+    """(G, G), by own and opponent's score, afterstate of no dice."""
     landed: Ints
     """(y,), block of every arrival of the tables."""
     reach: int
@@ -201,9 +203,10 @@ def _sole(tables: Tables, targets: list[Target], many: int) -> tuple[int, ...]:
     points: dict[int, set[int]] = {}
     for target in targets:
         points.setdefault(target.record, set()).add(target.points)
-    for recorded, gained in zip(tables.zero_record, tables.zero_points, strict=True):
+    free = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
+    for recorded, gained in np.unique(free, axis=0).tolist():
         if recorded in points:
-            points[int(recorded)].add(int(gained))
+            points[recorded].add(gained)
     return tuple(x for x, found in sorted(points.items()) if x != many and len(found) == 1)
 
 
@@ -239,10 +242,13 @@ def _blocks(tables: Tables, constants: Constants) -> BlockPlaces:
     landed *= length
     at = np.full((goal, goal + reach + 1), count * length)
     at[opponent, score] = landed
+    own, other = np.indices((goal, goal))
+    none = at[other, own + tables.zero_points[0]] + tables.zero_record[0] * len(tables.lane)
     order = np.stack(np.divmod(tables.cell_order, goal), axis=1)
     return BlockPlaces(
         order=order,
         at=at,
+        none=none,
         landed=landed,
         reach=reach,
         spare=count * length,

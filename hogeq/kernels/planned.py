@@ -89,7 +89,6 @@ def backward(
         of cells that ASCEND changed.
     """
     goal = tables.dimensions.goal
-    size = len(tables.lane)
     players = len(values)
     dice = tables.plane_dice[0]
     changes = 0
@@ -108,8 +107,7 @@ def backward(
             prefetch(counterfactual_values, there * tables.dimensions.num_actions, tables.lane)
         cell = own * goal + opponent
         home = opponent * blocks.at.shape[1] + own
-        none = blocks.at[opponent, own + tables.zero_points[opponent]]
-        none += tables.zero_record[opponent] * size
+        none = blocks.none[own, opponent]
         first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
         wins = tables.terminal_win[dice, own, opponent]
         for player in range(players):
@@ -153,7 +151,6 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
     """
     goal = tables.dimensions.goal
-    size = len(tables.lane)
     players = len(reach)
     sums[:] = 0.0
     runs = tables.run_start
@@ -175,8 +172,7 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset
             _expect_landings(tables, blocks, reach, min(turn + 1, goal * goal - 1))
             cell = own * goal + opponent
             home = opponent * blocks.at.shape[1] + own
-            none = blocks.at[opponent, own + tables.zero_points[opponent]]
-            none += tables.zero_record[opponent] * size
+            none = blocks.none[own, opponent]
             first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
             begun = 1.0 / players if cell == 0 else 0.0
             for player in range(players):

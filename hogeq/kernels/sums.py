@@ -16,6 +16,7 @@ from numba import njit
 
 from hogeq.kernels.cache import cached
 from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, prefetch, splat, store
+from hogeq.kernels.tables import NOWHERE
 
 # Parts are written into their callers, and each is compiled once, there. A core leaves arrays'
 # owners alone (_nrt), or else every look at one of the tables would count references up and down,
@@ -61,15 +62,6 @@ def is_wanted(tables, policy, own, opponent, roll):
     if policy[own, opponent, roll] > 0.0:
         return True
     return bonus > 0 and own >= bonus and policy[own - bonus, opponent, roll] > 0.0
-
-
-@part
-def zero_stays(tables, own, opponent):
-    """Whether rolling no dice leaves both scores below the goal."""
-    goal = tables.dimensions.goal
-    if own + tables.zero_points[opponent] >= goal:
-        return False
-    return opponent + tables.zero_gift[opponent] < goal
 
 
 @part
@@ -144,10 +136,11 @@ def is_lean(tables, policy):
 
 
 @part
-def _value_of_none(tables, values, base, win, own, opponent):
+def _value_of_none(tables, dice, values, base, win, own, opponent):
     value = splat(values, win, tables.lane)
-    if zero_stays(tables, own, opponent):
-        value += load(values, base + tables.zero_offset[opponent], tables.lane)
+    offset = tables.zero_offset[dice, own, opponent]
+    if offset != NOWHERE:
+        value += load(values, base + offset, tables.lane)
     return value
 
 
@@ -166,7 +159,7 @@ def value_rolls(tables, policy, everything, values, buffer, place, own, opponent
                 continue
             win = tables.terminal_win[dice, own, opponent, roll]
             if roll == 0:
-                value = _value_of_none(tables, values, base, win, own, opponent)
+                value = _value_of_none(tables, dice, values, base, win, own, opponent)
             else:
                 start, stop = _outcomes(tables, dice, roll, own, opponent)
                 value = gather(
@@ -199,7 +192,7 @@ def value_rolls_by_sums(
         needed = tables.plane_needed[own, opponent, plane] != 0
         if needed and (everything or is_wanted(tables, policy, own, opponent, 0)):
             win = tables.terminal_win[dice, own, opponent, 0]
-            value = _value_of_none(tables, values, base, win, own, opponent)
+            value = _value_of_none(tables, dice, values, base, win, own, opponent)
             store(buffer, place + plane * num_actions * size, value)
         step = num_actions * size
         spot = own % ring
@@ -258,8 +251,9 @@ def spread_rolls(tables, policy, reach, buffer, place, own, opponent):
             if is_wanted(tables, policy, own, opponent, roll):
                 flow = lane_sum(load(buffer, sources + roll * size, tables.lane))
                 alive += 1 if flow > 0.0 else 0
-        if zero_stays(tables, own, opponent):
-            at = base + tables.zero_offset[opponent]
+        offset = tables.zero_offset[dice, own, opponent]
+        if offset != NOWHERE:
+            at = base + offset
             flow = load(buffer, sources, tables.lane)
             store(reach, at, load(reach, at, tables.lane) + flow)
         if alive > FEW:
@@ -342,8 +336,9 @@ def spread_rolls_by_sums(tables, policy, reach, buffer, place, sums, player, own
             store(sums, column + spot * step + roll * size, total)
         if tables.plane_needed[own, opponent, plane] == 0:
             continue
-        if zero_stays(tables, own, opponent):
-            at = base + tables.zero_offset[opponent]
+        offset = tables.zero_offset[dice, own, opponent]
+        if offset != NOWHERE:
+            at = base + offset
             flow = load(buffer, sources, tables.lane)
             store(reach, at, load(reach, at, tables.lane) + flow)
         for target in range(tables.correction_start[dice], tables.correction_start[dice + 1]):

@@ -3,9 +3,9 @@
 Sizes: G goal, T = G + largest bonus, K actions (0 to the most dice), E = 2 if a roll can force an
 extra turn and 1 otherwise, W records (what is remembered of one turn), J active memories (the part
 that decides how a roll plays), L lanes (the part that is only carried, padded), H memories, D kinds
-of dice, P planes (a kind of dice together with whether the roll forces an extra turn), M modes (a
-plane together with a bonus), S situations (kinds of cells that differ in how rolls play), C
-components.
+of turn (the dice, and what no dice score), P planes (a kind of turn together with whether the roll
+forces an extra turn), M modes (a plane together with a bonus), S situations (kinds of cells that
+differ in how rolls play), C components.
 
 A *cell* is ``own score * G + opponent's score`` of the player to move. An *afterstate* is what a
 roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+NOWHERE = -(1 << 62)  # for an offset: there is no such afterstate
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,7 +39,7 @@ class Dimensions(NamedTuple):
     """J"""
     ring: int
     """Own scores of which a column of cells keeps the values of rolls: largest bonus + 1."""
-    dice_kinds: int
+    turn_kinds: int
     """D"""
 
 
@@ -59,9 +61,10 @@ class Cycles(NamedTuple):
     from. Without such rolls there are no components and no entries.
     """
 
-    stay: Floats  # (D, K) probability of no points and no gift; 0 for no dice, told by zero_points
+    stay: Floats  # (D, K) probability of no points and no gift; 0 for no dice, told by zero_stays
     leave: Floats  # (D, K) 1 - stay, to the last digit
     stay_offset: Ints  # (K,) as outcome_offset, of that outcome
+    zero_stays: NDArray[np.uint8]  # (D, G, G) 1 if no dice score and give nothing
     component_start: Ints  # (C + 1,) range of the cells of a component
     component_cells: Ints  # (G * G,) in the order in which components can be solved backward
     entry_start: Ints  # (C + 1,) range of the entries of a component
@@ -85,17 +88,17 @@ class Tables(NamedTuple):
     memory_slot: Ints  # (H,) slot of every memory that can be; the others are padding
 
     terminal_win: Floats  # (D, T, G, K) probability that the roll wins at once, from (t, o)
-    outcome_prob: Floats  # (n,) probability of an outcome, grouped by dice and roll
+    outcome_prob: Floats  # (n,) probability of an outcome, grouped by kind and roll
     outcome_offset: Ints  # (n,) distance of its afterstate from that of zero points
     outcome_points: Ints  # (n,) the same as points ...
     outcome_record: Ints  # (n,) ... and record
     outcome_start: Ints  # (D, K) first outcome; points ascend
     outcome_stop: Ints  # (D, K, T) one past the last outcome below the goal, from t
     gift: Ints  # (D, K) points given to the opponent by the first outcome (0: none)
-    target_offset: Ints  # (m,) the same outcomes by afterstate: its distance, grouped by dice
-    target_points: Ints  # (m,) ascending within a kind of dice
+    target_offset: Ints  # (m,) the same outcomes by afterstate: its distance, grouped by kind
+    target_points: Ints  # (m,) ascending within a kind of turn
     target_gift: Ints  # (m,)
-    target_start: Ints  # (D + 1,) range of the afterstates of a kind of dice
+    target_start: Ints  # (D + 1,) range of the afterstates of a kind of turn
     source_start: Ints  # (m + 1,) range of the rolls that can leave an afterstate
     source_prob: Floats  # (n,) probability of its outcome
     source_offset: Ints  # (n,) roll * L
@@ -109,7 +112,7 @@ class Tables(NamedTuple):
     direct_terms: int  # terms of all outcomes of a base, on average over planes
     sum_terms: int  # terms of all its sums
     corrections: int  # terms of all its corrections
-    term_prob: Floats  # (c,) correction, grouped by dice and roll
+    term_prob: Floats  # (c,) correction, grouped by kind and roll
     term_offset: Ints  # (c,) as outcome_offset
     term_start: Ints  # (D, K) first term; points ascend
     term_stop: Ints  # (D, K, T) one past the last term below the goal, from t
@@ -121,12 +124,12 @@ class Tables(NamedTuple):
     correction_prob: Floats  # (c,)
     correction_source: Ints  # (c,) as source_offset
 
-    zero_points: Ints  # (G,) points for rolling no dice, by the opponent's score
-    zero_gift: Ints  # (G,) points that this gives to the opponent
-    zero_record: Ints  # (G,) record that this leaves
-    zero_offset: Ints  # (G,) as outcome_offset
+    zero_points: Ints  # (D, G, G) points for rolling no dice, from (t, o)
+    zero_gift: Ints  # (D, G, G) points that this gives to the opponent
+    zero_record: Ints  # (D, G, G) record that this leaves
+    zero_offset: Ints  # (D, G, G) as outcome_offset; NOWHERE if it takes a score to the goal
 
-    plane_dice: Ints  # (P,) kind of dice
+    plane_dice: Ints  # (P,) kind of turn
     plane_again: Ints  # (P,) 1 if the roll forces an extra turn
     plane_needed: NDArray[np.uint8]  # (G, G, P) 1 if a roll from base (t, o) can be on the plane
     mode_plane: Ints  # (M,)

@@ -93,24 +93,24 @@ def _staying_turns(tables: Tables, lands: Ints) -> tuple[NDArray[np.bool_], Ints
     landed = np.add(*np.divmod(lands, goal))
     inside = (lands >= 0) & (landed == total)
     usable = _plain_rolls(tables)
-    idle = (tables.zero_points == 0) & (tables.zero_gift == 0)
+    idle = tables.cycles.zero_stays.astype(bool)
     can = np.zeros(lands.shape, bool)
     must = np.full(lands.shape, -1)
     kept = set()
     for plane, (dice, last) in enumerate(zip(tables.plane_dice, tables.plane_again, strict=True)):
         for roll in range(tables.dimensions.num_actions):
             if roll == 0:
-                stays, sure = idle, idle
+                stays = sure = idle[dice]
             else:
-                stays = np.full(goal, tables.cycles.stay[dice, roll] > 0.0)
-                sure = np.full(goal, tables.cycles.leave[dice, roll] == 0.0)
+                stays = np.full((goal, goal), tables.cycles.stay[dice, roll] > 0.0)
+                sure = np.full((goal, goal), tables.cycles.leave[dice, roll] == 0.0)
             here = usable[tables.situation, roll, plane] & inside[last]
             can[last] |= here & stays
             must[last][here & sure] = roll
             if (here & stays).any():
-                offsets = (
-                    tables.zero_offset[idle] if roll == 0 else [tables.cycles.stay_offset[roll]]
-                )
+                offsets = [tables.cycles.stay_offset[roll]]
+                if roll == 0:
+                    offsets = tables.zero_offset[dice][here & stays].tolist()
                 kept |= {int(offset) // strides.records for offset in offsets}
     return can, must, np.array(sorted(kept))
 

@@ -14,7 +14,7 @@ from hogeq.model.components import find_components
 from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
 from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
-from hogeq.model.outcomes import OutcomeArrays
+from hogeq.model.outcomes import FreeTurns, OutcomeArrays
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
@@ -132,11 +132,12 @@ def compile_game(rules: Rules) -> Game:
         )
     layout = Layout(rules)
     turns = TurnTable(rules)
-    sides, situation, modes, chosen = find_modes(layout, turns)
+    free = FreeTurns.of(turns)
+    kinds, situation, modes, chosen = find_modes(layout, turns, own_counts=free.own_counts)
     planes = sorted({(kind, trot) for kind, _, trot in modes})
     ring = 1 + max(extra for _, extra, _ in modes)
     default, exceptions = find_exceptions(layout, chosen)
-    points = OutcomeArrays(layout, turns, sides)
+    points = OutcomeArrays(layout, turns, kinds, free)
     landing = LandingArrays(layout, turns, points, ring)
     ends = 1 + max(int(trot) for _, trot in planes)
     handed = memory_table(layout, turns)
@@ -149,7 +150,7 @@ def compile_game(rules: Rules) -> Game:
             records=layout.records,
             active_memories=layout.active,
             ring=ring,
-            dice_kinds=len(sides),
+            turn_kinds=len(kinds),
         ),
         strides=layout.strides,
         cell_order=order,

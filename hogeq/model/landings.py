@@ -30,13 +30,13 @@ class LandingArrays:
     Raises
     ------
     ValueError
-        If scores past the goal can land below it.
+        If a landing lowers the sum of the scores, or scores past the goal can land below it.
     """
 
     def __init__(self, layout: Layout, turns: TurnTable, points: OutcomeArrays, ring: int) -> None:
         self.layout, self.points, self.ring = layout, points, ring
         goal = layout.goal
-        most_points, most_given = turns.most()
+        most_points, most_given = points.most()
         own = goal + ring + most_points
         opponent = goal + most_given
         self.cell = np.full((own, opponent), -1, np.int64)
@@ -54,12 +54,17 @@ class LandingArrays:
                     "below it, which no edition does and the kernels cannot play"
                 )
             mine, yours = after.score, after.opponent
+            if mine + yours < score + other:
+                raise ValueError(
+                    f"rules: a landing lowers scores {score}, {other} to {mine}, {yours}, which no "
+                    "edition does and the kernels cannot play"
+                )
             self.again[score, other] = after.again
             self.forced[score, other] = mine * goal + yours
             self.cell[score, other] = mine * goal + yours if after.again else yours * goal + mine
 
     def terminal_win(self) -> Floats:
-        """Probability that a roll wins at once past the board, by (kind of dice, base, roll)."""
+        """Probability that a roll wins at once past the board, by (kind of turn, base, roll)."""
         points, goal = self.points, self.layout.goal
         kinds, rolls = points.start.shape
         bases = goal + self.ring - 1
@@ -67,8 +72,11 @@ class LandingArrays:
         outside = self.wins.copy()
         outside[:goal, :goal] = False
         own, other = np.ogrid[:bases, :goal]
+        zero = points.zero_points, points.zero_gift
         for kind in range(kinds):
-            win[kind, :, :, 0] = outside[own + points.zero_points, other + points.zero_gift]
+            # From the goal on no cell is: there what no dice score does not depend on the base.
+            free, gift = (x[kind][np.minimum(own, goal - 1), other] for x in zero)
+            win[kind, :, :, 0] = outside[own + free, other + gift]
             for roll in range(1, rolls):
                 for i in range(points.start[kind, roll], points.end[kind, roll]):
                     gift = points.gift[kind, roll] if points.points[i] == 0 else 0

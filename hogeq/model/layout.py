@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from itertools import product
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,13 @@ class Layout:
             strides.origin + end * strides.ends + opponent * strides.columns + own * strides.scores
         )
 
-    def offset(self, points: int, gift: int, recorded: int) -> int:
+    @overload
+    def offset(self, points: int, gift: int, recorded: int) -> int: ...
+
+    @overload
+    def offset(self, points: Ints, gift: Ints, recorded: Ints) -> Ints: ...
+
+    def offset(self, points: Any, gift: Any, recorded: Any) -> Any:
         """Distance of an outcome's afterstate from that of no points with record 0."""
         strides = self.strides
         return gift * strides.columns + points * strides.scores + recorded * strides.records

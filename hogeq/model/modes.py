@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import groupby, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +12,34 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Ints
 
-Mode = tuple[int, int, bool]  # kind of dice, bonus, whether the roll forces an extra turn
+Mode = tuple[int, int, bool]  # kind of turn, bonus, whether the roll forces an extra turn
+
+
+class TurnKind(NamedTuple):
+    """What rolls from a base score, and no dice from its cell."""
+
+    sides: int
+    """Of the dice."""
+    extra: int
+    """Bonus that no dice earn: where what they score depends on the mover's own score, a bonus on
+    them is not the same as a base further on."""
 
 
 def find_modes(
-    layout: Layout, turns: TurnTable
-) -> tuple[list[int], NDArray[np.uint8], list[Mode], Ints]:
+    layout: Layout, turns: TurnTable, *, own_counts: bool
+) -> tuple[list[TurnKind], NDArray[np.uint8], list[Mode], Ints]:
     """Find how rolls can play.
+
+    Parameters
+    ----------
+    layout : Layout
+    turns : TurnTable
+    own_counts : bool
+        Whether what no dice score depends on the mover's own score.
 
     Returns
     -------
-    sides : list of int, length D
-        Of each kind of dice.
+    kinds : list of TurnKind, length D
     situation : uint8 (G, G)
         Of every cell.
     modes : list of Mode, length M
@@ -40,28 +56,34 @@ def find_modes(
     situation = np.zeros((goal, goal), np.uint8)
     example: list[tuple[int, int]] = []
     for own, opponent in product(range(goal), repeat=2):
-        kinds = tuple(
+        usual = tuple(
             turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in range(layout.extras)
         )
-        if kinds not in seen:
-            seen[kinds] = len(seen)
+        if usual not in seen:
+            seen[usual] = len(seen)
             example.append((own, opponent))
-        situation[own, opponent] = seen[kinds]
-    sides = sorted({kind for kinds in seen for kind in kinds})
+        situation[own, opponent] = seen[usual]
+    kinds = [TurnKind(sides, 0) for sides in sorted(set().union(*seen))]
     modes: list[Mode] = []
     chosen = np.zeros((len(seen), layout.active, layout.lanes, rules.max_dice + 1), np.int64)
     for place, (own, opponent) in enumerate(example):
         for active, lane in product(range(layout.active), range(layout.lanes)):
             memory = layout.memory(active, lane)
-            kind = sides.index(turns.dice_sides(own, opponent, memory))
+            sides = turns.dice_sides(own, opponent, memory)
             for roll in range(rules.max_dice + 1):
-                mode = (kind, *turns.memory_effect(memory, roll))
+                extra, forced = turns.memory_effect(memory, roll)
+                kind = TurnKind(sides, 0)
+                if own_counts and roll == 0 and extra:
+                    kind, extra = TurnKind(sides, extra), 0
+                    if kind not in kinds:
+                        kinds.append(kind)
+                mode = (kinds.index(kind), extra, forced)
                 if mode not in modes:
                     modes.append(mode)
                 chosen[place, active, lane, roll] = modes.index(mode)
     if len({extra for _, extra, _ in modes} - {0}) > 1:
         raise ValueError("rules: bonuses of different sizes cannot be compiled together")
-    return sides, situation, modes, chosen
+    return kinds, situation, modes, chosen
 
 
 def find_exceptions(layout: Layout, chosen: Ints) -> tuple[Ints, dict[str, Any]]:

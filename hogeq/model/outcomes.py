@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq.kernels.tables import Cycles
+from hogeq.kernels.tables import NOWHERE, Cycles
 from hogeq.model.layout import Layout
+from hogeq.model.modes import TurnKind
 from hogeq.rules.memory import record
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.turn import sums_without_ones
@@ -25,8 +26,28 @@ class Term(NamedTuple):
     prob: float
 
 
+class FreeTurns(NamedTuple):
+    """What rolling no dice does, by the mover's score and the opponent's: int64 (G, G) each."""
+
+    points: Ints
+    gift: Ints
+    record: Ints
+
+    @classmethod
+    def of(cls, turns: TurnTable) -> "FreeTurns":
+        """Ask once for every pair of scores."""
+        scores = range(turns.rules.goal)
+        rows = [[turns.free(own, opponent)[:3] for opponent in scores] for own in scores]
+        return cls(*np.moveaxis(np.array(rows, np.int64), -1, 0).copy())
+
+    @property
+    def own_counts(self) -> bool:
+        """Whether any of it depends on the mover's own score."""
+        return any((column != column[0]).any() for column in self)
+
+
 class OutcomeArrays:
-    """What rolling can score: outcomes grouped by kind of dice and roll, points ascending.
+    """What rolling can score: outcomes grouped by kind of turn and roll, points ascending.
 
     Attributes
     ----------
@@ -40,16 +61,20 @@ class OutcomeArrays:
         Points that the first outcome of a roll gives to the opponent.
     stay, leave : float64 (D, K)
         Probability that a roll leaves both scores as they were, and that it does not.
-    zero_points, zero_gift, zero_record, zero_offset : int64 (G,)
-        The same of rolling no dice, by the opponent's score.
+    zero_points, zero_gift, zero_record : int64 (D, G, G)
+        The same of rolling no dice, by the cell; a bonus of the kind of turn is among the points.
+    zero_offset : int64 (D, G, G)
+        `NOWHERE` where the turn ends the game.
     """
 
-    def __init__(self, layout: Layout, turns: TurnTable, sides: list[int]) -> None:
+    def __init__(
+        self, layout: Layout, turns: TurnTable, kinds: list[TurnKind], free: FreeTurns
+    ) -> None:
         rules, goal = layout.rules, layout.goal
         rolls = rules.max_dice + 1
         self.layout = layout
         self.turns = turns
-        self.sides = sides
+        self.sides = sides = [kind.sides for kind in kinds]
         self.start = np.zeros((len(sides), rolls), np.int64)
         self.end = np.zeros((len(sides), rolls), np.int64)
         self.gift = np.zeros((len(sides), rolls), np.int64)
@@ -76,9 +101,21 @@ class OutcomeArrays:
         self.points = np.array(points, np.int64)
         self.record = np.array(records, np.int64)
         self.offset = np.array(offset, np.int64)
-        free = [turns.free(opponent)[:3] for opponent in range(goal)]
-        self.zero_points, self.zero_gift, self.zero_record = np.array(free, np.int64).T.copy()
-        self.zero_offset = np.array([layout.offset(*branch) for branch in free], np.int64)
+        extra = np.array([kind.extra for kind in kinds])[:, None, None]
+        self.zero_points = free.points + extra
+        self.zero_gift, self.zero_record = (
+            np.broadcast_to(column, self.zero_points.shape).copy()
+            for column in (free.gift, free.record)
+        )
+        stays = np.arange(goal)[:, None] + self.zero_points < goal
+        stays &= np.arange(goal) + self.zero_gift < goal
+        free_offset = layout.offset(self.zero_points, self.zero_gift, self.zero_record)
+        self.zero_offset = np.where(stays, free_offset, NOWHERE)
+
+    def most(self) -> tuple[int, int]:
+        """Most points that a turn can score, and most that it can give."""
+        points = max(self.points.max(), self.zero_points.max())
+        return int(points), int(max(self.gift.max(), self.zero_gift.max()))
 
     def cycles(self) -> Cycles:
         """Which rolls can leave both scores as they were; no components yet."""
@@ -88,6 +125,7 @@ class OutcomeArrays:
         return Cycles(
             stay=self.stay,
             leave=self.leave,
+            zero_stays=((self.zero_points == 0) & (self.zero_gift == 0)).astype(np.uint8),
             stay_offset=np.array(offsets, np.int64),
             component_start=none,
             component_cells=none,
@@ -101,7 +139,7 @@ class OutcomeArrays:
         )
 
     def targets(self) -> dict[str, Any]:
-        """Group the outcomes once more, by kind of dice and afterstate instead of roll."""
+        """Group the outcomes once more, by kind of turn and afterstate instead of roll."""
         kinds, rolls = self.start.shape
         terms = [
             Term(
@@ -234,7 +272,7 @@ class OutcomeArrays:
         return listed(true), listed(left)
 
     def stop(self, ring: int) -> Ints:
-        """One past the last outcome that stays below the goal, by (kind of dice, roll, base)."""
+        """One past the last outcome that stays below the goal, by (kind of turn, roll, base)."""
         goal = self.layout.goal
         kinds, rolls = self.start.shape
         stop = np.zeros((kinds, rolls, goal + ring - 1), np.int64)

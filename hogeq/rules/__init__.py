@@ -3,6 +3,6 @@
 Plain Python about single turns and whole numbers; nothing here knows of arrays or strategies.
 """
 
-from hogeq.rules.edition import EDITIONS, Rules, describe, rules_from
+from hogeq.rules.edition import ALIASES, EDITIONS, Rules, describe, names_of, rules_from
 
-__all__ = ["EDITIONS", "Rules", "describe", "rules_from"]
+__all__ = ["ALIASES", "EDITIONS", "Rules", "describe", "names_of", "rules_from"]

@@ -2,15 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import (
+    COUNT_ONES,
+    FERAL_HOGS,
+    LANDINGS,
+    MORE_BOAR,
+    MOST_COUNTED,
+    SWAPS,
+    ZERO_DICE,
+)
 from hogeq.support.messages import LONGEST_TITLE, is_title, nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import NotAllowedError, ParameterError, one_of, parameters
 
 _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
+_PigOut: TypeAlias = Annotated[int, Field(ge=0, le=1)] | Literal["count_ones"]
 
 
 def _title(name: object) -> object:
@@ -37,8 +46,9 @@ class Rules:
         Sides of the usual dice, 2 to 100.
     zero_dice : str
         Points for rolling no dice, a key of `parts.ZERO_DICE`.
-    pig_out : {0, 1}
-        Points of a turn in which any die shows 1.
+    pig_out : {0, 1, "count_ones"}
+        Points of a turn in which any die shows 1; "count_ones": c ones among k dice score
+        min(c, 11 - k), for 10 dice at most.
     prime_boost : bool
         Prime points become the next prime (Hogtimus Prime).
     hog_wild : bool
@@ -48,6 +58,8 @@ class Rules:
         last turn.
     square_swine : bool
         A mover's new score that is a perfect square becomes the next one.
+    landing : str
+        What the mover's new score becomes, after Square Swine, a key of `parts.LANDINGS`.
     piggy_back : bool
         A turn of 0 points gives the opponent as many points as dice were rolled.
     swap : str
@@ -78,11 +90,12 @@ class Rules:
     max_dice: Annotated[int, Field(ge=1, le=50)] = 10
     sides: _Sides = 6
     zero_dice: Annotated[str, one_of(ZERO_DICE)] = "ten_minus_ones_plus_tens"
-    pig_out: Annotated[int, Field(ge=0, le=1)] = 1
+    pig_out: _PigOut = 1
     prime_boost: bool = False
     hog_wild: bool = False
     feral_hogs: Annotated[str, one_of(FERAL_HOGS)] = "none"
     square_swine: bool = False
+    landing: Annotated[str, one_of(LANDINGS)] = "none"
     piggy_back: bool = False
     swap: Annotated[str, one_of(SWAPS)] = "none"
     more_boar: Annotated[str, one_of(MORE_BOAR)] = "none"
@@ -95,6 +108,9 @@ class Rules:
         if self.extra_turn_sides is not None and not self.gives_extra_turns:
             allowed = "null while time_trot is false and more_boar is none: no extra turns"
             raise ValueError(refusal("extra_turn_sides", self.extra_turn_sides, allowed))
+        if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
+            allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
+            raise ValueError(refusal("max_dice", self.max_dice, allowed))
 
     @property
     def gives_extra_turns(self) -> bool:
@@ -161,9 +177,73 @@ EDITIONS: dict[str, Rules] = {
             zero_dice="min_square_digit_plus_three",
             more_boar="both_digits_smaller",
         ),
+        # What follows is of the course's pages and public tests too [6]. Fall 2023 is played to
+        # this day.
+        Rules(name="fa23", zero_dice="boar_brawl", landing="sus_fuss"),
+        Rules(name="su23", zero_dice="boar_brawl", landing="fuzzy_factors"),
+        Rules(name="su22", zero_dice="twice_tens_minus_ones", landing="pigs_on_prime"),
+        Rules(name="fa21", zero_dice="seventh_digit", landing="hog_pile_double"),
+        # The project's game; the rules of that term's contest are not known.
+        Rules(name="fa20", zero_dice="pi_digit_plus_three", more_boar="swine_align_or_pig_pass"),
+        Rules(name="su19", zero_dice="ten_minus_min_digit", swap="leftmost_is_ones"),
+        # The contest; time_trot=False is the project's game.
+        Rules(
+            name="sp19",
+            zero_dice="one_plus_min_digit",
+            swap="equal_digits_by_place",
+            time_trot=True,
+            time_trot_period=5,
+        ),
+        # The project's game; Time Trot of that term's contest is not known.
+        Rules(name="sp18", zero_dice="two_plus_digit_gap", swap="multiple"),
+        # The contest; time_trot=False is the project's game.
+        Rules(
+            name="fa17",
+            zero_dice="one_plus_max_digit",
+            swap="multiple",
+            time_trot=True,
+            time_trot_period=8,
+        ),
+        Rules(
+            name="sp17",
+            zero_dice="one_plus_max_digit",
+            pig_out="count_ones",
+            prime_boost=True,
+            hog_wild=True,
+            swap="double",
+        ),
+        Rules(name="su15", zero_dice="one_plus_max_digit", hog_wild=True, swap="reversed_digits"),
     )
 }
 """Rules of the contests by semester: ``EDITIONS["su20"]`` is summer 2020."""
+
+ALIASES: dict[str, str] = {
+    **dict.fromkeys(("sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26"), "fa23"),
+    "sp23": "fa22",
+}
+"""Semesters that played an edition of another's name: ``ALIASES["sp26"]`` is ``"fa23"`` [6]."""
+
+
+def names_of(rules: Rules) -> tuple[str, ...]:
+    """List the semesters whose game these rules are, the edition's own name first.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    tuple of str
+        Empty for rules that are no edition's.
+
+    Examples
+    --------
+    >>> names_of(EDITIONS["fa22"])
+    ('fa22', 'sp23')
+    """
+    if EDITIONS.get(rules.name) != rules:
+        return ()
+    return rules.name, *(alias for alias, name in ALIASES.items() if name == rules.name)
 
 
 def rules_from(spec: str | Mapping[str, Any]) -> Rules:
@@ -172,9 +252,9 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     Parameters
     ----------
     spec : str or mapping
-        A key of `EDITIONS`, or fields of `Rules` by name. A mapping may name the `edition` that
-        its other fields override; without one they override the defaults of `Rules`. Unless the
-        mapping gives a `name`, an edition with changes is named after both.
+        A key of `EDITIONS` or of `ALIASES`, or fields of `Rules` by name. A mapping may name the
+        `edition` that its other fields override; without one they override the defaults of
+        `Rules`. Unless the mapping gives a `name`, an edition with changes is named after both.
 
     Returns
     -------
@@ -191,6 +271,8 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     --------
     >>> rules_from("su20").swap
     'ones_gap_is_tens'
+    >>> rules_from("sp26").name
+    'fa23'
     >>> rules_from({"edition": "su20", "goal": 50}).name
     'su20 with goal=50'
     """
@@ -244,8 +326,8 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     if rules.extra_turn_sides is not None:
         lines.append(("Extra turns", f"are rolled with {rules.extra_turn_sides}-sided dice"))
     lines.append(("Zero dice", _meaning(ZERO_DICE[rules.zero_dice])))
-    points = "1 point" if rules.pig_out == 1 else "0 points"
-    lines.append(("A rolled 1", f"makes the whole roll worth {points}"))
+    points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
+    lines.append(("A rolled 1", f"makes the whole roll worth {points[rules.pig_out]}"))
     if rules.prime_boost:
         lines.append(("Hogtimus Prime", "prime points become the next prime"))
     if rules.piggy_back:
@@ -256,6 +338,13 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         lines.append(("Feral Hogs", meaning))
     if rules.square_swine:
         lines.append(("Square Swine", "a new score that is a perfect square becomes the next one"))
+    if rules.landing != "none":
+        lines.append(("Landing", f"a new score {_meaning(LANDINGS[rules.landing])}"))
+    return lines + _turns_and_swaps(rules)
+
+
+def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
+    lines = []
     if rules.more_boar != "none":
         lines.append(("More Boar", f"extra turn if {_meaning(MORE_BOAR[rules.more_boar])}"))
     if rules.time_trot:
@@ -267,10 +356,11 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
 
 
 def _edition(name: object) -> Rules:
-    if not isinstance(name, str) or name not in EDITIONS:
-        allowed = ", ".join(EDITIONS) + nearest(name, EDITIONS)
+    known = [*EDITIONS, *ALIASES]
+    if not isinstance(name, str) or name not in known:
+        allowed = ", ".join(known) + nearest(name, known)
         raise ValueError(f"rules: unknown edition {shown(name)}; allowed: {allowed}")
-    return EDITIONS[name]
+    return EDITIONS[ALIASES.get(name, name)]
 
 
 def _meaning(part: Callable[..., object]) -> str:

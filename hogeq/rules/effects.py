@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hogeq.rules.edition import Rules
-from hogeq.rules.parts import SWAPS, square_swine
+from hogeq.rules.parts import LANDINGS, SWAPS, square_swine
 from hogeq.rules.turn import Turn, rolled_points, zero_points
 
 
@@ -43,7 +43,7 @@ def turn_effects(
         pig = ", with a 1" if 1 in faces else ""
         what = f"rolled {len(faces)}: {' '.join(map(str, faces))}{pig}"
     else:
-        plain = zero_points(unboosted, opponent)
+        plain = zero_points(unboosted, score, opponent)
         what = "rolled no dice"
     lines = [f"{what}, {_points(plain)}"]
     if plain != turn.points:
@@ -57,7 +57,11 @@ def turn_effects(
     if rules.square_swine and square_swine(reached) != reached:
         lines.append(f"Square Swine: {reached} becomes {square_swine(reached)}")
         reached = square_swine(reached)
-    if SWAPS[rules.swap](reached, other) and reached != other:
+    becomes = LANDINGS[rules.landing](reached, other)
+    if becomes != reached:
+        name = rules.landing.replace("_", " ").capitalize()
+        lines.append(f"{name}: {reached} becomes {becomes}")
+    if SWAPS[rules.swap](becomes, other) and becomes != other:
         lines.append("Swap: the scores trade places")
     if turn.again:
         part = "More Boar" if turn.landing.again else "Time Trot"

@@ -6,6 +6,7 @@ together as `TurnTable.outcomes`. Probabilities are exact.
 """
 
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from hogeq.rules.distributions import kinds_of_dice
@@ -80,7 +81,7 @@ class TurnTable:
         self.rules = rules
         self.memories = all_memories(rules)
         self._branches: dict[tuple[int, int], tuple[Branch, ...]] = {}
-        self._free: dict[int, Branch] = {}
+        self._free: dict[int, Branch] = {}  # by points
 
     def dice_sides(self, score: int, opponent: int, memory: Memory) -> int:
         """Sides of the dice of a turn."""
@@ -96,11 +97,12 @@ class TurnTable:
             )
         return self._branches[key]
 
-    def free(self, opponent: int) -> Branch:
-        """Give the one result of rolling no dice against a score of `opponent`."""
-        if opponent not in self._free:
-            self._free[opponent] = self._branch(0, zero_points(self.rules, opponent), Fraction(1))
-        return self._free[opponent]
+    def free(self, score: int, opponent: int) -> Branch:
+        """Give the one result of rolling no dice, at the mover's score and the opponent's."""
+        points = zero_points(self.rules, score, opponent)
+        if points not in self._free:
+            self._free[points] = self._branch(0, points, Fraction(1))
+        return self._free[points]
 
     def _branch(self, dice: int, points: int, probability: Fraction) -> Branch:
         gift = given(self.rules, dice, points)
@@ -120,7 +122,8 @@ class TurnTable:
 
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
-        branches = [self.free(opponent) for opponent in range(self.rules.goal)]
+        scores = range(self.rules.goal)
+        branches = [self.free(score, opponent) for score in scores for opponent in scores]
         for sides in kinds_of_dice(self.rules):
             for dice in range(1, self.rules.max_dice + 1):
                 branches.extend(self.branches(dice, sides))
@@ -159,7 +162,7 @@ class TurnTable:
         if dice:
             branches = self.branches(dice, self.dice_sides(score, opponent, memory))
         else:
-            branches = (self.free(opponent),)
+            branches = (self.free(score, opponent),)
         extra, forced = self.memory_effect(memory, dice)
         found = []
         for points, gift, recorded, probability in branches:
@@ -174,6 +177,21 @@ class TurnTable:
         return tuple(found)
 
 
+@cache
 def total_rises(rules: Rules) -> bool:
-    """Whether every turn raises the sum of both scores, so that no position comes twice."""
-    return rules.pig_out > 0 or rules.piggy_back
+    """Whether every turn raises the sum of both scores, so that no position comes twice.
+
+    A landing never lowers a score, so it is enough that every turn scores or gives something.
+    """
+    return (rules.pig_out != 0 or rules.piggy_back) and scoreless_turn(rules) is None
+
+
+@cache
+def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
+    """First pair of scores, the mover's and the opponent's, at which no dice score 0; or None."""
+    scores = range(rules.goal)
+    for score in scores:
+        for opponent in scores:
+            if zero_points(rules, score, opponent) == 0:
+                return score, opponent
+    return None

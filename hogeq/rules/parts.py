@@ -7,8 +7,20 @@ Numbers in brackets are those of docs/sources.md.
 
 from collections.abc import Callable
 from functools import cache
-from itertools import count
-from math import isqrt
+from math import gcd
+
+from hogeq.rules.integers import (
+    digit_gap,
+    digits,
+    divisors,
+    first_two_digits,
+    is_prime,
+    is_square,
+    last_two_digits,
+    next_prime,
+    next_square,
+    pi_digit,
+)
 
 HOG_WILD_MULTIPLE = 7
 """Hog Wild: the dice change when the sum of both scores is a multiple of this."""
@@ -22,41 +34,7 @@ FERAL_DISTANCE = 2
 FERAL_BONUS = 3
 """Feral Hogs: points that this earns."""
 
-# --- digits and numbers ---------------------------------------------------------------------------
-
-
-def digits(number: int) -> list[int]:
-    """Decimal digits of `number` as written, first digit first; 0 has the one digit 0."""
-    return [int(digit) for digit in str(number)]
-
-
-def last_two_digits(number: int) -> tuple[int, int]:
-    """Tens and ones digit of `number`; the tens digit of a one-digit number is 0."""
-    return number // 10 % 10, number % 10
-
-
-def first_two_digits(number: int) -> tuple[int, int]:
-    """First two digits of `number`, a one-digit number being read with a leading 0."""
-    first, second, *_ = digits(number) if number >= 10 else [0, number]
-    return first, second
-
-
-def digit_gap(number: int) -> int:
-    """Distance between the tens and the ones digit of `number`."""
-    tens, ones = last_two_digits(number)
-    return abs(tens - ones)
-
-
-@cache
-def is_prime(number: int) -> bool:
-    """Tell whether `number` is prime; 0 and 1 are not."""
-    return number >= 2 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
-
-
-@cache
-def next_prime(number: int) -> int:
-    """Smallest prime above `number`."""
-    return next(candidate for candidate in count(number + 1) if is_prime(candidate))
+# --- boosts ---------------------------------------------------------------------------------------
 
 
 def prime_boost(points: int) -> int:
@@ -67,16 +45,6 @@ def prime_boost(points: int) -> int:
     return next_prime(points) if is_prime(points) else points
 
 
-def is_square(number: int) -> bool:
-    """Tell whether `number` is a perfect square; 0 is."""
-    return isqrt(number) ** 2 == number
-
-
-def next_square(number: int) -> int:
-    """Smallest perfect square above `number`."""
-    return (isqrt(number) + 1) ** 2
-
-
 def square_swine(score: int) -> int:
     """Raise a perfect square to the next one, leave other scores alone (Square Swine).
 
@@ -85,10 +53,19 @@ def square_swine(score: int) -> int:
     return next_square(score) if is_square(score) else score
 
 
-# --- points for rolling no dice, from the opponent's score ----------------------------------------
+def counted_ones(ones: int, dice: int) -> int:
+    """Score a roll of so many dice of which so many, at least one, show 1 (Pig Out).
+
+    The fewer of the ones and 11 less the dice. Source: the course's spring 2017 edition [6]: nine
+    dice all showing 1 score 2.
+    """
+    return min(ones, MOST_COUNTED + 1 - dice)
 
 
-def ten_minus_ones_plus_tens(opponent: int) -> int:
+# --- points for rolling no dice, from the mover's score and the opponent's ------------------------
+
+
+def ten_minus_ones_plus_tens(_score: int, opponent: int) -> int:
     """10 - ones digit + tens, of the opponent's score.
 
     Free Bacon. All the tens count, 11 of them at 110. Source: Huan (2020) [1].
@@ -96,7 +73,7 @@ def ten_minus_ones_plus_tens(opponent: int) -> int:
     return 10 - opponent % 10 + opponent // 10
 
 
-def one_plus_max_digit(opponent: int) -> int:
+def one_plus_max_digit(_score: int, opponent: int) -> int:
     """1 + the largest digit of the opponent's score.
 
     Free Bacon. Source: Hog Wild! [2] and fall 2015 [5].
@@ -104,7 +81,7 @@ def one_plus_max_digit(opponent: int) -> int:
     return 1 + max(digits(opponent))
 
 
-def digit_gap_plus_four(opponent: int) -> int:
+def digit_gap_plus_four(_score: int, opponent: int) -> int:
     """|tens - ones| + 4, of the opponent's last two digits.
 
     Piggy Points. Source: the summer 2021 contest [3].
@@ -112,7 +89,7 @@ def digit_gap_plus_four(opponent: int) -> int:
     return digit_gap(opponent) + 4
 
 
-def twice_digit_gap_plus_one(opponent: int) -> int:
+def twice_digit_gap_plus_one(_score: int, opponent: int) -> int:
     """2 x |tens - ones| + 1, of the opponent's last two digits.
 
     Pig Tail. Source: the course's fall 2022 edition [6], the game of Tong (2023) [4].
@@ -120,7 +97,7 @@ def twice_digit_gap_plus_one(opponent: int) -> int:
     return 2 * digit_gap(opponent) + 1
 
 
-def alternating_cube_digits(opponent: int) -> int:
+def alternating_cube_digits(_score: int, opponent: int) -> int:
     """1 + |alternating sum of the digits of the opponent's score cubed|, first digit positive.
 
     Source: the course's spring 2020 edition [6].
@@ -129,7 +106,7 @@ def alternating_cube_digits(opponent: int) -> int:
     return 1 + abs(sum(cube[::2]) - sum(cube[1::2]))
 
 
-def ten_minus_min_digit(opponent: int) -> int:
+def ten_minus_min_digit(_score: int, opponent: int) -> int:
     """10 - the smaller of the opponent's tens and ones digits.
 
     Free Bacon. Source: the course's fall 2019 edition [6].
@@ -137,7 +114,7 @@ def ten_minus_min_digit(opponent: int) -> int:
     return 10 - min(last_two_digits(opponent))
 
 
-def twice_tens_minus_ones(opponent: int) -> int:
+def twice_tens_minus_ones(_score: int, opponent: int) -> int:
     """2 x tens - ones digit of the opponent's score, at least 1.
 
     Free Bacon. Source: the course's fall 2018 edition [6].
@@ -146,12 +123,129 @@ def twice_tens_minus_ones(opponent: int) -> int:
     return max(1, 2 * tens - ones)
 
 
-def min_square_digit_plus_three(opponent: int) -> int:
+def one_plus_min_digit(_score: int, opponent: int) -> int:
+    """1 + the smaller of the opponent's tens and ones digits.
+
+    Free Bacon. Source: the course's spring 2019 edition [6].
+    """
+    return 1 + min(last_two_digits(opponent))
+
+
+def two_plus_digit_gap(_score: int, opponent: int) -> int:
+    """2 + |tens - ones|, of the opponent's last two digits.
+
+    Free Bacon. Source: the course's spring 2018 edition [6].
+    """
+    return 2 + digit_gap(opponent)
+
+
+def pi_digit_plus_three(_score: int, opponent: int) -> int:
+    """3 + the decimal of pi that the opponent's score counts, the leading 3 at a score of 0.
+
+    Free Bacon. Source: the course's fall 2020 edition [6].
+    """
+    return pi_digit(opponent) + 3
+
+
+def seventh_digit(_score: int, opponent: int) -> int:
+    """Decimal of 1/7 that the opponent's score counts; 7 at a score of 0.
+
+    Picky Piggy. Source: the course's fall 2021 edition [6].
+    """
+    return (1, 4, 2, 8, 5, 7)[(opponent - 1) % 6]
+
+
+def hefty_hogs(score: int, opponent: int) -> int:
+    """Mover's score after a step for each digit of the opponent's, ones digit first, modulo 30.
+
+    Hefty Hogs. 1 if the opponent has 0. Can be 0. Source: the course's spring 2022 edition [6].
+    """
+    if opponent == 0:
+        return 1
+    value = score
+    for digit in reversed(digits(opponent)):
+        value = _HEFTY_STEPS[digit](value)
+    return value % 30
+
+
+_HEFTY_STEPS: tuple[Callable[[int], int], ...] = (
+    lambda value: value + 1,
+    lambda value: value**2,
+    lambda value: 3 * value,
+    lambda value: value // 4,
+    lambda value: value - 5,
+    lambda value: value % 6,
+    lambda value: 8 * (value % 7),
+    lambda value: int(value * 8.8),
+    lambda value: int(value / 99 * 15) + 10,
+    lambda value: value,
+)
+"""What Hefty Hogs does at each digit, 0 to 9."""
+
+
+def boar_brawl(score: int, opponent: int) -> int:
+    """3 x |the opponent's tens digit - the mover's ones digit|, at least 1.
+
+    Boar Brawl. Source: the course's fall 2023 edition [6], played in every term since.
+    """
+    return max(1, 3 * abs(last_two_digits(opponent)[0] - score % 10))
+
+
+def min_square_digit_plus_three(_score: int, opponent: int) -> int:
     """3 + the smallest digit of the opponent's score squared.
 
     Piggy Points. Source: the course's spring 2021 edition [6].
     """
     return min(digits(opponent * opponent)) + 3
+
+
+# --- the score that the mover's new score becomes, from it and the opponent's ---------------------
+
+
+def unchanged(score: int, _opponent: int) -> int:
+    """Stays as it is."""
+    return score
+
+
+def sus_fuss(score: int, _opponent: int) -> int:
+    """Becomes the next prime if it has 3 or 4 divisors.
+
+    Sus Fuss. 1 and the score itself count. Source: the course's fall 2023 edition [6].
+    """
+    return next_prime(score) if divisors(score) in (3, 4) else score
+
+
+def fuzzy_factors(score: int, _opponent: int) -> int:
+    """Gains twice the tens digit of its greatest common divisor with 100, if that exceeds 10.
+
+    Fuzzy Factors. 100 stays, its tens digit being 0. Source: the course's summer 2023 edition [6].
+    """
+    factor = gcd(score, 100)
+    return score + 2 * last_two_digits(factor)[0] if factor > 10 else score
+
+
+def pigs_on_prime(score: int, _opponent: int) -> int:
+    """Becomes the next prime if it is prime, or 1.
+
+    Pigs on Prime. Source: the course's summer 2022 edition [6], whose tests count 1 as prime.
+    """
+    return next_prime(score) if score == 1 or is_prime(score) else score
+
+
+def hog_pile_digit(score: int, opponent: int) -> int:
+    """Gains its last digit if the opponent's score ends in the same.
+
+    Hog Pile. Source: the course's spring 2022 edition [6].
+    """
+    return score + score % 10 if score % 10 == opponent % 10 else score
+
+
+def hog_pile_double(score: int, opponent: int) -> int:
+    """Doubles if it equals the opponent's.
+
+    Hog Pile. Source: the course's fall 2021 edition [6].
+    """
+    return 2 * score if score == opponent else score
 
 
 # --- swaps and extra turns, from the mover's new score and the opponent's -------------------------
@@ -227,6 +321,36 @@ def equal_digit_gaps(score: int, opponent: int) -> bool:
     return digit_gap(score) == digit_gap(opponent)
 
 
+def leftmost_is_ones(score: int, opponent: int) -> bool:
+    """Leftmost digit of the mover is the opponent's ones digit.
+
+    Swine Swap. Source: the course's summer 2019 edition [6].
+    """
+    return digits(score)[0] == opponent % 10
+
+
+def equal_digits_by_place(score: int, opponent: int) -> bool:
+    """Both scores have the same digit in one place: the ones, the tens, and so on.
+
+    Swine Swap. Places that only one of them has do not count; 0 has none.
+    Source: the course's spring 2019 edition [6].
+    """
+    while score and opponent:
+        if score % 10 == opponent % 10:
+            return True
+        score, opponent = score // 10, opponent // 10
+    return False
+
+
+def multiple(score: int, opponent: int) -> bool:
+    """Both scores exceed 1, and one is a multiple of the other.
+
+    Swine Swap. Source: the course's spring 2018 and fall 2017 editions [6].
+    """
+    small, large = sorted((score, opponent))
+    return small > 1 and large % small == 0
+
+
 def digit_range(score: int, opponent: int) -> bool:
     """Smallest digit of the mover is below the opponent's, and largest above.
 
@@ -247,9 +371,18 @@ def both_digits_smaller(score: int, opponent: int) -> bool:
     return own[0] < other[0] and own[1] < other[1]
 
 
+def swine_align_or_pig_pass(score: int, opponent: int) -> bool:
+    """Scores share a factor of 10 or more, neither being 0, or the mover is 1 or 2 behind.
+
+    Swine Align and Pig Pass. Source: the course's fall 2020 edition [6].
+    """
+    aligned = score > 0 and opponent > 0 and gcd(score, opponent) >= 10
+    return aligned or 0 < opponent - score < 3
+
+
 # --- registries: the names a configuration may use ------------------------------------------------
 
-ZERO_DICE: dict[str, Callable[[int], int]] = {
+ZERO_DICE: dict[str, Callable[[int, int], int]] = {
     "ten_minus_ones_plus_tens": ten_minus_ones_plus_tens,
     "one_plus_max_digit": one_plus_max_digit,
     "digit_gap_plus_four": digit_gap_plus_four,
@@ -258,8 +391,24 @@ ZERO_DICE: dict[str, Callable[[int], int]] = {
     "ten_minus_min_digit": ten_minus_min_digit,
     "twice_tens_minus_ones": twice_tens_minus_ones,
     "min_square_digit_plus_three": min_square_digit_plus_three,
+    "one_plus_min_digit": one_plus_min_digit,
+    "two_plus_digit_gap": two_plus_digit_gap,
+    "pi_digit_plus_three": pi_digit_plus_three,
+    "seventh_digit": seventh_digit,
+    "hefty_hogs": hefty_hogs,
+    "boar_brawl": boar_brawl,
 }
-"""Opponent's score -> points for rolling no dice (at least 1 in every part)."""
+"""(Mover's score, opponent's score) -> points for rolling no dice; 0 only in `hefty_hogs`."""
+
+LANDINGS: dict[str, Callable[[int, int], int]] = {
+    "none": unchanged,
+    "sus_fuss": sus_fuss,
+    "fuzzy_factors": fuzzy_factors,
+    "pigs_on_prime": pigs_on_prime,
+    "hog_pile_digit": hog_pile_digit,
+    "hog_pile_double": hog_pile_double,
+}
+"""(Mover's new score, opponent's score) -> the score that the new one becomes, never a lower."""
 
 SWAPS: dict[str, Callable[[int, int], bool]] = {
     "none": never,
@@ -269,6 +418,9 @@ SWAPS: dict[str, Callable[[int, int], bool]] = {
     "power_of_three_digits": power_of_three_digits,
     "digit_products": digit_products,
     "equal_digit_gaps": equal_digit_gaps,
+    "leftmost_is_ones": leftmost_is_ones,
+    "equal_digits_by_place": equal_digits_by_place,
+    "multiple": multiple,
 }
 """(Mover's new score, opponent's score) -> do the two trade scores?"""
 
@@ -276,8 +428,15 @@ MORE_BOAR: dict[str, Callable[[int, int], bool]] = {
     "none": never,
     "digit_range": digit_range,
     "both_digits_smaller": both_digits_smaller,
+    "swine_align_or_pig_pass": swine_align_or_pig_pass,
 }
 """(Mover's new score, opponent's score) -> does the mover take an extra turn?"""
+
+COUNT_ONES = "count_ones"
+"""The Pig Out of `counted_ones`."""
+
+MOST_COUNTED = 10
+"""Most dice of which `counted_ones` always scores."""
 
 FERAL_HOGS: tuple[str, ...] = ("none", "points", "dice")
 """What the dice rolled must be 2 away from, of the mover's last turn, to earn 3 points.

@@ -7,7 +7,7 @@ from inspect import getdoc, signature
 from typing import Any, Final, NamedTuple, TypeVar
 
 from hogeq.rules.edition import EDITIONS, Rules
-from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.registry import enter
 
@@ -15,6 +15,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 MOST_POINTS: Final = 2000
 """Most points that rolling no dice may score: those of the longest game."""
+
+MOST_SCORE: Final = 10_000
+"""Most that a new score may become."""
 
 
 class Kind(NamedTuple):
@@ -28,12 +31,20 @@ class Kind(NamedTuple):
     allowed: str
 
 
-def _points(given: object) -> int | None:
+def _whole(given: object, most: int) -> int | None:
     try:
         number = operator.index(given)  # type: ignore[arg-type]
     except TypeError:
         return None
-    return number if 0 <= number <= MOST_POINTS else None
+    return number if 0 <= number <= most else None
+
+
+def _points(given: object) -> int | None:
+    return _whole(given, MOST_POINTS)
+
+
+def _score(given: object) -> int | None:
+    return _whole(given, MOST_SCORE)
 
 
 def _truth(given: object) -> bool | None:
@@ -41,7 +52,10 @@ def _truth(given: object) -> bool | None:
 
 
 KINDS: Final[dict[str, Kind]] = {
-    "zero_dice": Kind(ZERO_DICE, "opponent", _points, f"whole numbers from 0 to {MOST_POINTS}"),
+    "zero_dice": Kind(
+        ZERO_DICE, "score, opponent", _points, f"whole numbers from 0 to {MOST_POINTS}"
+    ),
+    "landing": Kind(LANDINGS, "score, opponent", _score, f"whole numbers from 0 to {MOST_SCORE}"),
     "swap": Kind(SWAPS, "score, opponent", _truth, "True or False"),
     "more_boar": Kind(MORE_BOAR, "score, opponent", _truth, "True or False"),
 }
@@ -53,7 +67,7 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
 
     Parameters
     ----------
-    kind : {"zero_dice", "swap", "more_boar"}
+    kind : {"zero_dice", "landing", "swap", "more_boar"}
         The field of `Rules` that may name it.
     name : str, optional
         Its name there; by default the function's.

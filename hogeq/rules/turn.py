@@ -1,25 +1,30 @@
 """What one turn does: from dice to points, to scores, to who moves next and what is remembered.
 
 A turn runs in this order: points (0, 1, or the dice's sum), prime boost, points given away,
-bonus, Square Swine, More Boar, swap, goal.
+bonus, Square Swine, the landing part, More Boar, swap, goal.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
+from math import comb
 from typing import NamedTuple
 
 from hogeq.rules.edition import Rules
 from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.parts import (
+    COUNT_ONES,
     FERAL_BONUS,
     FERAL_DISTANCE,
     HOG_WILD_MULTIPLE,
     HOG_WILD_SIDES,
+    LANDINGS,
     MORE_BOAR,
     SWAPS,
     ZERO_DICE,
+    counted_ones,
     prime_boost,
     square_swine,
 )
@@ -68,14 +73,20 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
     return rules.sides
 
 
-def zero_points(rules: Rules, opponent: int) -> int:
-    """Points for rolling no dice against a score of `opponent`."""
-    return _boosted(rules, ZERO_DICE[rules.zero_dice](opponent))
+def zero_points(rules: Rules, score: int, opponent: int) -> int:
+    """Points for rolling no dice, at the mover's score and the opponent's."""
+    return _boosted(rules, ZERO_DICE[rules.zero_dice](score, opponent))
 
 
 def rolled_points(rules: Rules, faces: Sequence[int]) -> int:
     """Points of one roll of one or more dice that shows `faces`."""
-    return _boosted(rules, rules.pig_out if 1 in faces else sum(faces))
+    ones = faces.count(1)
+    return _boosted(rules, pig_out(rules, ones, len(faces)) if ones else sum(faces))
+
+
+def pig_out(rules: Rules, ones: int, dice: int) -> int:
+    """Points of a roll of which so many dice, at least one, show 1; before any boost."""
+    return counted_ones(ones, dice) if rules.pig_out == COUNT_ONES else int(rules.pig_out)
 
 
 def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fraction]:
@@ -102,14 +113,14 @@ def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fracti
     if dice < 1 or sides < 2:
         least = "allowed: at least 1 die and 2 sides"
         raise ValueError(f"points_distribution: {dice} dice of {sides} sides; {least}")
-    sums = sums_without_ones(dice, sides)
-    rolls = sides**dice
-    ways = dict.fromkeys([rules.pig_out], rolls - sum(sums))
-    for total, count in enumerate(sums):
+    ways: Counter[int] = Counter()
+    for ones in range(1, dice + 1):
+        points = _boosted(rules, pig_out(rules, ones, dice))
+        ways[points] += comb(dice, ones) * (sides - 1) ** (dice - ones)
+    for total, count in enumerate(sums_without_ones(dice, sides)):
         if count:
-            points = _boosted(rules, total)
-            ways[points] = ways.get(points, 0) + count
-    return {points: Fraction(ways[points], rolls) for points in sorted(ways)}
+            ways[_boosted(rules, total)] += count
+    return {points: Fraction(ways[points], sides**dice) for points in sorted(ways)}
 
 
 @cache
@@ -155,8 +166,8 @@ def trots(rules: Rules, memory: Memory, dice: int) -> bool:
 def land(rules: Rules, score: int, opponent: int) -> Landing:
     """Where a turn ends, once its points are counted.
 
-    Square Swine, More Boar on the scores that leaves, the swap, then the goal. Should both be
-    at the goal, the higher score wins, and the mover if they are equal.
+    Square Swine, the landing part, More Boar on the scores that leaves, the swap, then the goal.
+    Should both be at the goal, the higher score wins, and the mover if they are equal.
 
     Parameters
     ----------
@@ -172,6 +183,7 @@ def land(rules: Rules, score: int, opponent: int) -> Landing:
     """
     if rules.square_swine:
         score = square_swine(score)
+    score = LANDINGS[rules.landing](score, opponent)
     again = MORE_BOAR[rules.more_boar](score, opponent)
     if SWAPS[rules.swap](score, opponent):
         score, opponent = opponent, score
@@ -215,7 +227,7 @@ def play_turn(
     for face in faces:
         _check("face", face, 1, sides)
 
-    points = rolled_points(rules, faces) if dice else zero_points(rules, opponent)
+    points = rolled_points(rules, faces) if dice else zero_points(rules, score, opponent)
     extra_points = bonus(rules, memory, dice)
     gift = given(rules, dice, points)
     landing = land(rules, score + points + extra_points, opponent + gift)

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
+from hogeq.rules.outcomes import Outcome, TurnTable, scoreless_turn, total_rises
 
 PLAYERS = ("A", "B")
 
@@ -181,8 +181,16 @@ def refuse_endless(rules: Rules, where: str) -> None:
     ValueError
         If a turn can leave the sum of the scores as it was.
     """
-    if not total_rises(rules):
+    if total_rises(rules):
+        return
+    endless = f"{where}: a game that may never end has no finite tree"
+    free = scoreless_turn(rules)
+    if free is not None:
         raise ValueError(
-            f"{where}: a game that may never end has no finite tree: pig_out is {rules.pig_out} "
-            "and piggy_back false; allowed: pig_out 1 or piggy_back true"
+            f"{endless}: rolling no dice at {free[0]} to {free[1]} scores nothing; allowed: a "
+            f"zero_dice that always scores, other than {rules.zero_dice}"
         )
+    raise ValueError(
+        f"{endless}: pig_out is {rules.pig_out} and piggy_back false; allowed: pig_out 1 or "
+        "piggy_back true"
+    )

@@ -53,7 +53,7 @@ class Recursion:
 
     def outcomes(self, opponent: int, roll: int) -> dict[int, float]:
         if roll == 0:
-            return {zero_points(self.rules, opponent): 1.0}
+            return {zero_points(self.rules, 0, opponent): 1.0}
         found = points_distribution(self.rules, roll, self.rules.sides)
         return {points: float(chance) for points, chance in found.items()}
 

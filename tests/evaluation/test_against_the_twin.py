@@ -16,7 +16,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.players import EXACT, Floats, random_policy, tablebase
@@ -36,6 +36,17 @@ SMALL: dict[str, dict[str, Any]] = {
     "fa19": {"edition": "fa19", "goal": 11, "max_dice": 4},
     "fa18": {"edition": "fa18", "goal": 13, "max_dice": 3},
     "sp21": {"edition": "sp21", "goal": 16, "max_dice": 4},
+    "fa23": {"edition": "fa23", "goal": 24, "max_dice": 3},
+    "su23": {"edition": "su23", "goal": 30, "max_dice": 2},
+    "su22": {"edition": "su22", "goal": 20, "max_dice": 3},
+    "fa21": {"edition": "fa21", "goal": 20, "max_dice": 3},
+    "fa20": {"edition": "fa20", "goal": 23, "max_dice": 3},
+    "su19": {"edition": "su19", "goal": 16, "max_dice": 3},
+    "sp19": {"edition": "sp19", "goal": 12, "max_dice": 3},
+    "sp18": {"edition": "sp18", "goal": 16, "max_dice": 3},
+    "fa17": {"edition": "fa17", "goal": 11, "max_dice": 3},
+    "sp17": {"edition": "sp17", "goal": 16, "max_dice": 4},
+    "su15": {"edition": "su15", "goal": 16, "max_dice": 3},
 }
 
 
@@ -277,13 +288,15 @@ def rules_of_any_parts(draw: st.DrawFn) -> Rules:
         goal=draw(st.integers(2, 12 if feral == "none" else 7)),
         max_dice=max_dice,
         sides=draw(st.integers(2, 8)),
-        zero_dice=draw(st.sampled_from(sorted(ZERO_DICE))),
+        # Hefty Hogs can score nothing, which the twin refuses.
+        zero_dice=draw(st.sampled_from(sorted(set(ZERO_DICE) - {"hefty_hogs"}))),
         # Without Piggy Back a turn of 0 points would leave the sum of scores as it was.
-        pig_out=draw(st.integers(0, 1)) if piggy_back else 1,
+        pig_out=draw(st.sampled_from([0, 1, COUNT_ONES] if piggy_back else [1, COUNT_ONES])),
         prime_boost=draw(st.booleans()),
         hog_wild=draw(st.booleans()),
         feral_hogs=feral,
         square_swine=draw(st.booleans()),
+        landing=draw(st.sampled_from(sorted(LANDINGS))),
         piggy_back=piggy_back,
         swap=draw(st.sampled_from(sorted(SWAPS))),
         more_boar=more_boar,

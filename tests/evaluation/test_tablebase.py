@@ -40,7 +40,7 @@ After = tuple[float, State | None, bool, bool]  # probability, next state, same 
 def turns(rules: Rules, state: State, roll: int) -> list[After]:
     own, other, memory = state
     sides = dice_sides(rules, own, other, memory)
-    points = {zero_points(rules, other): 1.0}
+    points = {zero_points(rules, own, other): 1.0}
     if roll:
         rolled = points_distribution(rules, roll, sides)
         points = {gained: float(chance) for gained, chance in rolled.items()}

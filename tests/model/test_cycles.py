@@ -99,7 +99,7 @@ class Twin:
         for own, opponent, memory in product(range(goal), range(goal), game.memories):
             state = (own * goal + opponent) * count + place[memory]
             for roll in range(game.num_actions):
-                ways = [(zero_points(rules, opponent), 1.0)]
+                ways = [(zero_points(rules, own, opponent), 1.0)]
                 if roll:
                     ways = dice(roll, dice_sides(rules, own, opponent, memory))
                 extra, trot = bonus(rules, memory, roll), trots(rules, memory, roll)
@@ -417,7 +417,7 @@ def test_softening_follows_the_softmax_of_exact_values() -> None:
 def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda opponent: int(opponent != 4))
+    monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda _, opponent: int(opponent != 4))
     game = compile_game(Rules(goal=8, max_dice=1, zero_dice="nothing_on_four", square_swine=True))
     assert game.positions_recur
     assert len(game.tables.cycles.entry_position) == 0

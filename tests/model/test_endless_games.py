@@ -10,7 +10,7 @@ from hogeq.rules.parts import ZERO_DICE
 
 
 def test_a_game_that_could_go_on_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ZERO_DICE, "nothing", lambda _: 0)
+    monkeypatch.setitem(ZERO_DICE, "nothing", lambda *_: 0)
     with pytest.raises(
         ValueError, match=r"rules: a game could go on .* 0 dice .* nothing"
     ) as refusal:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_branches_by_hand() -> None:
         Branch(6, 0, 0, Fraction(1, 6)),
         Branch(7, 0, 0, Fraction(1, 6)),
     )
-    assert turns.free(40) == Branch(7, 0, 0, Fraction(1))  # 1 + 4 is prime
+    assert turns.free(3, 40) == Branch(7, 0, 0, Fraction(1))  # 1 + 4 is prime
 
 
 def test_effects_by_hand() -> None:
@@ -79,6 +80,6 @@ def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
         for sides in {turns.dice_sides(own, 0, Memory(extra=e)) for own in range(8) for e in (0, 1)}
         for dice in range(1, 4)
         for branch in turns.branches(dice, sides)
-    ] + [turns.free(opponent) for opponent in range(12)]
+    ] + [turns.free(*cell) for cell in product(range(12), repeat=2)]
     assert max(branch.points for branch in found) == points
     assert max(branch.gift for branch in found) == gifts

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from hogeq.rules import EDITIONS, Rules
+from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.memory import Memory, next_memory
-from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE, is_prime, next_prime, prime_boost
+from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE, prime_boost
 from hogeq.rules.turn import (
     Landing,
     Turn,
@@ -56,12 +57,12 @@ def played(rules: str, score: int, opponent: int, faces: list[int]) -> Turn:
     ],
 )
 def test_points_for_rolling_no_dice(edition: str, opponent: int, points: int) -> None:
-    assert zero_points(EDITIONS[edition], opponent) == points
+    assert {zero_points(EDITIONS[edition], score, opponent) for score in range(130)} == {points}
 
 
 def test_free_bacon_of_fall_2015_before_primes() -> None:
     bacon = ZERO_DICE[FA15.zero_dice]
-    assert [bacon(42), bacon(48), bacon(7)] == [5, 9, 8]
+    assert [bacon(0, opponent) for opponent in (42, 48, 7)] == [5, 9, 8]
 
 
 @pytest.mark.parametrize(

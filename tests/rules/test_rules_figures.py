@@ -40,7 +40,7 @@ class Board:
     ) -> list[tuple[float, Landing, bool, int]]:
         """List (probability, landing, same player again, points) for this number of dice."""
         rules = self.rules
-        ways = [(zero_points(rules, opponent), 1.0)]
+        ways = [(zero_points(rules, score, opponent), 1.0)]
         if dice:
             ways = self.roll(dice, dice_sides(rules, score, opponent, memory))
         extra, trot = bonus(rules, memory, dice), trots(rules, memory, dice)

@@ -415,7 +415,7 @@ def test_the_command_audits_a_small_game_whole(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--goal", "9", "--max-dice", "4"), "more than 1,"),
-        (("--rules", "su19"), "unknown edition 'su19'"),
+        (("--rules", "su18"), "unknown edition 'su18'"),
         (("--goal", "0"), "--goal"),
     ],
 )

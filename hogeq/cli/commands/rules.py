@@ -11,9 +11,9 @@ from hogeq.cli.shell import (
     emit,
     table,
 )
-from hogeq.rules import EDITIONS, Rules, describe
+from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
-from hogeq.rules.parts import FERAL_HOGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +35,7 @@ def rules_(
         "parts": {
             "zero_dice": list(ZERO_DICE),
             "feral_hogs": list(FERAL_HOGS),
+            "landing": list(LANDINGS),
             "swap": list(SWAPS),
             "more_boar": list(MORE_BOAR),
         },
@@ -51,6 +52,7 @@ def _facts(rules: Rules) -> dict[str, Any]:
     del facts["name"]
     return {
         **facts,
+        "semesters": list(names_of(rules)),
         "memory_size": len(all_memories(rules)),
         "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
     }
@@ -60,25 +62,29 @@ def _described(rules: Rules) -> str:
     size = len(all_memories(rules))
     memory = f"hidden memory of {size} values" if size > 1 else "no hidden memory"
     lines = table(describe(rules), left=2).splitlines()
-    return "\n".join([f"{rules.name} ({memory})", *(f"  {line}" for line in lines)])
+    also = ", ".join(names_of(rules)[1:])
+    played = f", also {also}" if also else ""
+    return "\n".join([f"{rules.name}{played} ({memory})", *(f"  {line}" for line in lines)])
 
 
 def _switches() -> str:
     """Say what a YAML file of rule parts may hold."""
     choices = {
         "zero_dice": ZERO_DICE,
+        "pig_out": (0, 1, COUNT_ONES),
         "feral_hogs": FERAL_HOGS,
+        "landing": LANDINGS,
         "swap": SWAPS,
         "more_boar": MORE_BOAR,
     }
     rows = []
     for key, value in asdict(Rules()).items():
         if key in choices:
-            rows.append((key, ", ".join(choices[key])))
+            rows.append((key, ", ".join(map(str, choices[key]))))
         elif isinstance(value, bool):
             rows.append((key, "true, false"))
         elif key != "name":
-            rows.append((key, "0, 1" if key == "pig_out" else "a whole number"))
-    lines = table([("edition", ", ".join(EDITIONS)), *rows], left=2).splitlines()
+            rows.append((key, "a whole number"))
+    lines = table([("edition", ", ".join([*EDITIONS, *ALIASES])), *rows], left=2).splitlines()
     heading = "switches of a YAML file, each with its values; an edition, and what differs from it"
     return "\n".join([heading, *(f"  {line}" for line in lines)])
