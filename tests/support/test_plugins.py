@@ -43,7 +43,7 @@ from hogeq.solvers import Solver
 from hogeq.support.parameters import parameters
 
 @hogeq.rule_part("zero_dice", "seven")
-def always_seven(opponent):
+def always_seven(score, opponent):
     "7."
     return np.int8(7)
 
@@ -169,9 +169,8 @@ def test_another_file_of_that_name_is_refused(tmp_path: Path) -> None:
 def test_a_part_that_fails_is_refused_when_a_game_is_compiled(
     tmp_path: Path, body: str, why: str
 ) -> None:
-    code = (
-        f'import hogeq\n@hogeq.rule_part("zero_dice")\ndef bad(opponent):\n    "Bad."\n    {body}'
-    )
+    head = 'import hogeq\n@hogeq.rule_part("zero_dice")\ndef bad(score, opponent):\n    "Bad."\n'
+    code = f"{head}    {body}"
     load_plugin(written(tmp_path, code), trust=True)
     rules = hogeq.Rules(goal=5, max_dice=1, zero_dice="bad")
     with pytest.raises(ValueError, match=rf"^zero_dice: bad at [^\n]*{re.escape(why)}") as refused:
