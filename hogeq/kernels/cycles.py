@@ -31,10 +31,10 @@ from hogeq.kernels.passes import (
     soften,
     take_best,
 )
-from hogeq.kernels.sums import core, kernel, place_of, spread_rolls, value_rolls
+from hogeq.kernels.sums import kernel, place_of, spread_rolls, value_rolls
 
 
-@core
+@kernel
 def _backward(
     tables,
     role,
@@ -204,9 +204,8 @@ def _backward(
     return roots[0], roots[players - 1], changes
 
 
-@kernel
 def backward(
-    tables,
+    view,
     role,
     policies,
     reach,
@@ -227,6 +226,7 @@ def backward(
     that the slope favours can lose: so a change is kept only if it wins, and in one pass a
     component changes one row only, since the reach of its other rows then is out of date.
     """
+    tables = view.tables
     num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     slots = np.zeros(max(active, size) * size, values.dtype)
@@ -251,7 +251,7 @@ def backward(
     chain, exits, wins = np.zeros((most, most)), np.zeros(most), np.zeros(most)
     picks = np.zeros(most, np.int64)
     return _backward(
-        tables,
+        view,
         role,
         policies,
         reach,
@@ -283,7 +283,7 @@ def backward(
     )
 
 
-@core
+@kernel
 def _forward(
     tables,
     policies,
@@ -396,13 +396,13 @@ def _forward(
                 spread_rolls(tables, policies[player], reach[player], buffer, place, own, opponent)
 
 
-@kernel
-def forward(tables, policies, reach, buffer, sums, infoset_reach):
+def forward(view, policies, reach, buffer, sums, infoset_reach):
     """Count expected visits to hidden states: :func:`hogeq.kernels.passes.forward` with cycles.
 
     A hidden state can be met more than once, so its reach is an expected number of visits. The
     rows of the policies must sum to 1.
     """
+    tables = view.tables
     num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
@@ -424,7 +424,7 @@ def forward(tables, policies, reach, buffer, sums, infoset_reach):
     visits = np.zeros(most)
     picks = np.full(most, -1)
     _forward(
-        tables,
+        view,
         policies,
         reach,
         buffer,

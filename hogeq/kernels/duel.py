@@ -13,7 +13,7 @@ import numpy as np
 
 from hogeq.kernels.lanes import item, load, splat, store
 from hogeq.kernels.storage import zeros
-from hogeq.kernels.sums import core, expect_wins, kernel
+from hogeq.kernels.sums import expect_wins, kernel
 from hogeq.kernels.tables import Floats, Ints, Tables
 
 AHEAD = 4  # cells
@@ -74,7 +74,7 @@ def duel_arrays(tables: Tables) -> DuelArrays:
     )
 
 
-@core
+@kernel
 def _duel(tables, arrays, matrices, worth, played, roots):
     goal, ring = tables.dimensions.goal, tables.dimensions.ring
     lane = tables.lane
@@ -124,13 +124,12 @@ def _duel(tables, arrays, matrices, worth, played, roots):
                 roots[size + player] = roots[record]
 
 
-@kernel
-def duel(tables, arrays, matrices, worth, played):
+def duel(view, arrays, matrices, worth, played):
     """Win probability of two matrices against each other, exactly.
 
     Parameters
     ----------
-    tables : Tables
+    view : TablesView
         Of a game for which :func:`can_duel` holds.
     arrays : DuelArrays
     matrices : int64 (2, G, G)
@@ -145,7 +144,7 @@ def duel(tables, arrays, matrices, worth, played):
     tuple of float, float
         Win probability of each player when moving first.
     """
-    size = len(tables.lane)
+    size = len(view.tables.lane)
     roots = np.zeros(size + 2)
-    _duel(tables, arrays, matrices, worth, played, roots)
-    return roots[size], roots[size + 1]
+    _duel(view, arrays, matrices, worth, played, roots)
+    return float(roots[size]), float(roots[size + 1])

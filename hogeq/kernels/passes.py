@@ -29,7 +29,6 @@ from hogeq.kernels.handover import (
 from hogeq.kernels.lanes import prefetch, splat, store
 from hogeq.kernels.sums import (
     base_of,
-    core,
     is_lean,
     kernel,
     land_sums,
@@ -154,7 +153,7 @@ def fill_ends(tables, values, buffer):
                         store(buffer, at, splat(buffer, win, tables.lane))
 
 
-@core
+@kernel
 def _backward(
     tables,
     role,
@@ -195,12 +194,11 @@ def _backward(
         if size > 1 and turn >= AHEAD:
             expect_rolls(tables, policies, values, order[turn - AHEAD])
             expect(tables, values, order[turn - AHEAD])
-            if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
+            if reach is not None:
                 expect(tables, reach, order[turn - AHEAD])
         for player in range(players):
             policy, known = policies[player], values[player]
-            acting = role if player == 0 else EVALUATE
-            everything = acting != EVALUATE
+            everything = player == 0 and role != EVALUATE
             place = place_of(tables, player, own, opponent)
             places[0] = place
             places[1] = place_of(tables, player, own + ring - 1, opponent)
@@ -219,34 +217,36 @@ def _backward(
                     own,
                     opponent,
                 )
-            if acting == FULL_MEMORY:
+            if choice is not None and player == 0:
                 maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
-            else:
-                row = policy[own, opponent]
-                if acting != EVALUATE:
-                    here = collect(tables, reach, player, cell, masses, turned, common)
-                    infoset_reach[own, opponent] = here
-                    found = counterfactual_values[own, opponent]
-                    average_rolls(tables, masses, buffer, places, situation, common, found)
-                    if here > 0.0 and acting == ASCEND:
-                        changes += take_best(row, found, here)
-                    elif here > 0.0 and acting == SOFTMAX:
-                        soften(row, found, here, temperature, damping)
-                if tables.only_swaps and cell != 0:
-                    sure = sure_roll(row)
-                    if sure >= 0:
-                        publish_one(tables, sure, buffer, places, situation, values, player, cell)
-                        continue
-                mix(tables, row, buffer, places, situation, gains, slots)
+                publish(tables, slots, turned, values, player, cell)
+                if cell == 0:
+                    roots[player] = slots[tables.start]
+                continue
+            row = policy[own, opponent]
+            if reach is not None and player == 0:
+                here = collect(tables, reach, player, cell, masses, turned, common)
+                infoset_reach[own, opponent] = here
+                found = counterfactual_values[own, opponent]
+                average_rolls(tables, masses, buffer, places, situation, common, found)
+                if here > 0.0 and role == ASCEND:
+                    changes += take_best(row, found, here)
+                elif here > 0.0 and role == SOFTMAX:
+                    soften(row, found, here, temperature, damping)
+            if tables.only_swaps and cell != 0:
+                sure = sure_roll(row)
+                if sure >= 0:
+                    publish_one(tables, sure, buffer, places, situation, values, player, cell)
+                    continue
+            mix(tables, row, buffer, places, situation, gains, slots)
             publish(tables, slots, turned, values, player, cell)
             if cell == 0:
                 roots[player] = slots[tables.start]
     return roots[0], roots[players - 1], changes
 
 
-@kernel
 def backward(
-    tables,
+    view,
     role,
     policies,
     reach,
@@ -263,7 +263,7 @@ def backward(
 
     Parameters
     ----------
-    tables : Tables
+    view : TablesView
     role : int
         EVALUATE, COUNTERFACTUAL, ASCEND, SOFTMAX or FULL_MEMORY, for player 0; player 1 follows.
     policies : float64 (Q, G, G, K)
@@ -293,6 +293,7 @@ def backward(
         Win probability of player 0 and of the last player when each moves first, and the number
         of cells that ASCEND changed.
     """
+    tables = view.tables
     num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     slots = np.zeros(max(active, size) * size, values.dtype)
@@ -304,17 +305,18 @@ def backward(
     modes = np.zeros(num_actions, np.int64)
     roots = np.zeros(2)
     direct = np.ones(len(values), np.bool_)
+    # What a role does not need is None, and left out when the pass is compiled for it.
     return _backward(
-        tables,
+        view,
         role,
         policies,
-        reach,
+        reach if role in (COUNTERFACTUAL, ASCEND, SOFTMAX) else None,
         values,
         buffer,
         sums,
         counterfactual_values,
         infoset_reach,
-        choice,
+        choice if role == FULL_MEMORY else None,
         temperature,
         damping,
         slots,
@@ -329,7 +331,7 @@ def backward(
     )
 
 
-@core
+@kernel
 def _forward(
     tables,
     policies,
@@ -383,13 +385,12 @@ def _forward(
                     )
 
 
-@kernel
-def forward(tables, policies, reach, buffer, sums, infoset_reach):
+def forward(view, policies, reach, buffer, sums, infoset_reach):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
     ----------
-    tables : Tables
+    view : TablesView
     policies : float64 (Q, G, G, K)
         Rows need not sum to 1: a row of ones counts every roll of a player once, which leaves the
         probability of the other player and of chance alone.
@@ -403,6 +404,7 @@ def forward(tables, policies, reach, buffer, sums, infoset_reach):
     infoset_reach : float64 (G, G)
         Filled with the reach probability of every cell, player 0 to move.
     """
+    tables = view.tables
     active = tables.dimensions.active_memories
     size = len(tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
@@ -411,7 +413,7 @@ def forward(tables, policies, reach, buffer, sums, infoset_reach):
     places = np.zeros(2, np.int64)
     direct = np.ones(len(reach), np.bool_)
     _forward(
-        tables,
+        view,
         policies,
         reach,
         buffer,
@@ -426,12 +428,21 @@ def forward(tables, policies, reach, buffer, sums, infoset_reach):
 
 
 @kernel
-def hidden_reach(tables, reach, player, out):
+def _hidden_reach(tables, reach, player, out, masses, turned, common):
+    goal = tables.dimensions.goal
+    for own in range(goal):
+        for opponent in range(goal):
+            collect(tables, reach, player, own * goal + opponent, masses, turned, common)
+            for slot in range(out.shape[2]):
+                out[own, opponent, slot] = masses[slot]
+
+
+def hidden_reach(view, reach, player, out):
     """Reach probability of every memory slot at every cell.
 
     Parameters
     ----------
-    tables : Tables
+    view : TablesView
     reach : float64 (Q, N)
         From :func:`forward`.
     player : int
@@ -439,25 +450,44 @@ def hidden_reach(tables, reach, player, out):
     out : float64 (G, G, J * L)
         Filled.
     """
-    goal = tables.dimensions.goal
-    size = len(tables.lane)
-    active = tables.dimensions.active_memories
+    active = view.tables.dimensions.active_memories
+    size = len(view.tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
     turned = np.zeros(size * size, reach.dtype)
     common = np.zeros(size, reach.dtype)
-    for own in range(goal):
-        for opponent in range(goal):
-            collect(tables, reach, player, own * goal + opponent, masses, turned, common)
-            out[own, opponent] = masses[: active * size]
+    _hidden_reach(view, reach, player, out, masses, turned, common)
 
 
 @kernel
-def hidden_values(tables, values, own, opponent, out):
+def _hidden_values(tables, values, own, opponent, out, buffer, places, everything, modes):
+    dimensions = tables.dimensions
+    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
+    size = len(tables.lane)
+    for base in range(1 if ring == 1 else 2):
+        score = own + base * (ring - 1)
+        if score < goal:
+            value_rolls(tables, everything, True, values, buffer, places[base], score, opponent)
+            continue
+        for plane in range(len(tables.plane_dice)):
+            for roll in range(num_actions):
+                at = places[base] + (plane * num_actions + roll) * size
+                win = tables.terminal_win[tables.plane_dice[plane], score, opponent, roll]
+                store(buffer, at, splat(buffer, win, tables.lane))
+    situation = tables.situation[own, opponent]
+    for memory in range(dimensions.active_memories):
+        for lane in range(size):
+            modes_of(tables, situation, memory, lane, modes)
+            for roll in range(num_actions):
+                at = roll_at(tables, places, modes[roll], roll)
+                out[memory * size + lane, roll] = buffer[at + lane]
+
+
+def hidden_values(view, values, own, opponent, out):
     """Win probability of every roll in every memory slot of one cell.
 
     Parameters
     ----------
-    tables : Tables
+    view : TablesView
     values : float64 (N,)
         Of the player to move, from :func:`backward`.
     own, opponent : int
@@ -465,30 +495,11 @@ def hidden_values(tables, values, own, opponent, out):
     out : float64 (J * L, K)
         Filled.
     """
-    dimensions = tables.dimensions
-    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
-    active = dimensions.active_memories
-    size = len(tables.lane)
-    planes = len(tables.plane_dice)
-    bases = planes * num_actions * size
+    tables = view.tables
+    num_actions = tables.dimensions.num_actions
+    bases = len(tables.plane_dice) * num_actions * len(tables.lane)
     buffer = np.zeros(2 * bases, values.dtype)
-    places = np.array([0, bases])
     everything = np.ones((1, 1, num_actions))
-    for base in range(1 if ring == 1 else 2):
-        score = own + base * (ring - 1)
-        if score < goal:
-            value_rolls(tables, everything, True, values, buffer, places[base], score, opponent)
-            continue
-        for plane in range(planes):
-            for roll in range(num_actions):
-                at = places[base] + (plane * num_actions + roll) * size
-                win = tables.terminal_win[tables.plane_dice[plane], score, opponent, roll]
-                store(buffer, at, splat(buffer, win, tables.lane))
-    situation = tables.situation[own, opponent]
     modes = np.zeros(num_actions, np.int64)
-    for memory in range(active):
-        for lane in range(size):
-            modes_of(tables, situation, memory, lane, modes)
-            for roll in range(num_actions):
-                at = roll_at(tables, places, modes[roll], roll)
-                out[memory * size + lane, roll] = buffer[at + lane]
+    places = np.array([0, bases])
+    _hidden_values(view, values, own, opponent, out, buffer, places, everything, modes)

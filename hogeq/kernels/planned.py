@@ -6,7 +6,7 @@ values, and what of player 0's reach these are weighted by.
 
 from hogeq.kernels.lanes import item, prefetch
 from hogeq.kernels.passes import ASCEND, EVALUATE, SOFTMAX, fill_ends, soften, take_best
-from hogeq.kernels.sums import borrower, expect_wins, part
+from hogeq.kernels.sums import expect_wins, kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,
     clear_block,
@@ -50,7 +50,7 @@ def _expect_weights(tables, masses, turn):
         prefetch(masses, turn * numbers + x, tables.lane)
 
 
-@borrower
+@kernel
 def backward(
     plan,
     blocks,
@@ -129,7 +129,7 @@ def backward(
     return first_root, root, changes
 
 
-@borrower
+@kernel
 def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset_reach):
     """Reach probabilities of every hidden state under both players' policies.
 

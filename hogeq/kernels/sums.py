@@ -18,21 +18,14 @@ from hogeq.kernels.cache import cached
 from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, prefetch, splat, store
 from hogeq.kernels.tables import NOWHERE
 
-# Parts are written into their callers, and each is compiled once, there. A core leaves arrays'
-# owners alone (_nrt), or else every look at one of the tables would count references up and down,
-# which took longer than the work; so it allocates nothing. A kernel allocates, calls its core, and
-# is what is cached; one that allocates nothing needs no core, and is a borrower.
+# Parts are written into their callers, and each is compiled once, there. Kernels are what Python
+# calls, and what is kept. They leave arrays' owners alone (_nrt), or else every look at an array
+# would count references up and down, which took longer than the work; so they allocate nothing.
 part = njit(error_model="numpy", inline="always")
-core = njit(error_model="numpy", forceinline=True, _nrt=False)
 
 
 def kernel(function):
-    """Compile a function, and keep it."""
-    return cached(njit(error_model="numpy", nogil=True)(function))
-
-
-def borrower(function):
-    """Compile a function that allocates nothing, and keep it."""
+    """Compile a function when it is first called, and keep it."""
     return cached(njit(error_model="numpy", nogil=True, _nrt=False)(function))
 
 

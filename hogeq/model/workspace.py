@@ -12,6 +12,7 @@ from hogeq.kernels.duel import can_duel, duel, duel_arrays
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
+from hogeq.kernels.view import TablesView
 from hogeq.support.aliases import Floats
 
 TIE = passes.TIE
@@ -106,6 +107,7 @@ class Workspace:
         ends = 1 + int(tables.plane_again.max())
         afterstates = ends * tables.strides.ends
         self.tables = tables
+        self._view = TablesView(tables)
         self._kernels = cycles if tables.has_cycles else passes
         self.players = players
         self.values = zeros((players, afterstates), dtype)
@@ -163,7 +165,7 @@ class Workspace:
             planned.forward(
                 self._plan,
                 self._plan.blocks,
-                self.tables,
+                self._view,
                 _plain(policies),
                 self._blocks,
                 self._flow,
@@ -173,7 +175,7 @@ class Workspace:
             )
         if self._reach_kept:
             self._kernels.forward(
-                self.tables, policies, self.reach, self._flow, self._sums, self.infoset_reach
+                self._view, policies, self.reach, self._flow, self._sums, self.infoset_reach
             )
 
     def backward(
@@ -206,7 +208,7 @@ class Workspace:
             found: tuple[float, float, int] = planned.backward(
                 self._plan,
                 self._plan.blocks,
-                self.tables,
+                self._view,
                 int(role),
                 played,
                 self._masses,
@@ -225,7 +227,7 @@ class Workspace:
             (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8
         )
         first, last, changes = self._kernels.backward(
-            self.tables,
+            self._view,
             int(role),
             policies,
             self.reach,
@@ -312,7 +314,7 @@ class Workspace:
         if not self._reach_kept:
             raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
         out = np.zeros((*self.infoset_reach.shape, self._slots), self.reach.dtype)
-        passes.hidden_reach(self.tables, self.reach, 0, out)
+        passes.hidden_reach(self._view, self.reach, 0, out)
         return out[:, :, self.tables.memory_slot]
 
     def hidden_values(self, own: int, opponent: int, player: int = 0) -> Floats:
@@ -326,7 +328,7 @@ class Workspace:
         if not self._values_kept:
             raise RuntimeError("hidden_values: the last pass was not asked to keep values")
         out = np.zeros((self._slots, self.counterfactual_values.shape[2]), self.values.dtype)
-        passes.hidden_values(self.tables, self.values[player], own, opponent, out)
+        passes.hidden_values(self._view, self.values[player], own, opponent, out)
         return out[self.tables.memory_slot]
 
 
@@ -350,11 +352,12 @@ class Duels:
         goal, ring = tables.dimensions.goal, tables.dimensions.ring
         afterstates = 2 * goal * (goal + ring - 1)
         self.tables = tables
+        self._view = TablesView(tables)
         self._arrays = duel_arrays(tables)
         self._worth = zeros((afterstates * 2 * len(tables.lane),), np.float64)
         self._played = np.zeros(afterstates, np.int64)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        first, other = duel(self.tables, self._arrays, matrices, self._worth, self._played)
+        first, other = duel(self._view, self._arrays, matrices, self._worth, self._played)
         return WinRate.from_starts(first, other)

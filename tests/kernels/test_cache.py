@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import llvmlite
 import pytest
 from numba import njit
 from numba.core import config
@@ -25,7 +27,7 @@ def _fresh() -> Iterator[None]:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep kernels in a folder of the test's own."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "kept"))
-    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     return tmp_path / "kept" / "hogeq"
 
 
@@ -79,7 +81,7 @@ def test_checkouts_share_and_any_changed_source_is_another_state(tmp_path: Path)
 
 def test_another_processor_or_version_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     before = cache.state.__wrapped__()
-    monkeypatch.setattr(cache.llvmlite, "__version__", "0")
+    monkeypatch.setattr(llvmlite, "__version__", "0")
     assert cache.state.__wrapped__() != before
     files = {cache.KernelCache(double)._file((), Processor(name)) for name in ("old", "new")}
     assert len(files) == 2
@@ -115,7 +117,7 @@ def test_without_a_home_too(
     monkeypatch.setattr(config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setattr(cache, "user_cache_dir", lambda **_: "~/.cache/hogeq")
-    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert (hits(), hits()) == (0, 1)
     assert "(no home folder)" in caplog.text
