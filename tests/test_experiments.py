@@ -129,3 +129,12 @@ def test_no_memory(table: Run) -> None:
     rows = table("no_memory", f"--goal 10 --dice 2 {chosen}")
     assert len(rows) == 6
     assert max(float(row["matrix"]) for row in rows) < 1e-6
+
+
+def test_samples_win_what_the_page_says(table: Run) -> None:
+    rows = table("samples", "")
+    page = (FOLDER.parent / "docs" / "samples.md").read_text()
+    assert (table.out / "samples.md").read_text() in page
+    for row in rows:
+        first, second = float(row["moving first"]), float(row["moving second"])
+        assert float(row["against `always_roll:6`"]) == pytest.approx((first + second) / 2)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from hogeq.baselines import champion
 from hogeq.baselines.hog_wild import hog_wild_heuristic
 from hogeq.baselines.registry import baseline, builtin, find_strategy, names
+from hogeq.baselines.samples import SAMPLES
 from hogeq.baselines.second_place import delta_distribution, huan2020
 from hogeq.baselines.simple import always_roll, bacon, swap
 from hogeq.baselines.tablebases import (
@@ -28,6 +29,7 @@ BASELINES: tuple[tuple[str, str, Callable[..., Matrix | Policy]], ...] = (
         "as bacon, but roll 0 for any swap that helps and for none that hurts",
         swap,
     ),
+    *SAMPLES,
     (
         "hog_wild_heuristic",
         "expected points with the three adjustments of Hog Wild!",

@@ -29,6 +29,8 @@ class Builtin(NamedTuple):
     """Called with the game, one int for each parameter, and options by name."""
     options: Mapping[str, float]
     """Numbers that may be given by name, and what they are if they are not."""
+    usual: tuple[int, ...] = ()
+    """What the last parameters are if they are not given."""
 
     def usage(self, name: str) -> str:
         """How to write it, ``name:PARAMETER,...``."""
@@ -55,8 +57,9 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     Returns
     -------
     decorator
-        For a function of the game and one int for each parameter. Its keyword-only parameters,
-        all with an int or float as default, are options: users may write ``name:option=value``.
+        For a function of the game and one int for each parameter, which users may leave out if it
+        has a default. Its keyword-only parameters, all with an int or float as default, are
+        options: users may write ``name:option=value``.
 
     Raises
     ------
@@ -83,7 +86,10 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
 
     def decorate(make: _Maker) -> _Maker:
         options = _taken(make, usage, len(wanted))
-        enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, options))
+        usual = [one.default for one in list(signature(make).parameters.values())[1:]]
+        usual = [default for default in usual[: len(wanted)] if type(default) is int]
+        entry = Builtin(wanted, about, make, options, tuple(usual))
+        enter(_BUILTINS, "baseline", name, entry)
         return make
 
     return decorate
@@ -137,7 +143,8 @@ def _usages(name: str) -> list[str]:
 
 def _options(entry: Builtin) -> str:
     defaults = ",".join(f"{option}={value}" for option, value in entry.options.items())
-    return f" (options :{defaults})" if defaults else ""
+    usual = f" (:{','.join(map(str, entry.usual))} if not given)" if entry.usual else ""
+    return f" (options :{defaults})" if defaults else usual
 
 
 def builtin(spec: str, game: "Game") -> Matrix | Policy:
@@ -172,12 +179,15 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     """
     name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
-        allowed = ", ".join(names()) + nearest(name, _BUILTINS, LIKE)
+        allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS, LIKE)}"
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
     entry = _BUILTINS[name]
     texts = rest.split(",") if colon else []
     options = _given_options(spec, entry, [text for text in texts if "=" in text])
     given = [text for text in texts if "=" not in text]
+    left_out = len(entry.parameters) - len(given)
+    if 0 < left_out <= len(entry.usual):
+        given += map(str, entry.usual[-left_out:])
     if len(given) != len(entry.parameters):
         raise StrategyError(
             f"strategy {shown(spec)}: {len(given)} parameters given, "
@@ -251,7 +261,7 @@ def find_strategy(
         name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
-            f"strategy {shown(spec)}: no built-in; allowed: {', '.join(names())}"
+            f"strategy {shown(spec)}: no built-in; allowed: those that `hogeq strategies` lists"
             f"{nearest(name, known, LIKE)}; and no run directory or file ending in "
             f"{', '.join(SUFFIXES)}"
         )

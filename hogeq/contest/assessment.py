@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
+from hogeq.baselines.samples import samples_of
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
@@ -102,7 +103,11 @@ def opponents(game: Game) -> list[tuple[str, NDArray[np.generic]]]:
     Of the latter those that mean something by the rules in force, each table once.
     """
     found: list[tuple[str, NDArray[np.generic]]] = []
-    for name in [*(f"always_roll:{dice}" for dice in range(game.num_actions)), *OPPONENTS]:
+    for name in [
+        *(f"always_roll:{dice}" for dice in range(game.num_actions)),
+        *samples_of(game.rules),
+        *OPPONENTS,
+    ]:
         try:
             strategy = builtin(name, game)
         except StrategyError:  # not for these rules
