@@ -1,12 +1,13 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
 # make test    lint, types, import contract, tests
+# make fuzz    random games against the twin, GAMES=5000 of them
 # make bench   benchmarks, in one table and build/bench/bench.json
 # make docs    the documentation site, into build/site
 # make fmt     format, and mend what the linter can
 # make clean   remove everything that was made, results and champions aside
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench docs fmt clean
+.PHONY: run test fuzz bench docs fmt clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -21,6 +22,11 @@ test: .venv/.stamp
 	$(BIN)/mypy $(CODE)
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2 --benchmark-disable
+
+# Game n is always the same one: more games look further.
+fuzz: export HOGEQ_FUZZ_GAMES = $(or $(GAMES),5000)
+fuzz: .venv/.stamp
+	$(BIN)/python -m pytest -n 2 --benchmark-disable tests/evaluation/test_random_games.py
 
 # One thread means one, in linear algebra too.
 bench: export OPENBLAS_NUM_THREADS = 1

@@ -51,6 +51,7 @@ class Whole:
         # Win probability of player 0, by what a game that never ends is worth and who is to move.
         self.won = np.zeros((len(ENDLESS), *shape))
         self.following, self.ways = cache(self._following), cache(self._ways)
+        self.alike = cache(self._alike)
         self._tabulate()
         for total in reversed(range(2 * goal - 1)):
             self._solve(total)
@@ -81,6 +82,11 @@ class Whole:
                 for again in (False, True)
             ]
         )
+
+    def _alike(self, memory: Memory, dice: int) -> tuple[int, bool, bytes]:
+        play = self.play
+        after = self.following(memory, dice).tobytes()
+        return play.bonus(memory, dice), play.trots(memory, dice), after
 
     def _ways(self, total: int, dice: int, extra: int) -> list[tuple[Ints, Ints, Floats, Ints]]:
         """Group the cells of a diagonal by what is rolled there: cells, points, chances, gifts."""
@@ -124,12 +130,16 @@ class Whole:
                 found[:, 1] = 1.0 - found[::-1, 0]
                 continue
             rolls = self.play.rolls() if choice is None else range(choice, choice + 1)
+            # Memories that a roll leaves alike, bonus and all, are worth the same after it.
+            known: dict[Any, tuple[Floats, bool]] = {}
             for place, memory in enumerate(self.memories):
                 values = []
                 for dice in rolls:
-                    won, stays = self.after(player, total, memory, dice)
-                    values.append(won)
-                    any_stays |= stays
+                    like = dice, memory.extra, *self.alike(memory, dice)
+                    if like not in known:
+                        known[like] = self.after(player, total, memory, dice)
+                    values.append(known[like][0])
+                    any_stays |= known[like][1]
                 best = np.max if player == 0 else np.min
                 found[:, player, :, place] = best(values, axis=0)
         self.won[:, :, own, other] = found
