@@ -24,6 +24,7 @@ import pyspiel
 import pytest
 from timing import context
 
+from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
@@ -183,23 +184,26 @@ def draw(series: dict[int, list[Point]], path: Path) -> None:
                 linewidth=1.2,
                 label=f"{names[what]}, up to {max_dice} dice",
             )
-            last = known[-1]
+            beside = what != "ours"  # where there is room
             axes.annotate(
-                written(last[1]),
-                last,
-                (0, 5),
+                written(known[-1][1]),
+                known[-1],
+                (6, 0) if beside else (0, 8),
                 textcoords="offset points",
                 color=colour,
                 fontsize=8,
-                ha="center",
+                ha="left" if beside else "center",
+                va="center",
             )
     axes.set_xscale("log")
     axes.set_yscale("log")
     goals = (3, 4, 5, 6, 8, 10, 20, 50, 100)
     axes.set_xticks(goals, [str(goal) for goal in goals])
+    seconds = [point.ours for points in series.values() for point in points]
+    number_log_axis(axes.yaxis, np.array([*seconds, 10.0]), 3.0)
     axes.minorticks_off()
     axes.set_xlabel("goal (points)")
-    axes.set_ylabel("processor seconds of an iteration of CFR")
+    axes.set_ylabel("processor seconds, an iteration of CFR")
     axes.set_title("su20: the same iterate, the same machine", fontsize=9)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.legend(fontsize=7)

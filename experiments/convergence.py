@@ -155,9 +155,7 @@ def write(curves: Curves, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["solver", *Point._fields])
         for solver, curve in curves.items():
-            for point in curve:
-                seconds = f"{point.seconds:.3f}"
-                writer.writerow([solver, point.iteration, seconds, point.attack, point.bound])
+            writer.writerows([solver, *point] for point in curve)
 
 
 def read(path: Path) -> Curves:

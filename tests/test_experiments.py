@@ -52,7 +52,14 @@ def test_convergence(table: Run) -> None:
     assert [row["solver"] for row in rows] == solvers.split()
     for row in rows:
         assert 0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6
-    assert (table.out / "convergence_su20.png").exists()
+    curves = (table.out / "convergence_su20.csv").read_text().splitlines()
+    assert len(curves) == 1 + 3 * len(rows)
+    assert [float(line.split(",")[3]) for line in curves[3::3]] == pytest.approx(
+        [float(row["attack"]) for row in rows], abs=1e-6
+    )
+    drawn = (table.out / "convergence_su20.png").read_bytes()
+    table.start("convergence", f"--curves {table.out / 'convergence_su20.csv'}")
+    assert (table.out / "convergence_su20.png").read_bytes() == drawn
 
 
 def test_averaging(table: Run) -> None:

@@ -16,14 +16,17 @@ from typing import Any, Final
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, reported
-from hogeq.runs.filenames import CONFIG, FILES, MANIFEST
+from hogeq.runs.filenames import CONFIG, FILES, MANIFEST, METRICS
 from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
+from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.runs.plugins import kept_as, require_same_plugins
 from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
 from hogeq.runs.sweep_table import table_row, write_table
+from hogeq.support.numbers import percent
+from hogeq.support.progress import phase
 from hogeq.support.workers import Workers
 
 PATIENCE: Final = 30.0
@@ -31,6 +34,9 @@ PATIENCE: Final = 30.0
 
 GRACE: Final = 30.0
 """Seconds that runs are given to write a checkpoint when the sweep is stopped."""
+
+LOOK: Final = 2.0
+"""Seconds between two looks at what the points have written."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,7 +248,12 @@ def _computed(
         temporary.write_text(token)
     tasks = [PointTask(point.config, str(folder), token, overwrite) for point in points]
     errors: dict[str, str] = {}
-    with closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes:
+    watched = _Watch(points, folder)
+    with (
+        phase("sweep", ended + len(points), "points", done=ended) as told,
+        closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes,
+    ):
+        told.now(watched.text)
         for index, result in outcomes:
             name = points[index].name
             if isinstance(result, Exception):
@@ -254,9 +265,59 @@ def _computed(
             elif result.files:
                 _keep_files(result.files, folder, name)
             ended += 1
+            watched.end(points[index])
+            told.step()
+            told.measured(f"{len(errors)} failed" if errors else "")
             progress(ended, len(errors))
     (folder / TOKEN).unlink(missing_ok=True)
     return errors
+
+
+class _Watch:
+    """What the points are doing, by the measurements they have written since the sweep began."""
+
+    def __init__(self, points: Sequence[SweepPoint], folder: Path) -> None:
+        self._points = {point.name: point for point in points}
+        self._folder = folder
+        self._began = time.time()
+        self._seen = 0.0
+        self._text = ""
+        self._best = ""
+        self._lowest = 1.0
+
+    def end(self, point: SweepPoint) -> None:
+        """Take note of a point that has ended."""
+        found = self._last(point)
+        self._points = {name: one for name, one in self._points.items() if name != point.name}
+        if found is not None and found.attack < self._lowest:
+            self._lowest = found.attack
+            self._best = f"lowest attack {percent(found.attack)} ({point.name})"
+        self._seen = 0.0
+
+    def text(self) -> str:
+        """Say how far the points are, looking no more often than every `LOOK` seconds."""
+        if time.monotonic() - self._seen > LOOK:
+            self._seen = time.monotonic()
+            running = []
+            for point in self._points.values():
+                found = self._last(point)
+                if found is not None:
+                    whole = point.config.solver.iterations
+                    running.append(f"{point.name} at {found.iteration}/{whole}")
+            parts = [self._best, *running[:2]]
+            if len(running) > 2:
+                parts.append(f"{len(running) - 2} more on their way")
+            self._text = "; ".join(filter(None, parts))
+        return self._text
+
+    def _last(self, point: SweepPoint) -> Metrics | None:
+        path = self._folder / point.name / METRICS
+        try:
+            if path.stat().st_mtime < self._began:
+                return None
+            return read_metrics(path)[-1]
+        except (OSError, ResultsError, IndexError):
+            return None  # not there, or elsewhere
 
 
 def _keep_files(contents: Mapping[str, bytes], folder: Path, name: str) -> None:

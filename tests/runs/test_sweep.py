@@ -4,6 +4,7 @@ import csv
 import errno
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from hogeq.runs.sweep import (
 )
 from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE
+from hogeq.support.numbers import percent
+from hogeq.support.progress import Phase
 from tests.runs.sweeps import GRID, contents, here, manifest, quick, written
 
 # --- what is done, cut off, failed ----------------------------------------------------------------
@@ -196,3 +199,19 @@ def test_a_figure_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(figures, "intervals", intervals)
     with pytest.raises(ResultsError, match=r"summary\.png cannot be written: No space left"):
         here(path, tmp_path)
+
+
+@quick
+def test_progress_names_the_points_and_the_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Phase("sweep")
+    said: list[str] = []
+    monkeypatch.setattr("hogeq.runs.sweep.phase", lambda *_, **__: nullcontext(told))
+    path = written(tmp_path, grid=GRID)
+    found = here(path, tmp_path, progress=lambda *_: said.append(told.text))
+    assert told.done == len(found.rows) == 4
+    lowest = min(found.rows, key=lambda row: float(row["attack"]))
+    last = said[-1]
+    assert last.startswith(f"lowest attack {percent(lowest['attack'])} (")
+    assert "failed" not in last

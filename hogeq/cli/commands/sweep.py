@@ -16,7 +16,7 @@ from hogeq.cli.shell import (
     say,
     table,
 )
-from hogeq.support.progress import phase, show_progress
+from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
     from hogeq.runs.sweep import SweepSummary
@@ -70,16 +70,10 @@ def sweep(
         with (
             computing(on, jobs) as workers,
             show_progress(),
-            phase("sweep", len(plan.points), "points") as told,
         ):
             if not workers.width:
                 say(f"no workers at {on} yet; waiting for them", 0)
-
-            def progress(ended: int, failed: int) -> None:
-                told.reach(ended)
-                told.measured(f"{failed} failed" if failed else "")
-
-            summary = run_sweep(plan, workers, out_root, overwrite=overwrite, progress=progress)
+            summary = run_sweep(plan, workers, out_root, overwrite=overwrite)
     except (ConfigError, ResultsError) as error:
         raise BadInputError(str(error)) from error
     except Interrupted as stop:
