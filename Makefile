@@ -1,22 +1,25 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
 # make test    lint, types, import contract, tests
 # make fuzz    random games against the twin, GAMES=5000 of them
+# make gambit  compile Gambit, and test exported game trees with it; minutes
 # make bench   benchmarks, in one table and build/bench/bench.json
 # make docs    the documentation site, into build/site
 # make fmt     format, and mend what the linter can
 # make clean   remove everything that was made, results and champions aside
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz bench docs fmt clean
+.PHONY: run test fuzz gambit bench docs fmt clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
+# Python compiles what it imports; to compile all that is installed takes as long as installing it.
+PIP := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
 CODE := $(wildcard hogeq tests benchmarks experiments examples)
 
-run: .venv/.stamp
+run: .venv/.run
 	$(BIN)/python -m hogeq.run configs/cfr.yaml --overwrite
 
-test: .venv/.stamp
+test: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
@@ -25,26 +28,35 @@ test: .venv/.stamp
 
 # Game n is always the same one: more games look further.
 fuzz: export HOGEQ_FUZZ_GAMES = $(or $(GAMES),5000)
-fuzz: .venv/.stamp
+fuzz: .venv/.test
 	$(BIN)/python -m pytest -n 2 --benchmark-disable tests/evaluation/test_random_games.py
+
+gambit: .venv/.test
+	$(PIP) --editable '.[gambit]'
+	$(BIN)/python -m pytest tests/trees/test_gambit.py
 
 # One thread means one, in linear algebra too.
 bench: export OPENBLAS_NUM_THREADS = 1
-bench: .venv/.stamp
+bench: .venv/.test
 	$(BIN)/python benchmarks
 
-docs: .venv/.stamp
+docs: .venv/.test
 	$(BIN)/python docs/draw_architecture.py
 	$(BIN)/python -m sphinx -q -d build/doctrees docs build/site
 	@echo 'open build/site/index.html'
 
-fmt: .venv/.stamp
+fmt: .venv/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-.venv/.stamp: pyproject.toml constraints.txt
+# What is needed to run, then what developers need on top of it. Nothing is compiled: wheels only.
+.venv/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints.txt
+	$(PIP) --only-binary :all: --editable '.[openspiel,report]'
+	touch $@
+
+.venv/.test: .venv/.run
+	$(PIP) --only-binary :all: --editable '.[openspiel,report,cluster,parquet,docs,dev]'
 	touch $@
 
 clean:

@@ -28,6 +28,7 @@ from hogeq.runs.manifest import finite
 from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
+from hogeq.support.messages import not_installed
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
@@ -216,9 +217,7 @@ def _plotly() -> _Plotly:
         from plotly import __version__
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ReportError(
-            "plotly: not installed, and needed for the page; pip install 'hogeq[report]' brings it"
-        ) from error
+        raise ReportError(not_installed("plotly", "the page", "plotly")) from error
     return _Plotly(__version__, get_plotlyjs())
 
 

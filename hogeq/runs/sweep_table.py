@@ -10,6 +10,7 @@ from hogeq import figures
 from hogeq.runs.errors import ConfigError, ResultsError, replacing, reported
 from hogeq.runs.index import read_run
 from hogeq.runs.sweep_file import Sweep, SweepPoint, point_labels, setting_text
+from hogeq.support.messages import not_installed
 
 TABLE: Final = "table.csv"
 
@@ -68,9 +69,7 @@ def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) 
         from pyarrow import parquet
     except ImportError:
         path.unlink(missing_ok=True)  # an older one would not be of these rows
-        return (
-            f"{path.name} is not written: pyarrow is not installed; pip install 'hogeq[parquet]'",
-        )
+        return (not_installed("pyarrow", path.name, "pyarrow"),)
     kinds = {
         **dict.fromkeys(("point", "status", "error"), pa.string()),
         "iterations": pa.int64(),

@@ -130,6 +130,21 @@ def missing(path: str, allowed: str) -> str:
     return f"{path}: missing; allowed: {allowed}"
 
 
+def not_installed(what: str, purpose: str, package: str) -> str:
+    """Say that an optional library is missing, and how to get it.
+
+    The library is named, not hogeq's extra: pip finds that only if told where hogeq came from.
+
+    Parameters
+    ----------
+    what, purpose : str
+        The library, and what it is needed for.
+    package : str
+        Its name for pip.
+    """
+    return f"{what}: not installed, and needed for {purpose}; pip install {package} brings it"
+
+
 def _short(text: str, most: int) -> str:
     cut = text if len(text) <= most else text[: most - 3] + "..."
     return "".join(char if char.isprintable() else "?" for char in cut)

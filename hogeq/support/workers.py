@@ -38,7 +38,7 @@ from queue import SimpleQueue
 from threading import local as thread_local
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from hogeq.support.messages import shown
+from hogeq.support.messages import not_installed, shown
 from hogeq.support.parameters import Count, check
 from hogeq.support.plugins import loaded, run_with
 
@@ -355,9 +355,7 @@ def _cluster(address: str) -> Iterator[Workers]:
     try:
         import distributed
     except ImportError as error:
-        raise ExecutorError(
-            "--on dask://...: Dask is not installed; pip install 'hogeq[cluster]'"
-        ) from error
+        raise ExecutorError(not_installed("Dask", "--on dask://...", "distributed")) from error
     connect: Any = distributed.Client
     try:
         client = connect(f"tcp://{address}", timeout=CONNECT_SECONDS, set_as_default=False)

@@ -76,4 +76,4 @@ def test_alpha_rank_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "open_spiel.python.egt", None)
     line = refused("tournament", "field", *R, "--alpha-rank")
     assert "--alpha-rank: " in line
-    assert "pip install 'hogeq[openspiel]'" in line
+    assert "pip install open_spiel networkx brings it" in line

@@ -228,7 +228,7 @@ def test_a_page_without_plotly_is_refused(
 ) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
     told = refused(str(folder / "first"), "--out", str(tmp_path / "r.html"))
-    assert "pip install 'hogeq[report]'" in told
+    assert "plotly: not installed, and needed for the page; pip install plotly brings it" in told
 
 
 def test_a_page_that_is_too_large_is_refused(

@@ -172,7 +172,7 @@ def test_without_pyarrow_there_is_a_line_and_no_stale_file(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     found = here(path, tmp_path)
     assert found.notes == (
-        "table.parquet is not written: pyarrow is not installed; pip install 'hogeq[parquet]'",
+        "pyarrow: not installed, and needed for table.parquet; pip install pyarrow brings it",
     )
     assert {file.name for file in found.directory.iterdir() if file.is_file()} == {
         ".lock",

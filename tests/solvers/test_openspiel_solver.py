@@ -162,7 +162,7 @@ def test_without_openspiel_the_module_says_so_in_one_line(tmp_path: Path) -> Non
     found = without_openspiel(code, tmp_path)
     assert found.stdout == (
         "OpenSpiel: not installed, and needed for its games and its solvers; "
-        "pip install 'hogeq[openspiel]' brings it\n"
+        "pip install open_spiel brings it\n"
     )
 
 

@@ -18,12 +18,13 @@ chance node whose outcomes are the points that can be scored, with exact probabi
 gets 1, the loser -1.
 """
 
+from hogeq.support.messages import not_installed
+
 try:
     import pyspiel  # noqa: F401 - whether it is there
 except ImportError as _missing:
     raise ImportError(
-        "OpenSpiel: not installed, and needed for its games and its solvers; "
-        "pip install 'hogeq[openspiel]' brings it"
+        not_installed("OpenSpiel", "its games and its solvers", "open_spiel")
     ) from _missing
 
 from hogeq.trees.openspiel.algorithms import ALGORITHMS, advance, start, tables_of

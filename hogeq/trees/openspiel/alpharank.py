@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import not_installed
 
 NOISE: Final = 1e-6
 """Chance that play moves on to an entry that loses: it makes the answer unique."""
@@ -36,7 +37,7 @@ def alpha_rank(win_rates: Floats) -> Floats:
         from open_spiel.python.egt import alpharank
     except ImportError as error:  # its pictures need networkx
         raise ImportError(
-            f"alpha-rank: {error.name} is not installed; pip install 'hogeq[openspiel]' brings it"
+            not_installed("OpenSpiel", "--alpha-rank", "open_spiel networkx")
         ) from error
     noise = NOISE
     while True:
