@@ -34,6 +34,7 @@ from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import Rules as Rules
 from .rules.edition import describe as describe
 from .rules.edition import rules_from as rules_from
+from .rules.memory_part import MemoryPart as MemoryPart
 from .rules.register import edition as edition
 from .rules.register import rule_part as rule_part
 from .runs.config import load_config as load_config

@@ -26,13 +26,14 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.baselines.registry import _BUILTINS
     from hogeq.purification import PURIFIERS
     from hogeq.rules import EDITIONS
+    from hogeq.rules.memory_part import MEMORY_PARTS
     from hogeq.rules.register import KINDS
     from hogeq.solvers import SOLVERS
     from hogeq.support.plugins import _loaded
 
     parts = [kind.registry for kind in KINDS.values()]
     found: list[MutableMapping[str, Any]] = [
-        *(EDITIONS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
+        *(EDITIONS, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
         *parts,
     ]
     before = [dict(names) for names in found]

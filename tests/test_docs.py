@@ -52,6 +52,7 @@ MODULES = (
     "hogeq.response.gains",
     "hogeq.response.search",
     "hogeq.rules.edition",
+    "hogeq.rules.memory_part",
     "hogeq.rules.register",
     "hogeq.runs.config",
     "hogeq.runs.runner",

@@ -143,6 +143,11 @@ def diagonals_of(game: "Game") -> Diagonals:
     """
     rules = game.rules
     turns, extras, _ = memory_sizes(rules)
+    if rules.memory != "none":
+        raise ValueError(
+            f"delta distribution: rules {rules.name} remember more (memory is {rules.memory}); "
+            "allowed: rules whose only memory is that of Feral Hogs"
+        )
     if turns > 1 or extras > 1 or rules.gives_extra_turns:
         raise ValueError(
             f"delta distribution: rules {rules.name} give extra turns; allowed: rules whose "

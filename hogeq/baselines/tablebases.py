@@ -37,7 +37,7 @@ def optimal(game: "Game") -> Matrix:
 
 
 def ignore_memory(game: "Game") -> Matrix:
-    """Matrix of the tablebase of the same game without Feral Hogs, Time Trot and other extra dice.
+    """Matrix of the tablebase of the same game without what remembers: Feral Hogs, Time Trot, ...
 
     The dynamic programming of Huan (2020) [1] that looks at the scores alone.
 
@@ -54,7 +54,9 @@ def ignore_memory(game: "Game") -> Matrix:
     StrategyError
         If that game may never end, or is too large to compile.
     """
-    plain = replace(game.rules, feral_hogs="none", time_trot=False, extra_turn_sides=None)
+    plain = replace(
+        game.rules, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
+    )
     return _solution("ignore_memory", plain)
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from hogeq.cli.shell import BadInputError
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, memory_sizes, record
+from hogeq.rules.memory import Memory, feral_record, memory_sizes, state_texts
+from hogeq.support.messages import refusal
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class MemoryOptions:
     opponent_last: int | None
     turn: int | None
     extra: bool | None
+    remembered: str | None
 
     def memory(self, rules: Rules) -> Memory | None:
         """Read the memory of the player to move.
@@ -38,10 +40,23 @@ class MemoryOptions:
             dice = given[option][0]
             if rules.feral_hogs == "dice" and dice is not None and dice > rules.max_dice:
                 raise BadInputError(f"{option}: {dice} dice; allowed: 0 to {rules.max_dice}")
-        if all(value is None for value, _ in given.values()):
+        state = self._state(rules)
+        if state is None and all(value is None for value, _ in given.values()):
             return None
         own, opponent = (
-            record(rules, value or 0, value or 0) for value in (self.own_last, self.opponent_last)
+            feral_record(rules, value or 0, value or 0)
+            for value in (self.own_last, self.opponent_last)
         )
         turn = (self.turn or 0) % rules.time_trot_period if rules.time_trot else 0
-        return Memory(turn, int(self.extra or 0), own, opponent)
+        return Memory(turn, int(self.extra or 0), own, opponent, state or 0)
+
+    def _state(self, rules: Rules) -> int | None:
+        if self.remembered is None:
+            return None
+        if rules.memory == "none":
+            raise BadInputError(f"--remembered: rules {rules.name} do not remember that")
+        texts = state_texts(rules)
+        if self.remembered not in texts:
+            given = refusal("--remembered", self.remembered, ", ".join(texts), texts)
+            raise BadInputError(given)
+        return texts.index(self.remembered)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.rules import Rules
-from hogeq.rules.memory import memory_sizes
+from hogeq.rules.memory import memory_sizes, states
 from hogeq.support.aliases import Floats
 
 
@@ -25,8 +25,13 @@ def fold(rules: Rules, shares: ArrayLike) -> Floats:
     """
     turns, extras, records = memory_sizes(rules)
     table = np.asarray(shares, np.float64)
-    parts = table.reshape(*table.shape[:-1], turns, extras, records, records)
-    return parts.sum(axis=(-4, -3)) if records > 1 else parts.sum(axis=(-2, -1))
+    parts = table.reshape(*table.shape[:-1], states(rules), turns, extras, records, records)
+    if records > 1:
+        return parts.sum(axis=(-5, -4, -3))
+    whole = parts[..., 0, 0]  # state, turn, extra turn
+    if rules.memory == "none":
+        return whole[..., 0, :, :]
+    return whole.sum(axis=-1 if turns > 1 else -2)
 
 
 def over_seats(weights: ArrayLike) -> Floats:

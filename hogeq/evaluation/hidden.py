@@ -187,7 +187,7 @@ def belief(
     >>> three = hogeq.builtin("always_roll:3", game)
     >>> belief = hogeq.belief(game, three, three, 9, 9)
     >>> game.memories[belief.argmax()], round(float(belief.max()), 3)
-    (Memory(turn=0, extra=0, own=1, opponent=1), 0.711)
+    (Memory(turn=0, extra=0, own=1, opponent=1, state=0), 0.711)
     """
     check_position(game, score, opponent)
     weights = reach(game, a, b)[score, opponent]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.memory import Memory, records_left
 from hogeq.rules.outcomes import MemoryEffect, TurnTable, total_rises
 from hogeq.support.aliases import Ints
 
@@ -64,7 +64,7 @@ class _LongestGame:
             [
                 [
                     [place[self.table.next_memory(memory, recorded, again)] for memory in memories]
-                    for recorded in range(memory_sizes(rules)[2])
+                    for recorded in range(records_left(rules))
                 ]
                 for again in (False, True)
             ]

@@ -17,7 +17,7 @@ from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, ne
 from hogeq.model.outcomes import FreeTurns, OutcomeArrays
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory
+from hogeq.rules.memory import Memory, forces_turns
 from hogeq.rules.outcomes import TurnTable
 
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
@@ -93,7 +93,7 @@ class Game:
 def required_bytes(rules: Rules) -> int:
     """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
     layout = Layout(rules)
-    ends = 2 if rules.time_trot else 1
+    ends = 2 if forces_turns(rules) else 1
     cells = rules.goal**2
     states = ends * layout.strides.ends * 8
     table = cells * (rules.max_dice + 1) * 8

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hogeq.kernels.handover import KEPT, SCATTERED, SWAPPED
 from hogeq.kernels.tables import Strides
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.memory import Memory, memory_sizes, records_left, states
 from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Ints
 
@@ -23,27 +23,41 @@ class Layout:
     """How memory is split into an active part and a lane, and where afterstates lie.
 
     The active part (extra turn, own record) decides how rolls play and is forgotten or replaced;
-    the lane (turn number, opponent's record) is only carried to the next mover.
+    the lane (state, turn number, opponent's record) is only carried to the next mover, or changed
+    on the way by what is recorded of the turn.
+
+    Attributes
+    ----------
+    kept : int
+        Values of either player's own record.
+    records : int
+        W: what a turn can leave, a player's record and what changes the state.
+    active, lanes, width : int
+        J, lanes in use, and L with their padding.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.goal = rules.goal
-        self.turns, self.extras, self.records = memory_sizes(rules)
-        self.active = self.extras * self.records
-        self.lanes = self.turns * self.records
+        self.turns, self.extras, self.kept = memory_sizes(rules)
+        self.states = states(rules)
+        self.records = records_left(rules)
+        self.active = self.extras * self.kept
+        self.lanes = self.states * self.turns * self.kept
         self.width = 1 if self.lanes == 1 else -(-self.lanes // LANE_STEP) * LANE_STEP
 
     def slot(self, memory: Memory) -> int:
         """Where a memory is kept: active part times the width, plus the lane."""
-        active = memory.extra * self.records + memory.own
-        return active * self.width + memory.turn * self.records + memory.opponent
+        active = memory.extra * self.kept + memory.own
+        lane = (memory.state * self.turns + memory.turn) * self.kept + memory.opponent
+        return active * self.width + lane
 
     def memory(self, active: int, lane: int) -> Memory:
         """Memory of an active part and a lane."""
-        extra, own = divmod(active, self.records)
-        turn, opponent = divmod(lane, self.records)
-        return Memory(turn, extra, own, opponent)
+        extra, own = divmod(active, self.kept)
+        carried, opponent = divmod(lane, self.kept)
+        state, turn = divmod(carried, self.turns)
+        return Memory(turn, extra, own, opponent, state)
 
     @cached_property
     def strides(self) -> Strides:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart, title
 from hogeq.rules.parts import (
     COUNT_ONES,
     FERAL_HOGS,
@@ -70,6 +71,8 @@ class Rules:
         An extra turn for rolling as many dice as the turn's number modulo the period.
     time_trot_period : int
         That period, 1 to 64; of no effect without `time_trot`.
+    memory : str
+        What else is remembered between turns, a key of `memory_part.MEMORY_PARTS`.
     extra_turn_sides : int or None
         Sides of the dice of extra turns, 2 to 100; None for the usual dice.
 
@@ -102,6 +105,7 @@ class Rules:
     time_trot: bool = False
     time_trot_period: Annotated[int, Field(ge=1, le=64)] = 8
     extra_turn_sides: _Sides | None = None
+    memory: Annotated[str, one_of(MEMORY_PARTS)] = "none"
 
     def __post_init__(self) -> None:
         """Refuse switches that contradict each other."""
@@ -111,11 +115,16 @@ class Rules:
         if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
             allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
             raise ValueError(refusal("max_dice", self.max_dice, allowed))
+        if self.memory != "none":
+            from hogeq.rules.remembered import remembered
+
+            remembered(self)  # what is wrong with it is to be known before anything runs
 
     @property
     def gives_extra_turns(self) -> bool:
         """Whether any part in play can give an extra turn."""
-        return self.time_trot or self.more_boar != "none"
+        part = type(MEMORY_PARTS[self.memory])
+        return self.time_trot or self.more_boar != "none" or part.again is not MemoryPart.again
 
 
 EDITIONS: dict[str, Rules] = {
@@ -352,6 +361,8 @@ def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
         lines.append(("Time Trot", f"{meaning}, unless this turn is an extra one"))
     if rules.swap != "none":
         lines.append(("Swap", f"scores trade places if {_meaning(SWAPS[rules.swap])}"))
+    if rules.memory != "none":
+        lines.append((title(rules.memory), _meaning(type(MEMORY_PARTS[rules.memory]))))
     return lines
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hogeq.rules.edition import Rules
+from hogeq.rules.memory_part import title
 from hogeq.rules.parts import LANDINGS, SWAPS, square_swine
 from hogeq.rules.turn import Turn, rolled_points, zero_points
 
@@ -49,7 +50,8 @@ def turn_effects(
     if plain != turn.points:
         lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
     if turn.bonus:
-        lines.append(f"Feral Hogs: {_points(turn.bonus)} more")
+        part = _either("Feral Hogs", rules.feral_hogs != "none", rules)
+        lines.append(f"{part}: {_points(turn.bonus)} more")
     if turn.given:
         lines.append(f"Piggy Back: {_points(turn.given)} to the other")
     reached = score + turn.points + turn.bonus
@@ -59,14 +61,22 @@ def turn_effects(
         reached = square_swine(reached)
     becomes = LANDINGS[rules.landing](reached, other)
     if becomes != reached:
-        name = rules.landing.replace("_", " ").capitalize()
-        lines.append(f"{name}: {reached} becomes {becomes}")
+        lines.append(f"{title(rules.landing)}: {reached} becomes {becomes}")
     if SWAPS[rules.swap](becomes, other) and becomes != other:
         lines.append("Swap: the scores trade places")
     if turn.again:
-        part = "More Boar" if turn.landing.again else "Time Trot"
+        trot = _either("Time Trot", rules.time_trot, rules)
+        part = "More Boar" if turn.landing.again else trot
         lines.append(f"{part}: an extra turn")
     return lines
+
+
+def _either(part: str, there: bool, rules: Rules) -> str:
+    """Name a part that remembers, or the part `Rules.memory`, or both where either may be it."""
+    other = title(rules.memory)
+    if rules.memory == "none":
+        return part
+    return f"{part} or {other}" if there else other
 
 
 def _points(number: int) -> str:

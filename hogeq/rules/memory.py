@@ -4,10 +4,14 @@ First its values and how a turn changes them, then its names for tables, picture
 """
 
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hogeq.rules.edition import Rules
+from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.rules.parts import FERAL_DISTANCE, HOG_WILD_SIDES
+
+if TYPE_CHECKING:
+    from hogeq.rules.remembered import Remembered
 
 
 class Memory(NamedTuple):
@@ -24,6 +28,8 @@ class Memory(NamedTuple):
     """Record (see `record`) of this player's last turn."""
     opponent: int = 0
     """Record of the opponent's last turn."""
+    state: int = 0
+    """What the part `Rules.memory` remembers: number of its value (`hogeq.rules.remembered`)."""
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:
@@ -67,15 +73,44 @@ def all_memories(rules: Rules) -> tuple[Memory, ...]:
     Returns
     -------
     tuple of Memory, length H
-        By turn, extra turn, own record and opponent's record, the last of these varying fastest.
+        By state, turn, extra turn, own record and opponent's record, the last of these varying
+        fastest.
     """
     turns, extras, records = memory_sizes(rules)
     parts = product(range(turns), range(extras), range(records), range(records))
-    return tuple(Memory(*values) for values in parts)
+    every = [Memory(*values) for values in parts]
+    return tuple(memory._replace(state=state) for state in range(states(rules)) for memory in every)
+
+
+def states(rules: Rules) -> int:
+    """How many values `Memory.state` can take."""
+    return len(_part(rules).values) if rules.memory != "none" else 1
+
+
+def state_texts(rules: Rules) -> tuple[str, ...]:
+    """Write all values of `Memory.state` for people; nothing where they mean nothing."""
+    return _part(rules).texts if rules.memory != "none" else ()
+
+
+def records_left(rules: Rules) -> int:
+    """How many numbers `record` can give."""
+    classes = _part(rules).classes if rules.memory != "none" else 1
+    return memory_sizes(rules)[2] * classes
+
+
+def forces_turns(rules: Rules) -> bool:
+    """Whether a roll can earn an extra turn by what is remembered, wherever it lands."""
+    return rules.time_trot or (rules.memory != "none" and _part(rules).forces_turns)
+
+
+def _part(rules: Rules) -> "Remembered":
+    from hogeq.rules.remembered import remembered
+
+    return remembered(rules)
 
 
 def record(rules: Rules, dice: int, points: int) -> int:
-    """Class under which Feral Hogs will remember a turn.
+    """Class under which a turn will be remembered.
 
     Parameters
     ----------
@@ -88,9 +123,19 @@ def record(rules: Rules, dice: int, points: int) -> int:
     Returns
     -------
     int
-        The points, all numbers too large for any roll to be 2 away from sharing the last class; or
-        the dice; or 0 if Feral Hogs is not in play.
+        For Feral Hogs the points, all numbers too large for any roll to be 2 away from sharing the
+        last class; or the dice; or 0 if it is not in play. Where another part remembers something,
+        this times its classes, plus the turn's class of these.
     """
+    found = feral_record(rules, dice, points)
+    if rules.memory == "none":
+        return found
+    part = _part(rules)
+    return found * part.classes + part.class_of(dice, points)
+
+
+def feral_record(rules: Rules, dice: int, points: int) -> int:
+    """Class of a turn that each player's record keeps, for Feral Hogs alone."""
     if rules.feral_hogs == "points":
         return min(points, rules.max_dice + FERAL_DISTANCE + 1)
     return dice if rules.feral_hogs == "dice" else 0
@@ -115,9 +160,19 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
         A swap of scores leaves records as they are: each player keeps their own.
     """
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
+    state = 0
+    if rules.memory != "none":
+        part = _part(rules)
+        recorded, kind = divmod(recorded, part.classes)
+        state = part.after(memory.state, kind, again)
     if again:
-        return Memory(turn, int(tracks_extra_turns(rules)), recorded, memory.opponent)
-    return Memory(turn, 0, memory.opponent, recorded)
+        return Memory(turn, int(tracks_extra_turns(rules)), recorded, memory.opponent, state)
+    return Memory(turn, 0, memory.opponent, recorded, state)
+
+
+def memory_effect(rules: Rules, memory: Memory, dice: int) -> tuple[int, bool]:
+    """Bonus and extra turn that the part `Rules.memory` gives for rolling so many dice."""
+    return _part(rules).effect(memory.state, dice)
 
 
 # --- names and texts ------------------------------------------------------------------------------
@@ -141,8 +196,9 @@ def axes(rules: Rules) -> tuple[Axis, Axis]:
     Returns
     -------
     rows, columns : Axis
-        Own and opponent's last turn where the rules remember them, otherwise number of the turn
-        and whether it is an extra one; of one value each where the rules remember nothing.
+        Own and opponent's last turn where the rules remember them, otherwise what the part `memory`
+        remembers, number of the turn and whether it is an extra one, the first two of these that
+        are in use; of one value each where the rules remember nothing.
     """
     turns, extras, records = memory_sizes(rules)
     if records > 1:
@@ -151,8 +207,18 @@ def axes(rules: Rules) -> tuple[Axis, Axis]:
             ticks[-1] += "+"
         unit = "points" if rules.feral_hogs == "points" else "dice"
         return Axis(f"own last {unit}", tuple(ticks)), Axis(f"opponent's last {unit}", tuple(ticks))
-    numbers = tuple(str(value) for value in range(turns))
-    return Axis(f"turn (mod {turns})", numbers), Axis("extra turn", ("no", "yes")[:extras])
+    if rules.memory != "none":
+        remembered = Axis(MEMORY_PARTS[rules.memory].text, state_texts(rules))
+        return remembered, _turn_axis(turns) if turns > 1 else _extra_axis(extras)
+    return _turn_axis(turns), _extra_axis(extras)
+
+
+def _turn_axis(turns: int) -> Axis:
+    return Axis(f"turn (mod {turns})", tuple(str(value) for value in range(turns)))
+
+
+def _extra_axis(extras: int) -> Axis:
+    return Axis("extra turn", ("no", "yes")[:extras])
 
 
 def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
@@ -166,8 +232,8 @@ def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``turn`` (int), ``extra`` (bool), ``own_last`` and ``opponent_last`` (int), those that are
-        in use.
+        ``turn`` (int), ``extra`` (bool), ``own_last`` and ``opponent_last`` (int), ``remembered``
+        (str), those that are in use.
     """
     turns, extras, records = memory_sizes(rules)
     found: dict[str, Any] = {}
@@ -177,6 +243,8 @@ def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
         found["extra"] = bool(memory.extra)
     if records > 1:
         found |= {"own_last": memory.own, "opponent_last": memory.opponent}
+    if rules.memory != "none":
+        found["remembered"] = state_texts(rules)[memory.state]
     return found
 
 
@@ -220,6 +288,7 @@ def memory_columns(rules: Rules) -> list[str]:
         "extra": "extra turn",
         "own_last": f"own last {unit}",
         "opponent_last": f"opponent's last {unit}",
+        "remembered": MEMORY_PARTS[rules.memory].text,
     }
     return [names[name] for name in memory_fields(rules, Memory())]
 

@@ -7,6 +7,7 @@ from inspect import getdoc, signature
 from typing import Any, Final, NamedTuple, TypeVar
 
 from hogeq.rules.edition import EDITIONS, Rules
+from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.registry import enter
@@ -61,22 +62,25 @@ KINDS: Final[dict[str, Kind]] = {
 }
 """The kinds of part that are functions of scores, by the fields of `Rules` that name them."""
 
+MEMORY: Final = "memory"
+"""The kind of part that remembers something between turns."""
+
 
 def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Function]:
     """Make a function a part that rules can name.
 
     Parameters
     ----------
-    kind : {"zero_dice", "landing", "swap", "more_boar"}
+    kind : {"zero_dice", "landing", "swap", "more_boar", "memory"}
         The field of `Rules` that may name it.
     name : str, optional
-        Its name there; by default the function's.
+        Its name there; by default that of the function or class.
 
     Returns
     -------
     decorator
-        For a pure function of whole scores, which may exceed the goal. The first line of its
-        docstring is what people are shown.
+        For a pure function of whole scores, which may exceed the goal; of the kind "memory", for a
+        subclass of `hogeq.MemoryPart`. The first line of its docstring is what people are shown.
 
     Raises
     ------
@@ -95,18 +99,32 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
     >>> hogeq.Rules(swap="same_last_digit").swap
     'same_last_digit'
     """
-    if kind not in KINDS:
-        raise ValueError(refusal("rule_part", kind, ", ".join(KINDS), KINDS))
-    found = KINDS[kind]
+    if kind not in {*KINDS, MEMORY}:
+        known = [*KINDS, MEMORY]
+        raise ValueError(refusal("rule_part", kind, ", ".join(known), known))
 
     def decorate(function: Function) -> Function:
         part = getattr(function, "__name__", "") if name is None else name
         what = f"{kind} part"
+        if kind == MEMORY:
+            enter(MEMORY_PARTS, what, part, _memory_part(function, f"{what} {part}"))
+            return function
+        found = KINDS[kind]
         _require_function(function, f"{what} {part}", found.arguments)
         enter(found.registry, what, part, _checked(function, part, f"{kind}: {part}", found))
         return function
 
     return decorate
+
+
+def _memory_part(kind: object, where: str) -> MemoryPart:
+    if not isinstance(kind, type) or not issubclass(kind, MemoryPart):
+        given = f"{where}: got {shown(kind)}"
+        raise TypeError(f"{given}; allowed: a subclass of hogeq.MemoryPart")
+    if not kind.__doc__ or not kind.text:
+        lacking = "text" if kind.__doc__ else "docstring"
+        raise ValueError(f"{where}: no {lacking}; both say to people what it is about")
+    return kind()
 
 
 def _require_function(function: object, where: str, arguments: str) -> None:

@@ -13,7 +13,7 @@ from math import comb
 from typing import NamedTuple
 
 from hogeq.rules.edition import Rules
-from hogeq.rules.memory import Memory, next_memory, record
+from hogeq.rules.memory import Memory, memory_effect, next_memory, record
 from hogeq.rules.parts import (
     COUNT_ONES,
     FERAL_BONUS,
@@ -50,13 +50,13 @@ class Turn(NamedTuple):
     points: int
     """Points of the dice, or for rolling none, without the bonus."""
     bonus: int
-    """Feral Hogs points."""
+    """Points of Feral Hogs or of the part `Rules.memory`."""
     given: int
     """Points given to the opponent."""
     landing: Landing
     """Scores after everything."""
     again: bool
-    """Whether the mover takes an extra turn, by More Boar or Time Trot."""
+    """Whether the mover takes an extra turn, wherever it comes from."""
     memory: Memory
     """Memory of whoever moves next."""
 
@@ -144,9 +144,16 @@ def _boosted(rules: Rules, points: int) -> int:
 
 
 def bonus(rules: Rules, memory: Memory, dice: int) -> int:
-    """Feral Hogs: 3 points if `dice` is 2 away from the record of the mover's last turn, else 0."""
+    """Add up what the memory adds to a roll.
+
+    Feral Hogs: 3 points if `dice` is 2 away from the record of the mover's last turn. And what the
+    part `Rules.memory` gives.
+    """
     fires = rules.feral_hogs != "none" and abs(dice - memory.own) == FERAL_DISTANCE
-    return FERAL_BONUS if fires else 0
+    found = FERAL_BONUS if fires else 0
+    if rules.memory != "none":
+        found += memory_effect(rules, memory, dice)[0]
+    return found
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -158,8 +165,10 @@ def given(rules: Rules, dice: int, points: int) -> int:
 
 
 def trots(rules: Rules, memory: Memory, dice: int) -> bool:
-    """Time Trot: whether rolling `dice` on this turn earns an extra turn."""
+    """Whether rolling `dice` on this turn earns an extra turn, by Time Trot or `Rules.memory`."""
     on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
+    if rules.memory != "none" and memory_effect(rules, memory, dice)[1]:
+        return True
     return on_time and memory.extra == 0
 
 

@@ -95,7 +95,7 @@ def test_a_turn_adds_up_and_stays_in_range(rules: Rules, data: st.DataObject) ->
     assert (turn.landing.winner is not None) == over
     assert not (over and turn.again)
     assert turn.again >= turn.landing.again
-    assert all(0 <= value < size for value, size in zip(turn.memory, below, strict=True))
+    assert all(0 <= value < size for value, size in zip(turn.memory, (*below, 1), strict=True))
     latest = turn.memory.own if turn.again else turn.memory.opponent
     assert latest == record(rules, dice, turn.points)
 

@@ -97,7 +97,7 @@ def switches(rules: Any) -> dict[str, Any]:
     given = asdict(rules) if is_dataclass(rules) and not isinstance(rules, type) else dict(rules)
     given.pop("name", None)
     strange = {name: value for name, value in given.items() if name not in SWITCHES}
-    if any(strange.values()):
+    if any(value not in {None, False, "none"} for value in strange.values()):
         raise ValueError(f"twin: {strange}; allowed: {', '.join(SWITCHES)}")
     return SWITCHES | {name: value for name, value in given.items() if name in SWITCHES}
 

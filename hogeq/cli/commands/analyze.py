@@ -52,6 +52,10 @@ def analyze_(
     extra: Annotated[
         bool | None, typer.Option("--extra/--no-extra", help="Memory: is this an extra turn?")
     ] = None,
+    remembered: Annotated[
+        str | None,
+        typer.Option(metavar="VALUE", help="Memory: what another part of the rules remembers."),
+    ] = None,
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,7 +66,7 @@ def analyze_(
     """
     game = load_game(rules)
     position(game, score, opponent)
-    memory = MemoryOptions(own_last, opponent_last, turn, extra).memory(game.rules)
+    memory = MemoryOptions(own_last, opponent_last, turn, extra, remembered).memory(game.rules)
     played = None if strategy is None else load_strategy(strategy, game, trust)
     from hogeq.evaluation.analysis import UnreachedError, analyze
 

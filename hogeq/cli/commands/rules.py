@@ -13,6 +13,7 @@ from hogeq.cli.shell import (
 )
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
+from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 
 
@@ -38,6 +39,7 @@ def rules_(
             "landing": list(LANDINGS),
             "swap": list(SWAPS),
             "more_boar": list(MORE_BOAR),
+            "memory": list(MEMORY_PARTS),
         },
     }
     if name is None:
@@ -76,6 +78,7 @@ def _switches() -> str:
         "landing": LANDINGS,
         "swap": SWAPS,
         "more_boar": MORE_BOAR,
+        "memory": MEMORY_PARTS,
     }
     rows = []
     for key, value in asdict(Rules()).items():

@@ -1,0 +1,308 @@
+"""Parts with a memory of their own, against a slow evaluator that plays whole turns.
+
+The evaluator shares nothing with the package: it rolls every combination of dice and remembers
+values as the parts give them, and each player's last turn whole.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.rules.memory import Memory, memory_fields
+from hogeq.rules.memory_part import MEMORY_PARTS
+from hogeq.support.aliases import Floats, Matrix
+
+pytestmark = pytest.mark.usefixtures("registries")
+
+
+class Echo(hogeq.MemoryPart):
+    """2 more points for rolling as many dice as the opponent rolled last."""
+
+    text = "opponent's last dice"
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del points
+        return value if again else dice
+
+    def bonus(self, value: Any, dice: int) -> int:
+        return 2 if dice == value else 0
+
+
+class Streak(hogeq.MemoryPart):
+    """An extra turn for rolling no dice after two turns, of anybody, that scored at least 4."""
+
+    text = "turns of at least 4 points in a row"
+    start = 0
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del dice, again
+        return min(value + 1, 2) if points >= 4 else 0
+
+    def again(self, value: Any, dice: int) -> bool:
+        return value == 2 and dice == 0
+
+
+class Miser(hogeq.MemoryPart):
+    """1 more point for one die, and an extra turn for two, after an own turn of 1 point."""
+
+    text = "did the mover, did the other score 1 point last?"
+    start = False, False
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del dice
+        return (points == 1, value[1]) if again else (value[1], points == 1)
+
+    def bonus(self, value: Any, dice: int) -> int:
+        return int(value[0] and dice == 1)
+
+    def again(self, value: Any, dice: int) -> bool:
+        return value[0] and dice == 2
+
+    def shown(self, value: Any) -> str:
+        return " and ".join("yes" if one else "no" for one in value)
+
+
+class State(NamedTuple):
+    own: int
+    opponent: int
+    value: Any
+    mine: tuple[int, int]
+    """Dice and points of the mover's last turn."""
+    theirs: tuple[int, int]
+    turn: int = 0
+    extra: bool = False
+
+
+class Naive:
+    """One game with a part, turn by turn."""
+
+    def __init__(self, part: hogeq.MemoryPart, rules: hogeq.Rules) -> None:
+        self.part, self.rules = part, rules
+        self.start = State(0, 0, part.start, (0, 0), (0, 0))
+        self.turns = cache(lambda state, dice: list(self._turns(state, dice)))
+
+    def _points(self, state: State, dice: int) -> Iterator[tuple[int, Fraction]]:
+        if dice == 0:
+            yield 2 * abs(state.opponent // 10 - state.opponent % 10) + 1, Fraction(1)
+        for faces in product(range(1, self.rules.sides + 1), repeat=dice):
+            if dice:
+                yield (1 if 1 in faces else sum(faces)), Fraction(1, self.rules.sides**dice)
+
+    def _turns(self, state: State, dice: int) -> Iterator[tuple[Fraction, int | None, State, bool]]:
+        """Chance, winner (0 the mover), the state of whoever moves next, and if it is the mover."""
+        rules, goal = self.rules, self.rules.goal
+        bonus = self.part.bonus(state.value, dice)
+        remembered = {"none": None, "dice": state.mine[0], "points": state.mine[1]}
+        last = remembered[rules.feral_hogs]
+        bonus += 3 * (last is not None and abs(last - dice) == 2)
+        trot = rules.time_trot and not state.extra and state.turn % rules.time_trot_period == dice
+        again = bool(self.part.again(state.value, dice) or trot)
+        for points, chance in self._points(state, dice):
+            own, other = state.own + points + bonus, state.opponent
+            if rules.swap == "double" and (own == 2 * other or other == 2 * own):
+                own, other = other, own
+            over = max(own, other) >= goal
+            winner = (0 if own >= other else 1) if over else None
+            value = self.part.update(state.value, dice, points, again and not over)
+            done = dice, points
+            if again:
+                after = State(own, other, value, done, state.theirs, state.turn + 1, extra=True)
+            else:
+                after = State(other, own, value, state.theirs, done, state.turn + 1)
+            yield chance, winner, after, again
+
+    def wins(self, a: Any, b: Any) -> float:
+        """Chance that who moves first, with `a`, wins; None for one who plays best."""
+
+        @cache
+        def value(state: State, player: int) -> float:
+            matrix = (a, b)[player]
+            dice = range(self.rules.max_dice + 1)
+            if matrix is not None:
+                dice = [int(matrix[state.own][state.opponent])]  # type: ignore[assignment]
+            return max(sum(worth(turn, player) for turn in self.turns(state, k)) for k in dice)
+
+        def worth(turn: Any, player: int) -> float:
+            chance, winner, after, again = turn
+            if winner is not None:
+                return float(chance) * (winner == 0)
+            value_after = value(after, player) if again else 1 - value(after, 1 - player)
+            return float(chance) * value_after
+
+        return value(self.start, 0)
+
+    def beliefs(self, matrix: Matrix) -> dict[tuple[int, int], dict[tuple[str, ...], float]]:
+        """Reach of what is remembered, by scores, if both play a matrix."""
+        found: dict[tuple[int, int], dict[tuple[str, ...], float]] = {}
+        level: dict[State, Fraction] = {self.start: Fraction(1)}
+        while level:
+            following: dict[State, Fraction] = {}
+            for state, chance in level.items():
+                here = found.setdefault((state.own, state.opponent), {})
+                key = (self.part.shown(state.value),)
+                here[key] = here.get(key, 0.0) + float(chance)
+                for share, winner, after, _ in self.turns(state, int(matrix[state[:2]])):
+                    if winner is None:
+                        following[after] = following.get(after, Fraction(0)) + share * chance
+            level = following
+        return found
+
+
+PARTS = (Echo, Streak, Miser)
+GAMES: dict[str, dict[str, Any]] = {
+    "plain": {"goal": 10, "sides": 4},
+    "feral hogs on dice": {"goal": 9, "sides": 4, "feral_hogs": "dice"},
+    "feral hogs on points": {
+        "goal": 8,
+        "sides": 3,
+        "max_dice": 1,
+        "feral_hogs": "points",
+        "swap": "double",
+    },
+    "time trot": {"goal": 9, "sides": 3, "time_trot": True, "time_trot_period": 3},
+}
+
+
+def game_of(kind: type[hogeq.MemoryPart], changes: dict[str, Any]) -> tuple[hogeq.Game, Naive]:
+    hogeq.rule_part("memory")(kind)
+    base = {"zero_dice": "twice_digit_gap_plus_one", "max_dice": 2}
+    rules = hogeq.Rules(name=kind.__name__, memory=kind.__name__, **{**base, **changes})
+    return hogeq.compile_game(rules), Naive(kind(), rules)
+
+
+def random_matrices(game: hogeq.Game) -> list[Matrix]:
+    random = np.random.default_rng(0)
+    shape = game.goal, game.goal
+    return [random.integers(0, game.num_actions, shape).astype(np.int8) for _ in range(2)]
+
+
+# Feral Hogs' bonus and another of a different size are not compiled together.
+TOGETHER = [(kind, name) for kind in PARTS for name in GAMES if kind is Streak or "f" not in name]
+
+
+@pytest.mark.parametrize(("kind", "name"), TOGETHER)
+def test_parts_are_played_as_they_are_written(kind: type[hogeq.MemoryPart], name: str) -> None:
+    game, naive = game_of(kind, GAMES[name])
+    a, b = random_matrices(game)
+    found = hogeq.win_rate(game, a, b)
+    assert found.first == pytest.approx(naive.wins(a, b), abs=1e-12)
+    assert found.second == pytest.approx(1 - naive.wins(b, a), abs=1e-12)
+    assert hogeq.solve(game).value == pytest.approx(naive.wins(None, None), abs=1e-12)
+    bound = (naive.wins(None, a) + 1 - naive.wins(a, None)) / 2
+    assert hogeq.full_memory_bound(game, a) == pytest.approx(bound, abs=1e-12)
+    attack = hogeq.attack(game, a, hogeq.SearchBudget(starts=2, anneal_steps=10))
+    exact = (naive.wins(attack.matrix, a) + 1 - naive.wins(a, attack.matrix)) / 2
+    assert attack.win_rate == pytest.approx(exact, abs=1e-12)
+    assert attack.win_rate <= bound + 1e-12
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_beliefs_are_over_what_the_part_remembers(kind: type[hogeq.MemoryPart]) -> None:
+    game, naive = game_of(kind, GAMES["plain"])
+    matrix = random_matrices(game)[0]
+    for (own, opponent), weights in naive.beliefs(matrix).items():
+        shares = hogeq.belief(game, matrix, None, own, opponent)
+        assert shares is not None
+        there: dict[tuple[str, ...], float] = {}
+        for memory, share in zip(game.memories, shares.tolist(), strict=True):
+            if share:
+                there[(memory_fields(game.rules, memory)["remembered"],)] = share
+        total = sum(weights.values())
+        assert there == pytest.approx({key: weight / total for key, weight in weights.items()})
+
+
+def test_the_values_of_a_memory_are_those_that_turns_lead_to() -> None:
+    sizes: dict[str, int] = {}
+    for kind in PARTS:
+        game, _ = game_of(kind, GAMES["plain"])
+        sizes[kind.__name__] = game.memory_size
+    assert sizes == {"Echo": 4, "Streak": 3, "Miser": 4}
+
+
+def refused(kind: type[hogeq.MemoryPart]) -> str:
+    hogeq.rule_part("memory")(kind)
+    try:
+        with pytest.raises(ValueError, match=r"^memory: ") as error:
+            hogeq.Rules(goal=9, max_dice=2, memory=kind.__name__)
+    finally:
+        del MEMORY_PARTS[kind.__name__]
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_memories_that_are_refused() -> None:
+    class Counter(Echo):
+        """Counts."""
+
+        start = 0
+
+        def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+            del dice, points, again
+            return value + 1
+
+    assert "Counter: more than 64 values, the last 64; allowed: at most 64" in refused(Counter)
+
+    class Raising(Echo):
+        """Raises."""
+
+        def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+            del points, again
+            return value + dice
+
+    assert "Raising: update(None, 0, 2, False): TypeError: unsupported" in refused(Raising)
+
+    class Listed(Echo):
+        """Lists."""
+
+        def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+            del value, points, again
+            return [dice]
+
+    assert "Listed: update: got [0]; allowed: a hashable value" in refused(Listed)
+
+    class Negative(Echo):
+        """Takes."""
+
+        def bonus(self, value: Any, dice: int) -> int:
+            return -(dice == value)
+
+    assert "bonus(0, 0): got -1; allowed: whole numbers from 0 to 100" in refused(Negative)
+
+    class Undecided(Echo):
+        """Perhaps."""
+
+        def again(self, value: Any, dice: int) -> Any:
+            del value, dice
+            return "perhaps"
+
+    assert "again(None, 0): got 'perhaps'; allowed: True or False" in refused(Undecided)
+
+    class Generous(Echo):
+        """2 or 3 more."""
+
+        def bonus(self, value: Any, dice: int) -> int:
+            return 2 + dice if dice == value else 0
+
+    hogeq.rule_part("memory")(Generous)
+    with pytest.raises(ValueError, match="bonuses of different sizes cannot be compiled"):
+        hogeq.compile_game(hogeq.Rules(goal=9, max_dice=2, memory="Generous"))
+    with pytest.raises(TypeError, match=r"memory part int: got <class 'int'>; allowed: a subclass"):
+        hogeq.rule_part("memory")(int)
+
+
+def test_what_is_told_of_a_memory() -> None:
+    game, _ = game_of(Echo, {"goal": 10, "sides": 4})
+    assert dict(hogeq.describe(game.rules))["Echo"].startswith("2 more points for rolling as many")
+    shares = hogeq.belief(game, np.ones((10, 10), np.int8), None, 4, 3)
+    assert isinstance(shares, np.ndarray)
+    table: Floats = shares
+    assert table.argmax() == game.memories.index(Memory(state=2))
+    small: dict[str, Any] = {"goal": 6, "max_dice": 1, "sides": 3}
+    plain, echo = (hogeq.audit(hogeq.Rules(**small, memory=name)) for name in ("none", "Echo"))
+    assert echo.histories < plain.histories  # with more points, games are shorter
