@@ -61,6 +61,8 @@ class Memory(NamedTuple):
     extra: int = 0
     own: int = 0
     opponent: int = 0
+    state: int = 0
+    """Of a part that no edition has: always 0."""
 
 
 class State(NamedTuple):
@@ -68,7 +70,7 @@ class State(NamedTuple):
 
     own: int
     opponent: int
-    memory: tuple[int, int, int, int] = Memory()
+    memory: tuple[int, ...] = Memory()
 
 
 class Landing(NamedTuple):
@@ -119,7 +121,7 @@ class Play:
 
     def sides(self, state: State) -> int:
         """Count the sides of the dice: those of extra turns come before Hog Wild's."""
-        _, extra, _, _ = state.memory
+        _, extra, *_ = state.memory
         if extra and self.on["extra_turn_sides"] is not None:
             return int(self.on["extra_turn_sides"])
         if self.on["hog_wild"] and (state.own + state.opponent) % 7 == 0:
@@ -140,7 +142,7 @@ class Play:
             boosted[prime_boost(points)] = boosted.get(prime_boost(points), Fraction(0)) + chance
         return boosted
 
-    def bonus(self, memory: tuple[int, int, int, int], dice: int) -> int:
+    def bonus(self, memory: tuple[int, ...], dice: int) -> int:
         last = memory[2]
         return 3 if self.on["feral_hogs"] != "none" and abs(dice - last) == 2 else 0
 
@@ -159,8 +161,8 @@ class Play:
             winner = 0 if score >= opponent else 1
         return Landing(score, opponent, winner, again and winner is None)
 
-    def trots(self, memory: tuple[int, int, int, int], dice: int) -> bool:
-        turn, extra, _, _ = memory
+    def trots(self, memory: tuple[int, ...], dice: int) -> bool:
+        turn, extra, *_ = memory
         return bool(self.on["time_trot"]) and not extra and turn == dice
 
     # --- memory -----------------------------------------------------------------------------------
@@ -183,12 +185,10 @@ class Play:
         parts = (range(turns), range(extras), range(records), range(records))
         return [Memory(*values) for values in product(*parts)]
 
-    def after(
-        self, memory: tuple[int, int, int, int], dice: int, points: int, again: bool
-    ) -> Memory:
+    def after(self, memory: tuple[int, ...], dice: int, points: int, again: bool) -> Memory:
         """Say what whoever moves next remembers."""
         turns, extras, records = self.sizes()
-        turn, _, _, opponent = memory
+        turn, _, _, opponent, *_ = memory
         noted = {"none": 0, "points": points, "dice": dice}[self.on["feral_hogs"]]
         noted = min(noted, records - 1)
         following = (turn + 1) % turns
