@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import BadInputError, refusing
 from hogeq.cli.startup import load_numba_without_blas
-from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ def load_rules(spec: str) -> Rules:
     path = Path(spec)
     is_file = path.suffix.lower() in {".yaml", ".yml"} or os.sep in spec
     with refusing():
-        if spec in EDITIONS or not (is_file or path.exists()):
+        if spec in {*EDITIONS, *ALIASES} or not (is_file or path.exists()):
             try:
                 return rules_from(spec)
             except ValueError as error:

@@ -77,3 +77,8 @@ def test_alpha_rank_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -
     line = refused("tournament", "field", *R, "--alpha-rank")
     assert "--alpha-rank: " in line
     assert "pip install open_spiel networkx brings it" in line
+
+
+def test_a_semester_is_that_semester_beside_a_folder_of_its_name(folder: Path) -> None:
+    (folder / "fa25").mkdir()
+    assert ask("compare", "boar", "always_roll:6", "--rules", "fa25")["rules"] == "fa23"
