@@ -1,6 +1,7 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
 # make test    lint, types, import contract, tests
-# make fuzz    random games against the twin, GAMES=5000 of them
+# make fuzz    random games against the twin, GAMES=5000 of them; files made to break every reader,
+#              SECONDS=60 of each kind
 # make gambit  compile Gambit, and test exported game trees with it; minutes
 # make bench   benchmarks, in one table and build/bench/bench.json
 # make docs    the documentation site, into build/site
@@ -26,10 +27,11 @@ test: .venv/.test
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2 --benchmark-disable
 
-# Game n is always the same one: more games look further.
+# Game n is always the same one: more games look further. No file is given twice.
 fuzz: export HOGEQ_FUZZ_GAMES = $(or $(GAMES),5000)
+fuzz: export HOGEQ_FUZZ_SECONDS = $(or $(SECONDS),60)
 fuzz: .venv/.test
-	$(BIN)/python -m pytest -n 2 --benchmark-disable tests/evaluation/test_random_games.py
+	$(BIN)/python -m pytest -n 2 --benchmark-disable tests/evaluation/test_random_games.py tests/fuzz
 
 gambit: .venv/.test
 	$(PIP) --editable '.[gambit]'

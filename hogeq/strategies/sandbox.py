@@ -22,6 +22,16 @@ _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
 
 _log: Final = logging.getLogger("hogeq")
 
+# What comes of reading JSON that is no answer.
+_NO_ANSWER: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
 _CHUNK: Final = 2**16  # bytes that are read at a time
 
 
@@ -110,12 +120,23 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
         pipe.close()
     if answer is None:
         raise StrategyError(f"{name}: gave no answer within {time_limit:g} seconds")
+    return parse_answer(answer, name)
+
+
+def parse_answer(answer: bytes, name: str) -> Answers:
+    """Read what the process of the file `name` wrote.
+
+    Raises
+    ------
+    StrategyError
+        It is no answer.
+    """
     try:
         reply = json.loads(answer)
         if reply.get("free"):
             _say_once(tuple(map(str, reply["free"])))
         return _answers(reply)
-    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+    except _NO_ANSWER as error:
         raise StrategyError(
             f"{name}: ended without an answer (out of memory or time, or it crashed)"
         ) from error
@@ -129,7 +150,7 @@ def _say_once(free: tuple[str, ...]) -> None:
 
 def _answers(reply: Any) -> Answers:
     faults = tuple(
-        Fault(str(one["kind"]), int(one["count"]), tuple(map(str, one["told"])))
+        Fault(one_line(one["kind"]), int(one["count"]), tuple(map(_told, one["told"])))
         for one in reply["faults"]
     )
     if any(not one.told for one in faults) or ("table" not in reply and not faults):
@@ -137,6 +158,10 @@ def _answers(reply: Any) -> Answers:
     name = reply.get("player_name")
     seconds = {str(key): float(value) for key, value in reply.get("seconds", {}).items()}
     return Answers(reply.get("table"), faults, name if isinstance(name, str) else None, seconds)
+
+
+def _told(line: object) -> str:
+    return one_line(line, 500)
 
 
 def _read_until(pipe: IO[bytes], deadline: float, most: int) -> bytes | None:

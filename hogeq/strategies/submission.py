@@ -5,7 +5,7 @@ wants the whole list.
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -115,24 +115,45 @@ def _table_faults(rows: Any, goal: int, max_dice: int) -> list[Fault]:
             line = "is a policy, a probability for each roll; allowed: one roll for each position"
             return [Fault("shape", 1, (line,))]
         rows = rows.tolist()
-    shapes, cells = [], []
+    shapes, cells = _Lines(), _Lines()
     if not _is_row(rows) or len(rows) != goal:
         given = f"{len(rows)} rows" if _is_row(rows) else f"{shown(rows)}"
-        shapes.append(f"has {given}; allowed: {goal} rows of {goal} whole numbers")
+        shapes.add(lambda: f"has {given}; allowed: {goal} rows of {goal} whole numbers")
     for row, values in enumerate(rows if _is_row(rows) else ()):
         if not _is_row(values) or len(values) != goal:
-            given = f"has {len(values)} cells" if _is_row(values) else f"is {shown(values)}"
-            shapes.append(f"row {row} {given}; allowed: {goal} whole numbers")
+            shapes.add(_row_line, row, values, goal)
         for column, value in enumerate(values if _is_row(values) else ()):
             whole = type(value) is int or (type(value) is float and value.is_integer())
             if not (whole and 0 <= value <= max_dice):
-                where = f"cell (row {row}, column {column}) is {shown(value)}"
-                cells.append(f"{where}; allowed: whole numbers from 0 to {max_dice}")
+                cells.add(_cell_line, row, column, value, max_dice)
     return [
-        Fault(kind, len(lines), tuple(lines[:TOLD]))
+        Fault(kind, lines.times, tuple(lines.told))
         for kind, lines in (("shape", shapes), ("range", cells))
-        if lines
+        if lines.times
     ]
+
+
+class _Lines:
+    """Counts lines, and writes the first of them: a large file may have a million faults."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.told: list[str] = []
+
+    def add(self, line: Callable[..., str], *of: Any) -> None:
+        self.times += 1
+        if self.times <= TOLD:
+            self.told.append(line(*of))
+
+
+def _row_line(row: int, values: Any, goal: int) -> str:
+    given = f"has {len(values)} cells" if _is_row(values) else f"is {shown(values)}"
+    return f"row {row} {given}; allowed: {goal} whole numbers"
+
+
+def _cell_line(row: int, column: int, value: object, max_dice: int) -> str:
+    where = f"cell (row {row}, column {column}) is {shown(value)}"
+    return f"{where}; allowed: whole numbers from 0 to {max_dice}"
 
 
 def _is_row(value: object) -> bool:

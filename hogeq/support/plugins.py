@@ -16,6 +16,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Final, NamedTuple
 
+from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line
 from hogeq.support.registry import Entry, all_or_none
 
@@ -120,13 +121,10 @@ def read_plugin(path: str | Path) -> Plugin:
     """
     path, where = Path(path), one_line(path)
     try:
-        with path.open("rb") as file:
-            code = file.read(MAX_BYTES + 1)
+        code = read_whole(path, MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PluginError(f"{where}: plugin cannot be read: {reason}") from error
-    if len(code) > MAX_BYTES:
-        raise PluginError(f"{where}: larger than {MAX_BYTES} bytes, which no plugin is")
     if path.suffix != ".py":
         raise PluginError(f"{where}: no plugin; allowed: a Python file, NAME.py")
     return Plugin(path.name, code)

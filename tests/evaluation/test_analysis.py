@@ -1,8 +1,11 @@
 """Every roll at a position, against the values by memory that it is made of."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from hogeq.contest.guesses import memory_at
 from hogeq.evaluation.analysis import UnreachedError, analyze
 from hogeq.evaluation.hidden import belief, hidden_action_values, mean_values, reach, values
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
@@ -70,3 +73,20 @@ def test_win_rate_of_the_player_with_full_memory() -> None:
     assert win_rate(GAME, POLICY, MATRIX).reversed() == pytest.approx(
         win_rate(GAME, MATRIX, POLICY), abs=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("score", "opponent"), [(-1, 0), (0, -1), (6, 0), (0, 6), (1.0, 0), (True, 0)]
+)
+def test_scores_out_of_range_are_refused(score: Any, opponent: Any) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 2}))
+    table = np.zeros((6, 6), np.int8)
+    for ask in (
+        lambda: analyze(game, score, opponent),
+        lambda: analyze(game, score, opponent, table),
+        lambda: belief(game, table, table, score, opponent),
+        lambda: memory_at(game, table, score, opponent),
+        lambda: solve(game).roll_values(score, opponent),
+    ):
+        with pytest.raises(ValueError, match=r"(score|opponent): got .*; allowed: .* from 0 to 5"):
+            ask()

@@ -1,0 +1,329 @@
+"""Every reader of files, given files that are almost right: no traceback, no wait."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.cli.shell import BadInputError, refusing
+from hogeq.runs import index, sweep_file
+from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
+from hogeq.runs.config import config_from, load_config, load_rules
+from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.metrics import COLUMNS, Metrics
+from hogeq.runs.overrides import apply_overrides
+from hogeq.strategies.arrays import StrategyError, check_matrix
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.sandbox import parse_answer
+from hogeq.strategies.submission import inspect_submission
+from tests.fuzz.fuzzing import fuzz, mutated
+
+GOAL, DICE = 4, 12
+ROWS = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 0, 0, 1]]
+
+RULES = b"{edition: su20, goal: 20, max_dice: 3}"
+PARTS = b"""\
+name: mine
+goal: 30
+zero_dice: twice_digit_gap_plus_one
+swap: double
+time_trot: true
+extra_turn_sides: 8
+"""
+CONFIG = b"""\
+name: trial
+rules: {edition: su20, goal: 20}
+solver: {name: cfr_br, iterations: 20, damping: 6e-1, seed: 0}
+measure: {every: log, attack: {starts: 4, anneal_steps: 60}, final_attack: {kicks: 3}}
+purify: {method: round, share: 0.1}
+"""
+SWEEP = b"""\
+name: several
+base: {name: one, rules: {edition: su20, goal: 9}, solver: &s {name: cfr, iterations: 2}}
+grid: {seed: [0, 1], solver.epsilon: [0.0, 1.0e-3]}
+points: [{solver.name: dcfr}, {solver: *s}]
+"""
+YAML_WORDS = [
+    *(
+        b"&a ",
+        b"*a",
+        b"<<: ",
+        b"!!int ",
+        b"!!bool ",
+        b"!!float ",
+        b"!!set ",
+        b"!!binary ",
+        b"!!str ",
+    ),
+    *(
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b", ",
+        b": ",
+        b"? ",
+        b"- ",
+        b"\t",
+        b"\n",
+        b"  ",
+        b"|\n ",
+        b">\n ",
+        b"#",
+    ),
+    *(
+        b"'",
+        b'"',
+        b"\\u",
+        b"1e999",
+        b".nan",
+        b"-.inf",
+        b"0x",
+        b"0b1",
+        b"0o7",
+        b"1_0",
+        b"1:59:59",
+        b"-1",
+    ),
+    *(
+        b"%TAG ! x\n",
+        b"---\n",
+        b"...\n",
+        b"\xef\xbb\xbf",
+        b"\0",
+        b"\xed\xa0\x80",
+        b"\xc2\x85",
+        b"=",
+    ),
+    *(
+        b"9" * 400,
+        b"2020-01-01",
+        b"~",
+        b"null",
+        b"yes",
+        b"name",
+        b"goal",
+        b"seed",
+        b"x" * 300,
+        b"\x1b[",
+    ),
+]
+
+
+def npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def packed_with(method: int) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("matrix.npy", npy(np.array(ROWS)))
+    return file.getvalue()
+
+
+def npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("read", "seeds"),
+    [(load_rules, [RULES, PARTS]), (load_config, [CONFIG])],
+    ids=["rules", "config"],
+)
+def test_yaml(tmp_path: Path, read: Callable[[Path], object], seeds: list[bytes]) -> None:
+    path = tmp_path / "given.yaml"
+    fuzz(
+        lambda data: path.write_bytes(data) and read(path), ConfigError, mutated(seeds, YAML_WORDS)
+    )
+
+
+def test_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # To compile every game that a sweep may name is no part of reading it.
+    monkeypatch.setattr(sweep_file, "_require_possible", lambda *_: None)
+    path = tmp_path / "given.yaml"
+    fuzz(
+        lambda data: path.write_bytes(data) and sweep_file.load_sweep(path),
+        ConfigError,
+        mutated([SWEEP, CONFIG], YAML_WORDS),
+    )
+
+
+def test_overrides(tmp_path: Path) -> None:
+    base = {"name": "a", "rules": "su20", "solver": {"name": "cfr", "iterations": 1}}
+    seeds = [b"solver.iterations=5", b"rules.goal=20", b"measure.attack={starts: 3}", b"name=a"]
+
+    def read(data: bytes) -> None:
+        config_from(apply_overrides(base, [data.decode("utf-8", "surrogateescape")]))
+
+    fuzz(read, ConfigError, mutated(seeds, [*YAML_WORDS, b".", b"=", b"a." * 60]))
+
+
+TEXT = "\n".join(",".join(map(str, row)) for row in ROWS).encode()
+KEYED = {f"({own}, {other})": ROWS[own][other] for own in range(4) for other in range(4)}
+JSON_WORDS = [
+    *(b"[", b"]", b"{", b"}", b",", b":", b'"', b" " * 50, b"NaN", b"1e999", b"-Infinity", b"null"),
+    *(
+        b"9" * 400,
+        b"true",
+        b"\\ud800",
+        b'"1,2":',
+        b'"(1, 2)":',
+        b"\xed\xa0\x80",
+        b"\xef\xbb\xbf",
+        b"\0",
+    ),
+    *(
+        b"figures",
+        b"faults",
+        b"table",
+        b"count",
+        b"told",
+        b"config",
+        b"status",
+        b"-1",
+        b"0.5",
+        b"[[[[",
+    ),
+]
+ARRAY_WORDS = [
+    *(
+        b"\x93NUMPY",
+        b"\x02\x00",
+        b"\x03\x00",
+        b"PK\x03\x04",
+        b"PK\x01\x02",
+        b"PK\x05\x06",
+        b"\xff" * 8,
+    ),
+    *(
+        b"'descr': ",
+        b"'<f8'",
+        b"'|O'",
+        b"'|S9'",
+        b"(4, 4)",
+        b"(9, 9, 99999)",
+        b"True",
+        b"matrix.npy",
+    ),
+    *(
+        b"\0" * 8,
+        b"(" * 60,
+        b"policy.npy",
+        b"\x08\x00",
+        b"state.",
+        b"\x80\x04",
+        b"(-1, 4)",
+        b"'<i8'",
+    ),
+]
+FILES = {
+    ".csv": (
+        [TEXT, TEXT.replace(b",", b" ")],
+        [b",", b" ", b"\n", b"\r", b"1e5", b"-", b"+", b"\0"],
+    ),
+    ".txt": (
+        [TEXT.replace(b",", b" ")],
+        [b",", b"\t", b"\xe2\x80\xa8", b"6.0e+00", b"nan", b"9" * 40],
+    ),
+    ".json": ([json.dumps(ROWS).encode(), json.dumps(KEYED).encode()], JSON_WORDS),
+    ".npy": ([npy(np.array(ROWS)), npy(np.full((4, 4, 13), 1 / 13))], ARRAY_WORDS),
+    ".npz": (
+        [
+            npz(matrix=np.array(ROWS)),
+            npz(policy=np.full((4, 4, 13), 1 / 13)),
+            packed_with(zipfile.ZIP_DEFLATED),
+            packed_with(zipfile.ZIP_BZIP2),
+        ],
+        ARRAY_WORDS,
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", FILES)
+def test_strategies(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"given{suffix}"
+
+    def read(data: bytes) -> None:
+        path.write_bytes(data)
+        inspect_submission(path, GOAL, DICE)
+        read_strategy(path, GOAL, DICE)
+
+    fuzz(read, StrategyError, mutated(*FILES[suffix]))
+
+
+def test_answers_of_trusted_code() -> None:
+    good = {"faults": [], "table": ROWS, "player_name": "a", "seconds": {"load": 1.0}, "free": []}
+    bad = {"faults": [{"kind": "code", "count": 1, "told": ["raised\n"]}]}
+
+    def read(data: bytes) -> None:
+        found = parse_answer(data, "given.py")
+        if found.faults:
+            raise StrategyError(found.faults[0].told[0])
+        check_matrix(found.table, GOAL, DICE)
+
+    seeds = [json.dumps(good).encode(), json.dumps(bad).encode()]
+    fuzz(read, StrategyError, mutated(seeds, JSON_WORDS))
+
+
+LINE = Metrics(1, 0.5, 0.6, 0.7, float("nan"), 0.1, 0.6)
+
+
+def test_checkpoints() -> None:
+    state: dict[str, Any] = {"regrets": np.zeros((4, 4, 3)), "iteration": np.int64(1)}
+    good = packed(Checkpoint("cfr", "f" * 64, 1, 0.5, 0.6, (LINE,), state))
+
+    def read(data: bytes) -> None:
+        unpacked(data, Path("checkpoint.npz"), "cfr", "f" * 64, state, ())
+
+    fuzz(read, ResultsError, mutated([good], ARRAY_WORDS))
+
+
+MANIFEST = {
+    "status": "complete",
+    "iterations": 3,
+    "solver_seconds": 0.5,
+    "started": "2026-01-01",
+    "figures": {"average_policy": {"attack": 0.6, "bound": 0.7}, "matrix": {"attack": 0.6}},
+    "environment": {"hogeq": "1", "git": {"commit": "a"}},
+    "config": {"name": "a", "rules": {"edition": "su20"}, "solver": {"name": "cfr"}},
+}
+METRICS = f"{','.join(COLUMNS)}\n1,0.5,0.6,0.7,nan,0.1,0.6\n".encode()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "config.yaml", "metrics.csv"])
+def test_run_directories(tmp_path: Path, name: str) -> None:
+    files = {
+        "manifest.json": json.dumps(MANIFEST).encode(),
+        "config.yaml": CONFIG,
+        "metrics.csv": METRICS,
+    }
+    if name == "metrics.csv":  # read where the manifest has no figures
+        files["manifest.json"] = b'{"status": "running"}'
+    if name == "manifest.json":
+        del files["config.yaml"]
+    for file, data in files.items():
+        (tmp_path / file).write_bytes(data)
+
+    def read(data: bytes) -> None:
+        (tmp_path / name).write_bytes(data)
+        with refusing():
+            found, broken = index.find_runs(tmp_path)
+        json.dumps([run.to_json() for run in index.ordered(found, "attack")], allow_nan=False)
+        index.differing([*found, *found])
+        index.selected(found, where=[("solver.name", "cfr")])
+        assert len(found) + len(broken) == 1
+        assert all(one.why.isprintable() for one in broken)
+
+    words = {"manifest.json": JSON_WORDS, "config.yaml": YAML_WORDS}
+    fuzz(
+        read, BadInputError, mutated([files[name]], words.get(name, [b",", b"1e999", b"nan", b'"']))
+    )

@@ -1,0 +1,43 @@
+"""Files are read whole or refused, and never waited for."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from hogeq.runs.directory import RunDirectory
+from hogeq.runs.index import find_runs
+from hogeq.runs.locks import LOCK_FILE
+from hogeq.support.files import read_whole
+from hogeq.support.plugins import PluginError, read_plugin
+
+
+def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    assert read_whole(path, 5) == b"12345"
+    with pytest.raises(OSError, match="is larger than 4 bytes") as caught:
+        read_whole(path, 4)
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "config.yaml", "metrics.csv", LOCK_FILE])
+def test_pipes_in_run_directories_are_not_waited_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / "manifest.json").write_text('{"status": "running"}')
+    (tmp_path / "config.yaml").write_text("{name: a}")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    found, broken = find_runs(tmp_path)
+    assert len(found) + len(broken) == 1
+    assert all("is not a file" in one.why for one in broken)
+
+
+def test_pipes_as_checkpoints_and_plugins_are_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    os.mkfifo(tmp_path / "checkpoint.npz")
+    with RunDirectory.resume(tmp_path) as directory, pytest.raises(ValueError, match="not a file"):
+        directory.load("cfr", "", {})
+    os.mkfifo(tmp_path / "plugin.py")
+    with pytest.raises(PluginError, match="is not a file"):
+        read_plugin(tmp_path / "plugin.py")
