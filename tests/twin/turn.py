@@ -171,7 +171,9 @@ class Play:
         """Count the turn numbers, kinds of turn and own records that can matter."""
         dice = self.on["max_dice"]
         turns = self.on["time_trot_period"] if self.on["time_trot"] else 1
-        other_dice = self.on["extra_turn_sides"] not in {None, self.on["sides"]}
+        # Dice of extra turns come before Hog Wild's, so with it they matter even if as usual.
+        usual = {None} if self.on["hog_wild"] else {None, self.on["sides"]}
+        other_dice = self.on["extra_turn_sides"] not in usual
         extras = 2 if self.on["time_trot"] or other_dice else 1
         # Points of more than dice + 2 are no two away from any roll: one class.
         return (
