@@ -74,6 +74,9 @@ def test_a_bad_file_among_many_is_named_or_left_out(field: Path) -> None:
 def test_alpha_rank_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "alpha_rank" not in ask("tournament", "field", *R)["ranking"][0]
     monkeypatch.setitem(sys.modules, "open_spiel.python.egt", None)
+    monkeypatch.setattr(
+        "hogeq.contest.tournament.round_robin", lambda *_: pytest.fail("a match was played")
+    )
     line = refused("tournament", "field", *R, "--alpha-rank")
     assert "--alpha-rank: " in line
     assert "pip install open_spiel networkx brings it" in line

@@ -87,6 +87,8 @@ def tournament(
         (plot, (".png",)),
     ):
         check_output(path, suffixes)
+    if alpha_rank:
+        _require_openspiel()
     game = load_game(rules)
     with computing(on, jobs), show_progress():
         field = _read(entries, game, trust, skip_bad)
@@ -109,6 +111,16 @@ def tournament(
         with refusing():
             figures.win_rates(rates, names, plot, game.rules.name)
     emit(data, _text(data, names, digits), as_json)
+
+
+def _require_openspiel() -> None:
+    """Refuse before anything is computed, not after."""
+    try:
+        from hogeq.trees.openspiel import alpharank
+
+        alpharank.require()
+    except ImportError as error:
+        raise BadInputError(f"--alpha-rank: {error}") from error
 
 
 def _read(named: Sequence[str], game: "Game", trust: bool, skip_bad: bool) -> "Field":
@@ -149,7 +161,11 @@ def _result(game: "Game", field: "Field", rates: "Floats", alpha_rank: bool) -> 
 
     means, lowest = mean_win_rates(rates), lowest_win_rates(rates)
     nash = field_equilibrium(rates)
-    shares = _alpha_rank(rates) if alpha_rank else None
+    shares = None
+    if alpha_rank:
+        from hogeq.trees.openspiel import alpharank
+
+        shares = alpharank.alpha_rank(rates)
     ranking = []
     for standing in rank(rates):
         index = standing.entry
@@ -175,15 +191,6 @@ def _result(game: "Game", field: "Field", rates: "Floats", alpha_rank: bool) -> 
         "identical": identical_entries(field.strategies),
         "refused": [one._asdict() for one in field.refused],
     }
-
-
-def _alpha_rank(rates: "Floats") -> "Floats":
-    try:
-        from hogeq.trees.openspiel.alpharank import alpha_rank
-
-        return alpha_rank(rates)
-    except ImportError as error:
-        raise BadInputError(f"--alpha-rank: {error}") from error
 
 
 # --- what is shown and written --------------------------------------------------------------------

@@ -4,7 +4,7 @@ Omidshafiei et al. (2019), "alpha-Rank: multi-agent evaluation by evolution", in
 infinite selection: from an entry play moves on to any that beats it, with equal chances.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from hogeq.support.messages import not_installed
 
 NOISE: Final = 1e-6
 """Chance that play moves on to an entry that loses: it makes the answer unique."""
+
+
+def require() -> Any:
+    """Give OpenSpiel's module, or raise ImportError with what to install."""
+    try:
+        from open_spiel.python.egt import alpharank
+    except ImportError as error:  # its pictures need networkx
+        what = not_installed("OpenSpiel or networkx", "--alpha-rank", "open_spiel networkx")
+        raise ImportError(what) from error
+    return alpharank
 
 
 def alpha_rank(win_rates: Floats) -> Floats:
@@ -31,14 +41,9 @@ def alpha_rank(win_rates: Floats) -> Floats:
     Raises
     ------
     ImportError
-        If a part of OpenSpiel is not installed.
+        As `require`.
     """
-    try:
-        from open_spiel.python.egt import alpharank
-    except ImportError as error:  # its pictures need networkx
-        raise ImportError(
-            not_installed("OpenSpiel", "--alpha-rank", "open_spiel networkx")
-        ) from error
+    alpharank = require()
     noise = NOISE
     while True:
         try:
