@@ -117,12 +117,12 @@ def answer_field(
     check_objective(objective)
     field = Field(game, rivals)
     found: list[Answer] = []
-    with phase("answering the field", budget.starts * search_steps(budget)) as told:
+    with phase("field", budget.starts * search_steps(budget)) as told:
         for start in range(budget.starts):
             found.append(_search(field, objective, budget, told, start))
             best = max(found, key=lambda answer: rank_of(answer, objective))
-            won = f"mean {percent(best.mean)}, {best.beaten} of {len(rivals)} beaten"
-            told.measured(f"best so far {won}")
+            beaten = f"{best.beaten} of {len(rivals)} beaten"
+            told.measured(f"best {percent(best.mean)}, {beaten}")
     return best
 
 

@@ -192,7 +192,7 @@ def tradeoff(
     found = []
     with phase("trade-off", len(wanted), "points") as told:
         for share in wanted:
-            told.now(f"{share:.3g} of the opponents free")
+            told.now(f"{share:.3g} free")
             found.append(judge.point(share))
             told.step()
             told.measured(f"attack {percent(found[-1].attack)}")
@@ -239,13 +239,13 @@ def answer_below(
         raise ValueError(f"cap: {shown(cap)}; allowed: win rates from 0.5 to 1")
     judge = _Judge(game, rivals, objective, mixed, budget or SearchBudget(), steps)
     tried: list[Point] = []
-    with phase("keeping below the cap", 2 + BISECTIONS, "points") as told:
+    with phase("cap", 2 + BISECTIONS, "points") as told:
 
         def judged(share: float) -> Point:
-            told.now(f"{share:.3g} of the opponents free")
+            told.now(f"{share:.3g} free")
             tried.append(judge.point(share))
             told.step()
-            told.measured(f"attack {percent(tried[-1].attack)}, cap {percent(cap)}")
+            told.measured(f"attack {percent(tried[-1].attack)}")
             return tried[-1]
 
         if judged(0.0).attack > cap:
