@@ -3,18 +3,18 @@
 Every term has two of them. The first rolls no dice where that scores enough points. The second
 counts what the term's special rule adds: to the score, or as a turn to be rolled for.
 
-=====================  ==============================  ====================================
-term                   by points                       by the special rule
-=====================  ==============================  ====================================
-fall 2023 and later    ``boar:11,6``                   ``sus:11,6``, by the rise of the score
-summer 2023            ``boar:12,6``                   ``fuzzy:12,6``, by the rise
-fall 2022, spring 2023 ``tail:12,6``                   ``square:12,6``, by the rise
-summer 2022            ``oink_points:8,6``             ``pigs_on_prime:8,6``, wherever it acts
-spring 2022            ``hefty_hogs:8,6``              ``hog_pile:8,6``, wherever it acts
-fall 2021              ``picky_piggy:8,6``             ``hog_pile:8,6``, wherever it acts
-spring, summer 2021    ``piggypoints:8,6``             ``more_boar:8,6``, wherever it acts
-fall 2020              ``bacon:8,6``                   ``extra_turn:8,6``, wherever it acts
-=====================  ==============================  ====================================
+======================  ==============================  ====================================
+term                    by points                       by the special rule
+======================  ==============================  ====================================
+fall 2023 and later     ``boar:11,6``                   ``sus:11,6``, by the rise of the score
+summer 2023             ``boar:12,6``                   ``fuzzy:12,6``, by the rise
+fall 2022, spring 2023  ``tail:12,6``                   ``square:12,6``, by the rise
+summer 2022             ``oink_points:8,6``             ``pigs_on_prime:8,6``, wherever it acts
+spring 2022             ``hefty_hogs:8,6``              ``hog_pile:8,6``, wherever it acts
+fall 2021               ``picky_piggy:8,6``             ``hog_pile:8,6``, wherever it acts
+spring, summer 2021     ``piggypoints:8,6``             ``more_boar:8,6``, wherever it acts
+fall 2020               ``bacon:8,6``                   ``extra_turn:8,6``, wherever it acts
+======================  ==============================  ====================================
 
 Names, meanings and usual numbers are those of the project's files [6].
 """
