@@ -41,6 +41,8 @@ html_theme = "furo"
 html_title = f"hogeq {__version__}"
 html_show_sourcelink = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 
 def _escape_bars(_app: Any, _what: str, name: str, _thing: Any, _options: Any, lines: Any) -> None:
