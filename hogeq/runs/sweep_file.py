@@ -120,7 +120,8 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
     count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
     if count > MOST_POINTS:
-        raise ConfigError(f"{source}: {count:,} points; allowed: at most {MOST_POINTS:,}")
+        told = f"{count:,}" if count < 10**12 else "far too many"
+        raise ConfigError(f"{source}: {told} points; allowed: at most {MOST_POINTS:,}")
     load_plugins(tree, path.parent, source, trust)
     base, base_path = given.base, path
     if isinstance(base, str):

@@ -34,6 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "rules-tags.yaml": "".join(f"%TAG !a{n}! b\n" for n in range(60_000)) + "--- a",
         "rules-keys.yaml": "".join(f"k{n}: 1\n" for n in range(24_000)),
         "rules-name.yaml": "name: " + "x" * (MEGABYTE - 10),
+        "sweep-grid.yaml": "name: a\nbase: {name: a, rules: su20}\ngrid: {"
+        + ", ".join(f"k{n}: [1, 2, 3]" for n in range(12_000))
+        + "}",
         "strategy-keys.json": '{"1' + " " * (MEGABYTE - 20) + '": 1}',
         "strategy-many.json": "{" + ",".join(f'"{" " * 60}{n}": 1' for n in range(14_000)) + "}",
         "strategy-lists.json": "[" + "[],".rstrip() * (MEGABYTE // 3 - 2) + "[]]",
@@ -76,6 +79,7 @@ from pathlib import Path
 from hogeq.runs.checkpoint import unpacked
 from hogeq.runs.config import load_rules
 from hogeq.runs.index import find_runs, differing
+from hogeq.runs.sweep_file import load_sweep
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.submission import inspect_submission
 
@@ -87,6 +91,7 @@ def runs(path):
 
 readers = {
     "rules": [load_rules],
+    "sweep": [load_sweep],
     "strategy": [read_strategy, lambda path: inspect_submission(path, 100, 10)],
     "checkpoint": [lambda path: unpacked(path.read_bytes(), path, "cfr", "", {}, ())],
     "runs": [runs],
