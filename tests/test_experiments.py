@@ -140,8 +140,10 @@ def test_no_memory(table: Run) -> None:
 
 def test_samples_win_what_the_page_says(table: Run) -> None:
     rows = table("samples", "")
-    page = (FOLDER.parent / "docs" / "samples.md").read_text()
-    assert (table.out / "samples.md").read_text() in page
+    page = (FOLDER.parent / "docs" / "samples.md").read_text().splitlines()
+    shown = [line for line in page if line.startswith("|")]
+    assert len(shown) > 15
+    assert set(shown) <= set((table.out / "samples.md").read_text().splitlines())
     for row in rows:
         first, second = float(row["moving first"]), float(row["moving second"])
         assert float(row["against `always_roll:6`"]) == pytest.approx((first + second) / 2)
