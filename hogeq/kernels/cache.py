@@ -22,23 +22,36 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import llvmlite
 import numba
-from numba.core import config
+from numba.core import config, event
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import user_cache_dir
 
+from hogeq.support.clock import begin_compiling, compiling, end_compiling
 from hogeq.support.files import write_whole
 
 KEPT_STATES = 8  # those used last
 KEPT_DAYS = 30  # without use
+UNSAID = 2.0  # seconds of compiling of which nothing is said
+SECONDS = {
+    "passes._backward": 3.0,
+    "passes._forward": 3.0,
+    "cycles._backward": 6.0,
+    "cycles._forward": 4.0,
+    "planned.backward": 1.0,
+    "planned.forward": 0.7,
+}
+"""What compiling takes one core of 2024, of the kernels for which it takes long."""
+
 _DAY = 24 * 3600.0
 _STATE = re.compile("kernels-[0-9a-f]{16}")
 _DIGEST = hashlib.sha256().digest_size
@@ -73,6 +86,19 @@ def root() -> Path:
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR).absolute() / "hogeq"
     return Path(user_cache_dir(appname="hogeq", appauthor=False))
+
+
+def writable() -> bool:
+    """Whether compiled kernels can be kept in :func:`root`."""
+    try:
+        folder = root() / state()
+        if not root().is_absolute():
+            return False
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def spare_root() -> Path:
@@ -184,11 +210,41 @@ def _say_once(what: str) -> None:
 # --- kernels --------------------------------------------------------------------------------------
 
 
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def compiling_quietly() -> Iterator[None]:
+    """Say nothing in a block of what is compiled."""
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+class NotCompiledError(Exception):
+    """A kernel that is not kept was called where none may be compiled."""
+
+
+_asked: ContextVar[bool] = ContextVar("asked", default=False)
+
+
+@contextmanager
+def compiling_nothing() -> Iterator[None]:
+    """Raise NotCompiledError in a block instead of compiling a kernel."""
+    token = _asked.set(True)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
 class KernelCache(_Cache):
     """What a dispatcher of numba asks before it compiles, and tells afterwards."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
 
     @property
     def cache_path(self) -> str:
@@ -197,9 +253,12 @@ class KernelCache(_Cache):
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Give the compiled kernel for argument types; None if it must be compiled."""
-        context.refresh()
-        found = _read(self._file(signature, context.codegen()))
-        return found and CompileResult._rebuild(context, *found)  # noqa: SLF001 - as numba does
+        with compiling():
+            context.refresh()
+            found = _read(self._file(signature, context.codegen()))
+            if found is None and _asked.get():
+                raise NotCompiledError(self.name)
+            return found and CompileResult._rebuild(context, *found)  # noqa: SLF001 - as numba does
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel."""
@@ -218,7 +277,30 @@ class KernelCache(_Cache):
 
     def _file(self, signature: Any, codegen: Any) -> str:
         key = repr((signature, codegen.magic_tuple())).encode()
-        return f"{self._name}-{hashlib.sha256(key).hexdigest()[:32]}.nbc"
+        return f"{self.name}-{hashlib.sha256(key).hexdigest()[:32]}.nbc"
+
+
+class _Compilations(event.Listener):
+    """Stops the clock while numba compiles, and says so where it takes a while."""
+
+    def __init__(self) -> None:
+        self._unsaid = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Be told that something is being compiled, perhaps within something else."""
+        begin_compiling()
+        seconds = SECONDS.get(getattr(event.data["dispatcher"]._cache, "name", ""), 0.0)  # noqa: SLF001
+        self._unsaid += seconds
+        if self._unsaid > UNSAID and not _quiet.get():
+            _log.warning("hogeq: compiling kernels, once: about %.0f s", self._unsaid)
+            self._unsaid = 0.0
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002 - which one does not matter
+        """Be told that it is done."""
+        end_compiling()
+
+
+event.register("numba:compile", _Compilations())
 
 
 def cached(dispatcher: Any) -> Any:

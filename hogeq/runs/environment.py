@@ -5,6 +5,7 @@ import datetime as dt
 import functools
 import importlib.metadata
 import platform
+import re
 import subprocess
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from hogeq import __version__
 from hogeq.support.workers import cores
 
 _PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
+_TOOLS: Final = {"dev", "docs"}
 
 
 def now() -> str:
@@ -42,6 +44,36 @@ def environment() -> dict[str, Any]:
         "cores": cores(),
         "git": _git(Path(__file__).parent),
     }
+
+
+@functools.cache
+def extras() -> dict[str, str | None]:
+    """Give the version of what each optional extra installs; None if that is missing.
+
+    Returns
+    -------
+    dict
+        Empty if hogeq itself is not installed but runs from its folder. Extras for work on hogeq
+        are left out.
+    """
+    found: dict[str, str | None] = {}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for needed in importlib.metadata.requires("hogeq") or ():
+            named = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", needed)
+            if named and named[2] not in _TOOLS:
+                found[named[2]] = None
+                with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                    found[named[2]] = importlib.metadata.version(named[1])
+    return found
+
+
+def vector_bits() -> int:
+    """Give the width of the processor's vectors, which sets the speed of kernels."""
+    from llvmlite import binding
+
+    has = binding.get_host_cpu_features()
+    widths = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("neon", 128))
+    return next((width for name, width in widths if has.get(name)), 64)
 
 
 def _git(package: Path) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ class Metrics:
     iteration : int
         Iterations done.
     seconds : float
-        Seconds spent in the solver's iterations so far: measuring left out, compilation included.
+        Seconds spent in the solver's iterations so far, without measuring and compiling kernels.
     attack, bound : float
         Win rate of the strongest counter-matrix found against the average policy, and of the
         responder with full memory: exploitability is between them, less 1/2.

@@ -41,6 +41,7 @@ from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.clock import working_time
 from hogeq.support.messages import shown
 from hogeq.support.numbers import between
 from hogeq.support.progress import Phase, phase, show_progress
@@ -173,14 +174,14 @@ class _Runner:
         self.iterations = config.solver.iterations
         self.schedule = schedule(self.iterations, config.measure.every)
         self.budget = config.measure.attack
-        self.started = time.monotonic()
+        self.started = working_time()
         self.state = state
         self.iteration = 0
         self.seconds = 0.0
         self.elapsed_before = 0.0
         self.metrics: tuple[Metrics, ...] = ()
         self.saved_iteration = 0
-        self.saved_at = self.started
+        self.saved_at = time.monotonic()
         self.whole_state = True  # False while the solver is changing it
         self._restore()
         self.manifest = self._first_manifest()
@@ -235,14 +236,14 @@ class _Runner:
                 self._save()
 
     def _step(self) -> None:
-        began = time.monotonic()
+        began = working_time()
         self.whole_state = False
         self.iteration += 1
         try:
             self.state = self.solver.step(self.game, self.state)
         except (OverflowError, FloatingPointError) as error:
             raise self._failure(error.args[-1]) from error
-        self.seconds += time.monotonic() - began
+        self.seconds += working_time() - began
         self._require_finite()
         self.whole_state = True
 
@@ -400,7 +401,7 @@ class _Runner:
         return f"{path} holds the checkpoint after iteration {self.saved_iteration}"
 
     def _elapsed(self) -> float:
-        return self.elapsed_before + time.monotonic() - self.started
+        return self.elapsed_before + working_time() - self.started
 
     def _first_manifest(self) -> dict[str, Any]:
         before = self.directory.manifest() if self.iteration else {}

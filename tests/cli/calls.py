@@ -35,6 +35,11 @@ def refused(*arguments: str) -> str:
     return result.stderr
 
 
+def said(stderr: str) -> str:
+    """Leave out of standard error the lines that say that kernels are compiled."""
+    return re.sub(r"hogeq: compiling kernels, once[^\n]*\n", "", stderr)
+
+
 def hogeq(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hogeq", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -20,6 +20,7 @@ from hogeq.cli import app
 from hogeq.contest.session import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, rules_from
+from tests.cli.calls import said
 
 RULES = "rules.yaml"
 PROMPT = "roll 0 to 3 > "
@@ -137,7 +138,7 @@ def test_bad_input_gets_one_line_and_another_prompt(folder: Path, line: str, say
 
 def test_bytes_that_are_no_text_are_bad_input(folder: Path) -> None:
     found = run("play", "--rules", RULES, "--first", "you", given=b"\xff\xfe\n\x00\n2\n")
-    assert (found.returncode, found.stderr) == (0, b"")
+    assert (found.returncode, said(found.stderr.decode())) == (0, "")
     assert found.stdout.count(b"not understood") == 2
     assert b"you rolled 2" in found.stdout
 
@@ -241,7 +242,7 @@ def test_a_closed_input_is_the_end_of_it(folder: Path) -> None:
         env=environment(),
         timeout=120,
     )
-    assert (found.returncode, found.stderr) == (0, "")
+    assert (found.returncode, said(found.stderr)) == (0, "")
     assert "end of input" in found.stdout
 
 

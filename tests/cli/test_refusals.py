@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hogeq.cli import main
-from tests.cli.calls import hogeq, ok, refused
+from tests.cli.calls import hogeq, ok, refused, said
 
 # --- bad input ------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ def test_main_gives_back_the_status(folder: Path, capfd: pytest.CaptureFixture[s
 
 def test_as_a_module(folder: Path) -> None:
     found = hogeq("compare", "always_roll:1", "always_roll:2", *R, "--json", cwd=folder)
-    assert (found.returncode, found.stderr) == (0, "")
+    assert (found.returncode, said(found.stderr)) == (0, "")
     assert list(json.loads(found.stdout)) == ["rules", "a", "b", "win_rate", "first", "second"]
     bad = hogeq("compare", "always_roll:1", "nothing", *R, "--json", cwd=folder)
     assert (bad.returncode, bad.stdout) == (2, "")

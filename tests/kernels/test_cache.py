@@ -14,6 +14,7 @@ from numba import njit
 from numba.core import config
 
 from hogeq.kernels import cache
+from hogeq.support.clock import compiled_seconds, working_time
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +156,27 @@ def test_what_was_not_used_for_long_is_removed(place: Path) -> None:
     hits()
     assert all(folder.exists() for folder in [*fresh, others])
     assert not any(folder.exists() for folder in [*old, forgotten])
+
+
+def test_what_takes_long_is_said_once_and_stops_the_clock(
+    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(cache.SECONDS, "test_cache.double", 12.0)
+    compiled, begun, started = compiled_seconds(), working_time(), time.monotonic()
+    assert hits() == 0
+    taken, worked = time.monotonic() - started, working_time() - begun
+    spent = compiled_seconds() - compiled
+    assert spent > 0.02
+    assert worked == pytest.approx(taken - spent, abs=0.01)
+    assert caplog.messages == ["hogeq: compiling kernels, once: about 12 s"]
+    assert hits() == 1
+    assert len(caplog.messages) == 1
+
+
+def test_nothing_is_compiled_where_it_is_only_asked_for(place: Path) -> None:
+    with cache.compiling_nothing(), pytest.raises(cache.NotCompiledError):
+        kernel()(21)
+    assert not files(place)
+    assert hits() == 0
+    with cache.compiling_nothing():
+        assert kernel()(21) == 42

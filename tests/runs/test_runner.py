@@ -1,6 +1,8 @@
 """Runs: what they leave, and how they go on."""
 
+import datetime as dt
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from hogeq.runs.environment import environment
 from hogeq.runs.errors import ConfigError, ResultsError
 from hogeq.runs.filenames import (
     FILES,
+    MANIFEST,
+    METRICS,
     SCHEMA,
 )
 from hogeq.runs.metrics import read_metrics
@@ -26,6 +30,7 @@ from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.runner import schedule
 from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.read import read_strategy
+from hogeq.support.clock import compiled_seconds, compiling
 from tests.runs.trials import numbers, quick, trial
 
 # --- when to measure ---------------------------------------------------------------------------
@@ -132,6 +137,29 @@ def test_two_runs_are_equal(tmp_path: Path, undisturbed: dict[str, Any]) -> None
 
 
 # --- existing directories ----------------------------------------------------------------------
+
+
+@quick
+def test_recorded_seconds_are_without_compiling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = trial("solver.iterations=2")
+    step = type(config.solver.params).step
+
+    def compiles_first(*given: Any) -> Any:
+        with compiling():
+            time.sleep(1.0)
+        return step(*given)
+
+    monkeypatch.setattr(type(config.solver.params), "step", compiles_first)
+    summary = run(config, tmp_path, quiet=True)
+    manifest = json.loads((tmp_path / "trial" / MANIFEST).read_text())
+    metrics = read_metrics(tmp_path / "trial" / METRICS)
+    spent = compiled_seconds()
+    assert spent >= 2.0
+    assert max(summary.seconds, manifest["solver_seconds"], metrics[-1].seconds) < 1.0
+    begun, ended = (dt.datetime.fromisoformat(manifest[key]) for key in ("started", "ended"))
+    assert manifest["elapsed_seconds"] < (ended - begun).total_seconds() + 1.0 - 2.0
 
 
 @quick

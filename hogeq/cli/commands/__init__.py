@@ -10,6 +10,7 @@ from hogeq.cli.commands import (
     check,
     compare,
     dice,
+    doctor,
     export,
     export_game,
     play,
@@ -22,6 +23,7 @@ from hogeq.cli.commands import (
     sweep,
     tablebase,
     tournament,
+    warmup,
 )
 
 COMMANDS: tuple[ModuleType, ...] = (
@@ -44,5 +46,7 @@ COMMANDS: tuple[ModuleType, ...] = (
     rules,
     strategies,
     dice,
+    warmup,
+    doctor,
 )
 """In the order in which ``hogeq --help`` lists them."""
