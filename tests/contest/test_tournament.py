@@ -106,3 +106,9 @@ def test_means_and_lowest_win_rates_leave_the_diagonal_out() -> None:
     rates = [[0.5, 0.75, 0.25], [0.25, 0.5, 0.25], [0.75, 0.75, 0.5]]
     assert mean_win_rates(rates) == [0.5, 0.25, 0.75]
     assert lowest_win_rates(rates) == [(0.25, 2), (0.25, 0), (0.75, 0)]
+
+
+def test_a_match_is_won_strictly_above_the_contest_s_edge() -> None:
+    for rate, wins in ((0.5000009, 0), (0.500001, 0), (0.5000011, 1)):
+        table = [[0.5, rate], [1.0 - rate, 0.5]]
+        assert rank(table)[0].wins == wins

@@ -45,8 +45,9 @@ def names_of(part: str) -> list[str]:
         "zero_dice": parts.ZERO_DICE,
         "swap": parts.SWAPS,
         "more_boar": parts.MORE_BOAR,
+        "landing": parts.LANDINGS,
     }
-    return [name for name in PARTS[part] if name in ours.get(part, {"none"})]
+    return [name for name in PARTS[part] if name in ours[part]]
 
 
 def random_switches(random: np.random.Generator) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def random_switches(random: np.random.Generator) -> dict[str, Any]:
         on: dict[str, Any] = {
             "max_dice": whole(1, 5),
             "sides": whole(2, 8),
-            "pig_out": one_of(0, 1, 1),
+            "pig_out": one_of(0, 1, 1, "count_ones"),
             "feral_hogs": one_of("none", "none", "none", "points", "dice"),
         }
         on |= {part: one_of("none", *names_of(part)) for part in PARTS if part != "zero_dice"}
@@ -142,6 +143,7 @@ def test_the_twin_has_every_part() -> None:
     assert set(parts.ZERO_DICE) <= set(ZERO_DICE)
     assert set(parts.SWAPS) <= set(SWAPS)
     assert set(parts.MORE_BOAR) <= set(MORE_BOAR)
+    assert set(parts.LANDINGS) <= set(LANDINGS)
     # What a plugin remembers has no edition and no document: its tests are its own.
     assert NAMES - {"name", "memory"} == set(SWITCHES)
 
@@ -149,7 +151,7 @@ def test_the_twin_has_every_part() -> None:
 def test_the_games_have_all_there_is() -> None:
     """What the first games combine: every part, recurring positions, every kind of memory."""
     games = [game_number(number)[0] for number in range(200)]
-    for switch in ("zero_dice", "swap", "more_boar"):
+    for switch in PARTS:
         assert {getattr(game.rules, switch) for game in games} == set(names_of(switch)) - {
             "hefty_hogs"
         }
