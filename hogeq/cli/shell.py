@@ -230,13 +230,13 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), left: in
     Parameters
     ----------
     rows : sequence of rows
-        All of the same length; floats are shown with 12 decimals.
+        All of the same length; shown as texts.
     header : sequence of str
         Of the columns; none if empty.
     left : int
         Columns of text.
     """
-    cells = [[_shown(cell) for cell in row] for row in rows]
+    cells = [[str(cell) for cell in row] for row in rows]
     if header:
         cells.insert(0, list(header))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -247,10 +247,6 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), left: in
         ).rstrip()
         for row in cells
     )
-
-
-def _shown(cell: object) -> str:
-    return f"{cell:.12f}" if isinstance(cell, float) else str(cell)
 
 
 def budget_fields(budget: "SearchBudget") -> dict[str, Any]:

@@ -8,6 +8,7 @@ from hogeq.response.bounds import Interval
 from hogeq.response.search import SearchBudget
 from hogeq.runs.config import Config
 from hogeq.runs.metrics import Metrics
+from hogeq.support.numbers import DIGITS, between, percent
 from hogeq.support.parameters import plain
 
 
@@ -86,25 +87,35 @@ class RunSummary:
             **self.figures(),
         }
 
-    def __str__(self) -> str:
+    def told(self, digits: int = DIGITS) -> str:
+        """Tell people, with so many decimals of per cents and points."""
         solver = self.config.solver
         lines = [
             f"{self.config.rules.name}, {solver.name}, {solver.iterations} iterations",
             f"{self.elapsed:.1f} s, {self.seconds:.1f} s of them solving",
             "",
-            f"{'win rate against':20}{'attack found':>14}{'upper bound':>14}{'exploitability':>20}",
+            _row("win rate against", "attack found", "upper bound", "exploitability", digits),
         ]
         for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
-            between = f"[{interval.lower - 0.5:.4f}, {interval.upper - 0.5:.4f}]"
-            lines.append(f"{name:20}{interval.lower:14.6f}{interval.upper:14.6f}{between:>20}")
+            attack, bound = percent(interval.lower, digits), percent(interval.upper, digits)
+            spread = between(interval.lower - 0.5, interval.upper - 0.5, digits)
+            lines.append(_row(name, attack, bound, spread, digits))
         effort = ", ".join(f"{key} {value}" for key, value in plain(self.budget).items())
         lines += [
             "",
             f"effort of the attack: {effort}",
-            f"matrix against average policy: wins {self.matrix_against_average:.6f}",
+            f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
             f"written to {self.directory}",
         ]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.told()
+
+
+def _row(name: str, attack: str, bound: str, spread: str, digits: int) -> str:
+    width = 12 + digits
+    return f"{name:20}{attack:>{width}}{bound:>{width}}{spread:>{width + 8 + digits}}"
 
 
 def _win_rates(interval: Interval) -> dict[str, float]:

@@ -17,6 +17,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.gains import gains
 from hogeq.rules import rules_from
 from hogeq.strategies.read import read_strategy
+from hogeq.support.numbers import percent, points
 
 R = ("--rules", "small.yaml")
 QUICK = ("--starts", "1", "--anneal-steps", "10")
@@ -69,8 +70,8 @@ def test_what_each_cell_gains(folder: Path, game: Game) -> None:
         own, opponent = cell["score"], cell["opponent"]
         assert cell["gain"] == want.gains[own, opponent]
         assert (cell["usual"], cell["counter"]) == (2, matrix[own, opponent])
-    text = ok("always_roll:2", *R, *QUICK)
-    assert f"{found['gains'][0]['gain']:.12f}" in text
+    text = ok("always_roll:2", *R, *QUICK, "--digits", "10")
+    assert points(found["gains"][0]["gain"], 10) in text
     assert f"other dice at {found['deviates']} of the {found['reached']} positions" in text
 
 
@@ -94,8 +95,8 @@ def test_a_field(folder: Path, objective: str) -> None:
     assert found["beaten"] == sum(each > 0.500001 for each in exact) == 3
     assert found["field"] == list(FIELD[1:])
     assert found["attack"] is found["share"] is None
-    text = ok(*FIELD, *R, *QUICK, "--objective", objective)
-    assert f"{found['mean']:.12f}  3 of 3 beaten" in text
+    text = ok(*FIELD, *R, *QUICK, "--objective", objective, "--digits", "10")
+    assert f"{percent(found['mean'], 10)}  3 of 3 beaten" in text
 
 
 def test_a_cap(folder: Path, game: Game) -> None:
@@ -115,8 +116,8 @@ def test_a_cap(folder: Path, game: Game) -> None:
     assert found["bound"] == pytest.approx(bound, abs=1e-12)
     exact = [rate("c.csv", rival) for rival in FIELD[1:]]
     assert found["win_rates"] == pytest.approx(exact, abs=1e-12)
-    text = ok(*capped)
-    assert f"attack  {found['attack']:.12f}  strongest found on it, cap {cap}" in text
+    text = ok(*capped, "--digits", "10")
+    assert f"attack  {percent(found['attack'], 10)}  strongest found on it, cap {cap}" in text
     mixed = ask(*capped, "--mixed", "--out", "p.npz")
     assert read_strategy(folder / "p.npz", 20, 3).ndim == 3
     assert mixed["attack"] <= cap

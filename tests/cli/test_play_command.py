@@ -20,10 +20,12 @@ from hogeq.cli import app
 from hogeq.contest.session import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, rules_from
+from hogeq.support.numbers import percent, points
 from tests.cli.calls import said
 
 RULES = "rules.yaml"
 PROMPT = "roll 0 to 3 > "
+ALL = ("--digits", "10")
 
 
 @pytest.fixture
@@ -68,27 +70,29 @@ def test_the_start_says_who_plays_what(folder: Path) -> None:
 
 def test_hints_and_odds(folder: Path) -> None:
     odds = session(1).odds()
-    hint, table, one, _ = answers("?", "odds", "odds 2", "quit")
+    hint, table, one, _ = answers("?", "odds", "odds 2", "quit", options=ALL)
     assert f"best: roll {odds[0].dice}" in hint
-    assert f"{odds[0].win_probability:.12f}" in hint
-    rows = [line.split() for line in table.splitlines()[2:6]]
-    assert rows == [
-        [str(entry.dice), f"{entry.win_probability:.12f}", f"{entry.behind:.12f}"] for entry in odds
-    ]
+    assert percent(odds[0].win_probability, 10) in hint
+    rows = [line.split(maxsplit=1) for line in table.splitlines()[2:6]]
+    assert [row[0] for row in rows] == [str(entry.dice) for entry in odds]
+    for entry, (_, figures) in zip(odds, rows, strict=True):
+        assert figures.startswith(percent(entry.win_probability, 10))
+        assert figures.endswith(points(entry.behind, 10, signed=False))
     two = next(entry for entry in odds if entry.dice == 2)
-    assert f"{two.win_probability:.12f}" in one
+    assert percent(two.win_probability, 10) in one
     assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
-    assert answers("hint", "quit")[0].splitlines()[1:] == hint.splitlines()[1:]
+    assert answers("hint", "quit", options=ALL)[0].splitlines()[1:] == hint.splitlines()[1:]
 
 
 def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     want = session(1)
     worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
     move = want.roll(worst.dice)
-    said = answers(str(worst.dice), "quit")[0]
+    said = answers(str(worst.dice), "quit", options=ALL)[0]
+    cost, won = points(worst.behind, 10, signed=False), percent(worst.win_probability, 10)
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
-    assert f"cost {worst.behind:.12f}: win probability {worst.win_probability:.12f}" in said
-    assert f"so far {worst.behind:.12f}" in said
+    assert f"cost {cost}: win probability {won}" in said
+    assert f"so far {cost}" in said
     reply = want.engine_turn()
     assert f"engine rolled {reply.dice or 'no dice'}" in said
     you, engine = want.situation.scores
@@ -148,7 +152,7 @@ def test_bytes_that_are_no_text_are_bad_input(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_every_edition_is_played_to_the_end(folder: Path, name: str) -> None:
-    options = ("--transcript", "game.json", "--engine", "memory")
+    options = ("--transcript", "game.json", "--engine", "memory", *ALL)
     text = play(*["2"] * 60, options=options, rules=f"{name}.yaml", seed=3)
     data = json.loads((folder / "game.json").read_text())
     assert data["winner"] in {"you", "engine"}
@@ -158,7 +162,7 @@ def test_every_edition_is_played_to_the_end(folder: Path, name: str) -> None:
             assert turn["dice"] == 2
     total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
     assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
-    assert f"{total:.11f}"[:-1] in text
+    assert f"together {points(total, 10, signed=False)} of win probability" in text
 
 
 def test_engines_that_are_matrices_and_policies(folder: Path) -> None:

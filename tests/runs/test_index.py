@@ -204,7 +204,7 @@ def test_the_command_filters_sorts_and_compares(
     assert "solver.alpha" in head
     assert first.split()[0] == "c"
     assert second.split()[0] == "deep/er/a"
-    assert "0.510000" in second
+    assert "51.00 %" in second
     assert f"{root / 'b'}: {root / 'b' / 'manifest.json'} is truncated" in rest[-1]
 
 

@@ -11,6 +11,7 @@ import pytest
 from hogeq.cli import main
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import run_experiment as run
+from hogeq.support.numbers import between, percent
 from tests.runs.trials import ROOT, numbers, quick, trial, written
 
 
@@ -48,12 +49,8 @@ def test_the_summary_says_what_people_want_to_know(
     for name in ("average_policy", "matrix"):
         low, high = figures[name]["attack"], figures[name]["bound"]
         line = next(line for line in out.splitlines() if line.startswith(name.replace("_", " ")))
-        assert line.split()[-4:] == [
-            f"{low:.6f}",
-            f"{high:.6f}",
-            f"[{low - 0.5:.4f},",
-            f"{high - 0.5:.4f}]",
-        ]
+        want = f"{percent(low)} {percent(high)} {between(low - 0.5, high - 0.5)}"
+        assert line.split()[-8:] == want.split()
     for part in ("cfr_plus", "12 iterations", "starts 1", "anneal_steps 4", str(tmp_path / "r")):
         assert part in out
 

@@ -8,6 +8,7 @@ from hogeq.cli.inputs import load_game, load_strategy, position
 from hogeq.cli.memory_options import MemoryOptions
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JsonOption,
     OpponentOption,
     RulesOption,
@@ -19,6 +20,7 @@ from hogeq.cli.shell import (
 )
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_fields, memory_line
+from hogeq.support.numbers import DIGITS, percent, points
 
 if TYPE_CHECKING:
     from hogeq.evaluation.analysis import Analysis
@@ -57,6 +59,7 @@ def analyze_(
         typer.Option(metavar="VALUE", help="Memory: what another part of the rules remembers."),
     ] = None,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Every roll at a position, its win probability, best first.
@@ -91,10 +94,10 @@ def analyze_(
             for roll in found.rolls
         ],
     }
-    emit(data, _text(game, data, found), as_json)
+    emit(data, _text(game, data, found, digits), as_json)
 
 
-def _text(game: "Game", data: dict[str, Any], found: "Analysis") -> str:
+def _text(game: "Game", data: dict[str, Any], found: "Analysis", digits: int) -> str:
     rules, play = game.rules, data["play"]
     then = "optimal play" if play == "optimal" else f"both play {play}"
     lines = [f"{rules.name}, {data['score']} points against {data['opponent']}, then {then}"]
@@ -103,10 +106,17 @@ def _text(game: "Game", data: dict[str, Any], found: "Analysis") -> str:
         if play == "optimal":
             lines.append("optimal play remembers everything")
     header: tuple[str, ...] = ("dice", "win probability", "behind the best")
-    rows: list[tuple[object, ...]] = [roll[:3] for roll in found.rolls]
+    rows: list[tuple[object, ...]] = [
+        (
+            roll.dice,
+            percent(roll.win_probability, digits),
+            points(roll.behind, digits, signed=False),
+            *(() if roll.played is None else (percent(roll.played, digits),)),
+        )
+        for roll in found.rolls
+    ]
     if found.rolls[0].played is not None:
         header = (*header, "S plays it")
-        rows = [(*roll[:3], f"{roll.played:.6f}") for roll in found.rolls]
     return "\n".join([*lines, "", table(rows, header, left=0)])
 
 

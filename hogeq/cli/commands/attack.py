@@ -10,6 +10,7 @@ from hogeq.cli.commands.attack_field import answer
 from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JobsOption,
     JsonOption,
     OnOption,
@@ -22,6 +23,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, between, percent, points
 
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
@@ -96,6 +98,7 @@ def attack(
     jobs: JobsOption = None,
     on: OnOption = None,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Strongest counter-matrix found, and the full-memory bound.
@@ -132,10 +135,10 @@ def attack(
         if field:
             wanted: Objective = (objective or Goal.mean).value
             data, text, found = answer(
-                game, strategies, rivals, wanted, cap, mixed, budget, steps, tradeoff
+                game, strategies, rivals, wanted, cap, mixed, budget, steps, tradeoff, digits
             )
         else:
-            data, text, found = _one(game, strategies[0], rivals[0], budget, plot)
+            data, text, found = _one(game, strategies[0], rivals[0], budget, plot, digits)
     data["out"] = None if out is None else str(out)
     if out is not None:
         from hogeq.strategies.write import write_strategy
@@ -166,7 +169,7 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
 
 
 def _one(
-    game: "Game", name: str, target: Any, budget: "SearchBudget", plot: Path | None
+    game: "Game", name: str, target: Any, budget: "SearchBudget", plot: Path | None, digits: int
 ) -> tuple[dict[str, Any], str, Any]:
     """Counter one strategy: the JSON object, the text and the counter-matrix."""
     from hogeq.response.bounds import full_memory_bound
@@ -202,22 +205,23 @@ def _one(
         "plot": None if plot is None else str(plot),
     }
     rows = [
-        ("attack", f"{found.win_rate:.12f}", "best counter-matrix found"),
-        ("bound", f"{bound:.12f}", "best responder that remembers everything"),
+        ("attack", percent(found.win_rate, digits), "best counter-matrix found"),
+        ("bound", percent(bound, digits), "best responder that remembers everything"),
     ]
     lines = [
         f"against {name}, {game.rules.name}",
         "",
         table(rows, left=3),
         "",
-        f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]",
+        f"exploitability: {between(found.win_rate - 0.5, bound - 0.5, digits)}",
         f"{budget_text(budget)}: {found.sweeps} sweeps",
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
     ]
     if cells:
         order = " to first order" if game.positions_recur else ""
+        gained = [(*cell[:-1], points(cell.gain, digits)) for cell in cells]
         header = ("score", "opponent", "S rolls", "counter rolls", f"win rate gained{order}")
-        lines += ["", table(cells, header, left=0)]
+        lines += ["", table(gained, header, left=0)]
     if plot is not None:
         lines.append(f"drawn to {plot}")
     return data, "\n".join(lines), found.matrix

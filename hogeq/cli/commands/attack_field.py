@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import BadInputError, budget_fields, budget_text, refusing, table
+from hogeq.support.numbers import percent
 from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def answer(
     budget: "SearchBudget",
     steps: int,
     tradeoff: Path | None,
+    digits: int,
 ) -> tuple[dict[str, Any], str, Any]:
     """Answer a field: the JSON object, the text and the strategy; the curve is written."""
     from hogeq.contest.safety import CURVE_SHARES, CapError, study_field
@@ -65,7 +67,7 @@ def answer(
         "curve": [_point(point) for point in study.points],
         "tradeoff": None if tradeoff is None else str(tradeoff),
     }
-    lines = _lines(study, names, game.rules.name, objective, cap)
+    lines = _lines(study, names, game.rules.name, objective, cap, digits)
     lines.append(budget_text(budget))
     if tradeoff is not None:
         lines.append(f"trade-off drawn to {tradeoff}, numbers in {tradeoff.with_suffix('.csv')}")
@@ -78,25 +80,28 @@ def _lines(
     rules: str,
     objective: "Objective",
     cap: float | None,
+    digits: int,
 ) -> list[str]:
     from hogeq.contest.tournament import WIN
 
     found, chosen = study.answer, study.chosen
     what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
     rows = [
-        (name, float(rate), "beaten" if rate > WIN else "")
+        (name, percent(float(rate), digits), "beaten" if rate > WIN else "")
         for name, rate in zip(names, found.win_rates, strict=True)
     ]
     lines = [
         f"against {len(rows)} rivals, {rules}, for {what}",
         "",
-        table([*rows, ("mean", found.mean, f"{found.beaten} of {len(rows)} beaten")]),
+        table(
+            [*rows, ("mean", percent(found.mean, digits), f"{found.beaten} of {len(rows)} beaten")]
+        ),
         "",
     ]
     if chosen is not None:
         safety = [
-            ("attack", f"{chosen.attack:.12f}", f"strongest found on it, cap {cap}"),
-            ("bound", f"{chosen.bound:.12f}", "best responder that remembers everything"),
+            ("attack", percent(chosen.attack, digits), f"strongest found on it, cap {cap}"),
+            ("bound", percent(chosen.bound, digits), "best responder that remembers everything"),
         ]
         free = f"restricted Nash response: {chosen.share:g} of the opponents free to exploit"
         lines += [table(safety, left=3), "", free]

@@ -8,6 +8,7 @@ import typer
 from hogeq.cli.inputs import check_output, load_game, load_strategy, position
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JsonOption,
     OpponentOption,
     RulesOption,
@@ -18,6 +19,7 @@ from hogeq.cli.shell import (
     table,
 )
 from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
+from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -41,6 +43,7 @@ def beliefs(
         Path | None, typer.Option(metavar="PNG", help="Draw the distribution and the guesses.")
     ] = None,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Distribution of the hidden memory at a position.
@@ -85,22 +88,25 @@ def beliefs(
     if plot is not None:
         _plot_beliefs(game, shares, distances, data, plot)
         data["plot"] = str(plot)
-    rows = [(*memory_texts(game.rules, memory), *cells.values()) for memory, cells in found[:top]]
+    rows = [
+        (*memory_texts(game.rules, memory), *(percent(cell, digits) for cell in cells.values()))
+        for memory, cells in found[:top]
+    ]
     lines = [
         f"{game.rules.name}, {strategy} at {score} points against {data['against']} at {opponent}",
-        f"reached in a game with probability {at.reach:.12f}",
+        f"reached in a game with probability {percent(at.reach, digits)}",
         "",
         table(rows, (*memory_columns(game.rules), *shares), left=0),
     ]
     if len(found) > top:
         rest = 1.0 - sum(cells["probability"] for _, cells in found[:top])
-        lines.append(f"and {len(found) - top} more, together {rest:.12f}")
+        lines.append(f"and {len(found) - top} more, together {percent(rest, digits)}")
     if distances:
         about = {
             "counted": "ways into each memory, in the strategies' own play",
             "seed": "the same in perfect play first, then in their own, then 0.25 each",
         }
-        told = [(name, f"{distances[name]:.12f}", about[name]) for name in distances]
+        told = [(name, percent(distances[name], digits), about[name]) for name in distances]
         lines += ["", "total variation distance of the guesses", table(told, left=3)]
     emit(data, "\n".join(lines), as_json)
 
@@ -119,7 +125,7 @@ def _plot_beliefs(
 
     rows, columns = axes(game.rules)
     titles = {"probability": "exact"} | {
-        name: f"{name}, total variation {distance:.4f}" for name, distance in distances.items()
+        name: f"{name}, total variation {percent(distance)}" for name, distance in distances.items()
     }
     title = f"{data['rules']}, {data['score']} points against {data['opponent']}"
     with refusing():

@@ -6,6 +6,7 @@ import typer
 
 from hogeq.cli.inputs import load_game, load_strategy
 from hogeq.cli.shell import (
+    DigitsOption,
     JsonOption,
     RulesOption,
     TrustOption,
@@ -13,6 +14,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -31,6 +33,7 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="The other.")],
     rules: RulesOption = "su20",
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Exact win rate of A against B.
@@ -48,9 +51,9 @@ def compare(
         found = win_rate(game, one, two)
     data = {"rules": game.rules.name, "a": a, "b": b, **found._asdict()}
     rows = [
-        ("win rate", found.win_rate),
-        ("moving first", found.first),
-        ("moving second", found.second),
+        ("win rate", percent(found.win_rate, digits)),
+        ("moving first", percent(found.first, digits)),
+        ("moving second", percent(found.second, digits)),
     ]
     text = f"{a} against {b}, {game.rules.name}\n\n{table(rows)}"
     if remembering:

@@ -7,12 +7,14 @@ import typer
 
 from hogeq.cli.inputs import check_output, load_rules
 from hogeq.cli.shell import (
+    DigitsOption,
     JsonOption,
     RulesOption,
     emit,
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +30,7 @@ def dice(
     plot: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Draw the distribution of every roll.")
     ] = None,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Distribution of the points of every roll, and their means."""
@@ -79,9 +82,9 @@ def dice(
         rows = [
             (
                 roll.dice,
-                float(roll.mean),
-                f"{float(roll.variance) ** 0.5:.6f}",
-                f"{float(roll.pig_out):.6f}",
+                f"{float(roll.mean):.{digits}f}",
+                f"{float(roll.variance) ** 0.5:.{digits}f}",
+                percent(float(roll.pig_out), digits),
                 max(roll.probability),
                 "most" if roll.mean == best else "",
             )

@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.inputs import check_output, load_game, load_strategy
-from hogeq.cli.shell import JsonOption, RulesOption, TrustOption, emit, encodable, refusing, table
+from hogeq.cli.shell import (
+    DigitsOption,
+    JsonOption,
+    RulesOption,
+    TrustOption,
+    emit,
+    encodable,
+    refusing,
+    table,
+)
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
+from hogeq.support.numbers import DIGITS, percent, points
 
 if TYPE_CHECKING:
     from hogeq.contest.session import PlayedTurn, Session, Situation
@@ -60,6 +70,7 @@ def play(
         Path | None, typer.Option(metavar="FILE", help="Write the game: .txt or .json.")
     ] = None,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Play in the terminal against an engine.
@@ -79,7 +90,7 @@ def play(
 
         seed = secrets.randbelow(10**9)
     session = Session(game, opponent, first.value, seed)
-    table_ = _Table(session, "optimal play" if strategy is None else engine, as_json)
+    table_ = _Table(session, "optimal play" if strategy is None else engine, as_json, digits)
     try:
         table_.play()
     finally:
@@ -93,10 +104,11 @@ def play(
 class _Table:
     """The loop of a game: prompts, answers, and what happens on the way."""
 
-    def __init__(self, session: "Session", engine: str, to_errors: bool) -> None:
+    def __init__(self, session: "Session", engine: str, to_errors: bool, digits: int) -> None:
         self.session = session
         self.engine = engine
         self.to_errors = to_errors
+        self.digits = digits
         self.rules: Rules = session.game.rules
         self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], None]] = {
@@ -167,12 +179,21 @@ class _Table:
         best = [entry.dice for entry in odds if entry.behind == 0.0]
         also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
         self._say(
-            f"best: roll {best[0]}{also}, win probability {odds[0].win_probability:.12f} "
+            f"best: roll {best[0]}{also}, win probability "
+            f"{percent(odds[0].win_probability, self.digits)} "
             f"with {self.then()}"
         )
 
     def _odds(self, only: int | None = None) -> None:
-        rows = [entry for entry in self.session.odds() if only in {None, entry.dice}]
+        rows = [
+            (
+                entry.dice,
+                percent(entry.win_probability, self.digits),
+                points(entry.behind, self.digits, signed=False),
+            )
+            for entry in self.session.odds()
+            if only in {None, entry.dice}
+        ]
         header = ("dice", "win probability", "behind the best")
         self._say(table(rows, header, left=0), f"then {self.then()}")
 
@@ -219,7 +240,7 @@ class _Table:
         self._say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
         self._say(f"  {self._score()}")
         if move.before.mover == YOU:
-            self._say(f"  {_verdict(move)}; so far {self.session.meter.total:.12f}")
+            self._say(f"  {self.verdict(move)}; so far {self._cost(self.session.meter.total)}")
 
     def summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
@@ -232,16 +253,27 @@ class _Table:
         if meter.moves:
             lines.append(
                 f"mistakes: {meter.mistakes} in {meter.moves} turns, "
-                f"together {meter.total:.12f} of win probability"
+                f"together {self._cost(meter.total)} of win probability"
             )
         if meter.worst is not None:
             worst = meter.worst
             own, other = worst.before.view
             lines.append(
                 f"the worst: turn {worst.after.turns}, {own} against {other}: rolled "
-                f"{worst.dice}, best {worst.best.dice}, cost {worst.cost:.12f}"
+                f"{worst.dice}, best {worst.best.dice}, cost {self._cost(worst.cost)}"
             )
         return lines
+
+    def verdict(self, move: "PlayedTurn") -> str:
+        """Say what a turn's choice of dice cost."""
+        won = f"win probability {percent(move.odds.win_probability, self.digits)}"
+        if move.cost == 0.0:
+            return f"no roll is better: {won}"
+        best = f"{percent(move.best.win_probability, self.digits)} with the best, {move.best.dice}"
+        return f"cost {self._cost(move.cost)}: {won}, {best}"
+
+    def _cost(self, lost: float) -> str:
+        return points(lost, self.digits, signed=False)
 
     def _say(self, *lines: str) -> None:
         stream = sys.stderr if self.to_errors else sys.stdout
@@ -253,14 +285,6 @@ def _player(player: int) -> str:
     from hogeq.contest.session import PLAYERS
 
     return PLAYERS[player]
-
-
-def _verdict(move: "PlayedTurn") -> str:
-    won = f"win probability {move.odds.win_probability:.12f}"
-    if move.cost == 0.0:
-        return f"no roll is better: {won}"
-    best = f"{move.best.win_probability:.12f} with the best, {move.best.dice}"
-    return f"cost {move.cost:.12f}: {won}, {best}"
 
 
 def _read() -> str | None:
@@ -299,6 +323,6 @@ def _transcript(data: dict[str, Any], table_: _Table) -> list[str]:
         if session.game.has_memory:
             lines.append(memory_line(table_.rules, move.before.memory))
         lines.append(f"{_player(move.before.mover)} {what}")
-        lines += [f"  {line}" for line in [*others, _verdict(move)]]
+        lines += [f"  {line}" for line in [*others, table_.verdict(move)]]
     you, engine = session.situation.scores
     return [*lines, "", f"you {you}, engine {engine}", *table_.summary()[1:]]

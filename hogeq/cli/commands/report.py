@@ -8,6 +8,7 @@ import typer
 from hogeq.cli.inputs import check_output, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JobsOption,
     JsonOption,
     TrustOption,
@@ -16,6 +17,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 from hogeq.support.progress import show_progress
 
 
@@ -49,6 +51,7 @@ def report(
     ] = None,
     jobs: JobsOption = None,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """One self-contained page to explore runs of one game, which opens without a network.
@@ -98,6 +101,9 @@ def report(
         "entries": made.names,
         "win_rates": made.win_rates.tolist(),
     }
-    rows = [(name, of.win_rate, of.bound) for name, of in made.counters.items()]
+    rows = [
+        (name, percent(of.win_rate, digits), percent(of.bound, digits))
+        for name, of in made.counters.items()
+    ]
     found_text = table(rows, ("strategy", "attack", "bound"))
     emit(data, f"{found_text}\n\n{len(content) / 1e6:.1f} MB written to {out}", as_json)

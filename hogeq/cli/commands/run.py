@@ -9,6 +9,7 @@ import typer
 from hogeq.cli.shell import (
     INTERRUPTED,
     BadInputError,
+    DigitsOption,
     JobsOption,
     JsonOption,
     OnOption,
@@ -17,6 +18,7 @@ from hogeq.cli.shell import (
     emit,
     say,
 )
+from hogeq.support.numbers import DIGITS
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +44,7 @@ def run(
     trust: TrustOption = False,
     jobs: JobsOption = None,
     on: OnOption = None,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """One experiment: solve, measure, purify, export."""
@@ -72,4 +75,4 @@ def run(
     except Exception as error:
         traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
         raise typer.Exit(say(f"internal failure: {type(error).__name__}: {error}", 1)) from error
-    emit(finite(summary.to_json()), str(summary), as_json)
+    emit(finite(summary.to_json()), summary.told(digits), as_json)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.shell import BadInputError, JsonOption, emit, refusing, table
+from hogeq.cli.shell import BadInputError, DigitsOption, JsonOption, emit, refusing, table
 from hogeq.support.messages import one_line, refusal
+from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
     from hogeq.runs.index import RunRecord
@@ -54,6 +55,7 @@ def runs(
     compare: Annotated[
         bool, typer.Option("--compare", help="Show every config key in which these runs differ.")
     ] = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Run directories: list, filter, sort and compare them.
@@ -81,7 +83,7 @@ def runs(
         "differing": keys,
         "broken": [{"path": str(one.path), "why": one.why} for one in broken],
     }
-    lines = [_listed(chosen, root, keys)] if chosen else [f"no runs to show under {root}"]
+    lines = [_listed(chosen, root, keys, digits)] if chosen else [f"no runs to show under {root}"]
     if broken:
         lines += ["", "cannot be read:", *(f"  {one.path}: {one.why}" for one in broken)]
     emit(data, "\n".join(lines), as_json)
@@ -99,11 +101,11 @@ def _pair(item: str) -> tuple[str, Any]:
         return parse_override(item, "--where")
 
 
-def _listed(found: "list[RunRecord]", root: Path, keys: list[str]) -> str:
+def _listed(found: "list[RunRecord]", root: Path, keys: list[str], digits: int) -> str:
     rows = []
     for run in found:
         shown = {**{name: getattr(run, name) for name in _COLUMNS}, "path": _below(run.path, root)}
-        rows.append([_cell(name, value) for name, value in shown.items()])
+        rows.append([_cell(name, value, digits) for name, value in shown.items()])
         rows[-1] += [one_line(run.config.get(key, " ")) for key in keys]
     return table(rows, [*_COLUMNS.values(), *keys], left=4)
 
@@ -113,9 +115,9 @@ def _below(path: Path, root: Path) -> str:
     return str(inside) if inside.parts else str(path)
 
 
-def _cell(name: str, value: object) -> str:
+def _cell(name: str, value: object, digits: int) -> str:
     if value is None:
         return "-"
     if name == "seconds":
         return f"{value:.1f}"
-    return f"{value:.6f}" if isinstance(value, float) else one_line(value)
+    return percent(value, digits) if isinstance(value, float) else one_line(value)

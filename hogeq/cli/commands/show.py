@@ -8,6 +8,7 @@ import typer
 from hogeq.cli.inputs import check_output, load_game, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JsonOption,
     RulesOption,
     TrustOption,
@@ -15,6 +16,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +44,7 @@ def show(
         bool, typer.Option("--values", help="Show win probabilities when both play S.")
     ] = False,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Picture of a strategy: the dice it rolls at every position."""
@@ -71,7 +74,9 @@ def show(
         text = f"drawn to {out}"
     else:
         kind = ", most probable roll" if one.ndim == 3 else ""
-        share = [(roll, count, f"{count / game.goal**2:.4f}") for roll, count in counts.items()]
+        share = [
+            (roll, count, percent(count / game.goal**2, digits)) for roll, count in counts.items()
+        ]
         text = "\n".join(
             [
                 f"{strategy}, {game.rules.name}{kind}",

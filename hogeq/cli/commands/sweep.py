@@ -8,6 +8,7 @@ import typer
 
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JsonOption,
     TrustOption,
     computing,
@@ -16,6 +17,7 @@ from hogeq.cli.shell import (
     say,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def sweep(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Do every point anew, whatever is there.")
     ] = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Many runs of one config with keys varied, side by side, and a table of what came of them.
@@ -85,14 +88,15 @@ def sweep(
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         say(f"point {row['point']} failed: {row['error']}; it sets {settings}", 1)
-    emit(summary.to_json(), _told(summary), as_json)
+    emit(summary.to_json(), _told(summary, digits), as_json)
     if summary.failures:
         raise typer.Exit(1)
 
 
-def _told(summary: "SweepSummary") -> str:
+def _told(summary: "SweepSummary", digits: int) -> str:
     rows = [
-        (row["point"], row["status"], *(_rate(row[key]) for key in _SHOWN)) for row in summary.rows
+        (row["point"], row["status"], *(_shown(key, row[key], digits) for key in _SHOWN))
+        for row in summary.rows
     ]
     count = len(summary.rows)
     lines = [
@@ -107,5 +111,7 @@ def _told(summary: "SweepSummary") -> str:
     return "\n".join(lines)
 
 
-def _rate(value: float | None) -> str:
-    return "" if value is None else f"{value:.6f}"
+def _shown(name: str, value: float | None, digits: int) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1f}" if name == "seconds" else percent(value, digits)

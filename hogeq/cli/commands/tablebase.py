@@ -8,6 +8,7 @@ import typer
 from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
+    DigitsOption,
     JsonOption,
     RulesOption,
     TrustOption,
@@ -15,6 +16,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
+from hogeq.support.numbers import DIGITS, percent
 
 
 def register(app: typer.Typer) -> None:
@@ -32,6 +34,7 @@ def tablebase(
     ] = None,
     longest: Annotated[bool, typer.Option("--longest", help="Also the longest game.")] = False,
     trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
     """Solve with full information: players remember everything."""
@@ -57,13 +60,15 @@ def tablebase(
         "against": None if found is None else found.win_rate,
     }
     rows: list[tuple[str, object, str]] = [
-        ("value", f"{solved.value:.12f}", "win probability of whoever moves first"),
+        ("value", percent(solved.value, digits), "win probability of whoever moves first"),
         ("first roll", solved.first_roll, "dice"),
     ]
     if found is not None:
         data |= {"against_first": found.first, "against_second": found.second}
         sees = " (remembering; the other does not)" if game.has_memory else ""
-        rows.append(("against", f"{found.win_rate:.12f}", f"win rate against {against}{sees}"))
+        rows.append(
+            ("against", percent(found.win_rate, digits), f"win rate against {against}{sees}")
+        )
     if longest:
         turns = longest_game(game.rules)
         data["longest_game"] = turns
