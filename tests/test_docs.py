@@ -107,7 +107,7 @@ def test_the_ten_line_script_runs(
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
 
 
-def outside(folder: Path, *command: str) -> str:
+def outside(folder: Path, *command: str, status: int = 0) -> str:
     """Run a command in a folder that holds nothing of the project; give what it prints."""
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(  # noqa: S603 - our own
@@ -118,8 +118,8 @@ def outside(folder: Path, *command: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == status, done.stderr
+    return done.stderr if status else done.stdout
 
 
 def steps(page: Path) -> list[tuple[str, str]]:
@@ -145,13 +145,14 @@ def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_pat
             (tmp_path / what).write_text(text, encoding="utf-8")
             continue
         start = {"python": [], "hogeq": ["-m", "hogeq"]}[command[0]]
-        given = outside(tmp_path, *start, *command[1:])
+        refused = text.startswith("hogeq: ")
+        given = outside(tmp_path, *start, *command[1:], status=2 if refused else 0)
         assert doctest.OutputChecker().check_output(text, given, FLAGS), f"$ {what}\n{given}"
 
 
 def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
     things = {"baseline", "command", "edition", "experiment", "purifier", "rule-part", "solver"}
-    assert {page.stem for page in HOW_TO} == things | {"index", "contest"}
+    assert {page.stem for page in HOW_TO} == things | {"index", "contest", "your-own-rules"}
     for page in HOW_TO:
         shown = [what for what, _ in steps(page) if " " in what]
         assert shown or page.stem == "index"

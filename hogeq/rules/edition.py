@@ -16,6 +16,7 @@ from hogeq.rules.parts import (
     SWAPS,
     ZERO_DICE,
 )
+from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
 from hogeq.support.messages import LONGEST_TITLE, is_title, nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import NotAllowedError, ParameterError, one_of, parameters
 
@@ -71,15 +72,20 @@ class Rules:
         An extra turn for rolling as many dice as the turn's number modulo the period.
     time_trot_period : int
         That period, 1 to 64; of no effect without `time_trot`.
-    memory : str
-        What else is remembered between turns, a key of `memory_part.MEMORY_PARTS`.
     extra_turn_sides : int or None
         Sides of the dice of extra turns, 2 to 100; None for the usual dice.
+    memory : str
+        What else is remembered between turns, a key of `memory_part.MEMORY_PARTS`.
 
     Raises
     ------
     ValueError
         If a field has the wrong type or a value out of range, or if switches contradict.
+
+    Notes
+    -----
+    `zero_dice`, `landing`, `swap` and `more_boar` take a table too, as lists: see
+    :mod:`hogeq.rules.tables`.
 
     Examples
     --------
@@ -92,16 +98,16 @@ class Rules:
     goal: Annotated[int, Field(ge=1, le=2000)] = 100
     max_dice: Annotated[int, Field(ge=1, le=50)] = 10
     sides: _Sides = 6
-    zero_dice: Annotated[str, one_of(ZERO_DICE)] = "ten_minus_ones_plus_tens"
+    zero_dice: Annotated[str, part_or_table(ZERO_DICE)] = "ten_minus_ones_plus_tens"
     pig_out: _PigOut = 1
     prime_boost: bool = False
     hog_wild: bool = False
     feral_hogs: Annotated[str, one_of(FERAL_HOGS)] = "none"
     square_swine: bool = False
-    landing: Annotated[str, one_of(LANDINGS)] = "none"
+    landing: Annotated[str, part_or_table(LANDINGS)] = "none"
     piggy_back: bool = False
-    swap: Annotated[str, one_of(SWAPS)] = "none"
-    more_boar: Annotated[str, one_of(MORE_BOAR)] = "none"
+    swap: Annotated[str, part_or_table(SWAPS)] = "none"
+    more_boar: Annotated[str, part_or_table(MORE_BOAR)] = "none"
     time_trot: bool = False
     time_trot_period: Annotated[int, Field(ge=1, le=64)] = 8
     extra_turn_sides: _Sides | None = None
@@ -115,6 +121,9 @@ class Rules:
         if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
             allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
             raise ValueError(refusal("max_dice", self.max_dice, allowed))
+        for field in SHAPES:
+            if is_table(getattr(self, field)):
+                check_size(field, getattr(self, field), self.goal)
         if self.memory != "none":
             from hogeq.rules.remembered import remembered
 
@@ -301,7 +310,11 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         raise ValueError(f"rules.{error}") from error
     if "edition" not in spec:
         return rules
-    changes = [f"{key}={value}" for key, value in overrides.items() if value != getattr(base, key)]
+    changes = [
+        f"{key}={'table' if key in SHAPES and is_table(value) else value}"
+        for key, value in overrides.items()
+        if value != getattr(base, key)
+    ]
     if "name" in overrides or not changes:
         return rules
     whole = f"{base.name} with {', '.join(changes)}"

@@ -9,16 +9,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 from hogeq.rules.edition import EDITIONS, Rules
 from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.tables import HIGHEST, MOST_POINTS
 from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.registry import enter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-MOST_POINTS: Final = 2000
-"""Most points that rolling no dice may score: those of the longest game."""
-
-MOST_SCORE: Final = 10_000
-"""Most that a new score may become."""
 
 
 class Kind(NamedTuple):
@@ -45,7 +40,7 @@ def _points(given: object) -> int | None:
 
 
 def _score(given: object) -> int | None:
-    return _whole(given, MOST_SCORE)
+    return _whole(given, HIGHEST)
 
 
 def _truth(given: object) -> bool | None:
@@ -56,7 +51,7 @@ KINDS: Final[dict[str, Kind]] = {
     "zero_dice": Kind(
         ZERO_DICE, "score, opponent", _points, f"whole numbers from 0 to {MOST_POINTS}"
     ),
-    "landing": Kind(LANDINGS, "score, opponent", _score, f"whole numbers from 0 to {MOST_SCORE}"),
+    "landing": Kind(LANDINGS, "score, opponent", _score, f"whole numbers from 0 to {HIGHEST}"),
     "swap": Kind(SWAPS, "score, opponent", _truth, "True or False"),
     "more_boar": Kind(MORE_BOAR, "score, opponent", _truth, "True or False"),
 }

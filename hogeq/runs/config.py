@@ -21,6 +21,7 @@ from hogeq.runs.jobs import refuse_jobs, without_jobs
 from hogeq.runs.overrides import apply_overrides
 from hogeq.runs.plugins import facts, kept_as, load_plugins
 from hogeq.runs.schema import ConfigKeys, MeasureKeys, SolverKeys
+from hogeq.runs.tables import rules_with_tables, with_tables
 from hogeq.runs.validation import build, refuse, refuse_missing, require_known
 from hogeq.runs.yaml import parse_yaml, read_text
 from hogeq.solvers import SOLVERS, Solver
@@ -208,7 +209,7 @@ def load_config(path: str | Path, overrides: Iterable[str] = (), trust: bool = F
         source = f"{source} with {' '.join(f'--set {item}' for item in overrides)}"
         source = one_line(source)
     load_plugins(tree, Path(path).parent, source, trust)
-    return config_from(tree, source)
+    return config_from(with_tables(tree, Path(path).parent, source), source)
 
 
 def recorded_config(path: Path, trust: bool = False) -> Config:
@@ -248,6 +249,8 @@ def load_rules(path: str | Path) -> Rules:
     tree = parse_yaml(read_text(Path(path)), source)
     if not isinstance(tree, str | dict):
         refuse(source, "", tree, "a mapping of rule parts or an edition's name")
+    if isinstance(tree, dict):
+        tree = rules_with_tables(tree, Path(path).parent, source)
     return _rules(tree, source)
 
 

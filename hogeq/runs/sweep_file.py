@@ -18,6 +18,7 @@ from hogeq.runs.errors import ConfigError
 from hogeq.runs.overrides import apply_overrides, set_keys
 from hogeq.runs.plugins import load_plugins
 from hogeq.runs.schema import Name
+from hogeq.runs.tables import with_tables
 from hogeq.runs.validation import build
 from hogeq.runs.yaml import read_yaml
 from hogeq.support.messages import one_line
@@ -129,6 +130,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         base = read_yaml(base_path)
     base = apply_overrides(base, overrides)
     load_plugins(base, base_path.parent, one_line(base_path), trust)
+    base = with_tables(base, base_path.parent, one_line(base_path))
     keys = tuple(dict.fromkeys([key for point in given.points for key in point] + [*given.grid]))
     if "name" in keys:
         raise ConfigError(f"{source}: name: a sweep names its points itself")
@@ -136,7 +138,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
     labels = point_labels(keys)
     points = tuple(
-        _point(base, settings, labels, source) for settings in _settings(given.points, given.grid)
+        _point(base, settings, labels, path) for settings in _settings(given.points, given.grid)
     )
     _require_distinct(points, source)
     _require_possible(points, source)
@@ -152,11 +154,12 @@ def _settings(
 
 
 def _point(
-    base: Mapping[str, Any], settings: dict[str, Any], labels: Mapping[str, str], source: str
+    base: Mapping[str, Any], settings: dict[str, Any], labels: Mapping[str, str], path: Path
 ) -> SweepPoint:
     name = _name({labels[key]: value for key, value in settings.items()})
-    tree = {**set_keys(base, settings, source), "name": name}
-    return SweepPoint(config_from(tree, f"{source}: point {name}"), settings)
+    source = f"{path}: point {name}"
+    tree = with_tables({**set_keys(base, settings, str(path)), "name": name}, path.parent, source)
+    return SweepPoint(config_from(tree, source), settings)
 
 
 def point_labels(keys: Sequence[str]) -> dict[str, str]:

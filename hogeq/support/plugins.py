@@ -188,7 +188,8 @@ def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
             if frame.filename == where
         ]
         place = f"line {lines[-1]}: " if lines else ""
-        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        ours = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
+        kind = "" if ours else f"{type(error).__name__}: "
         raise PluginError(f"{where}: {place}{kind}{one_line(error)}") from error
 
 

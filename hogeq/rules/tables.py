@@ -1,0 +1,220 @@
+"""Tables in the place of parts: what rolling no dice scores, swaps, extra turns and landings.
+
+A table is kept as its own text, ``"[3,1,4]"`` say: so rules stay hashable, and a config or another
+process that has the rules has the table.
+
+==========  ==========================================  ===========================================
+field       the table is indexed by                     beyond its end
+==========  ==========================================  ===========================================
+zero_dice   opponent's score, or score and opponent's   never asked: both are below the goal
+landing     new score, or new score and opponent's      the score stays
+swap        new score and opponent's                    no swap
+more_boar   new score and opponent's                    no extra turn
+==========  ==========================================  ===========================================
+
+Every table covers all scores below the goal, and may be larger. New scores are those with points
+and bonus, and may exceed the goal.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from pydantic import BeforeValidator
+
+from hogeq.support.messages import refusal, shown
+from hogeq.support.parameters import NotAllowedError
+
+MOST_POINTS: Final = 2000
+"""Most points that rolling no dice may score: those of the longest game."""
+
+HIGHEST: Final = 10_000
+"""Highest score on which a table may land."""
+
+MOST_CELLS: Final = 250_000
+"""Most cells of a table: those of a game to 500."""
+
+
+class Shape(NamedTuple):
+    """What the tables of a field are."""
+
+    axes: tuple[str, str]
+    """What the rows and the columns of a table of two dimensions are."""
+    flat: str
+    """What a table of one dimension is indexed by; empty if there are none."""
+    most: int
+    """Its entries are whole numbers from 0 to this."""
+
+
+SHAPES: Final[dict[str, Shape]] = {
+    "zero_dice": Shape(("score", "opponent's score"), "opponent's score", MOST_POINTS),
+    "landing": Shape(("new score", "opponent's score"), "new score", HIGHEST),
+    "swap": Shape(("new score", "opponent's score"), "", 1),
+    "more_boar": Shape(("new score", "opponent's score"), "", 1),
+}
+"""By the fields of `hogeq.Rules` that may hold tables."""
+
+
+class Parts(dict[str, Callable[..., Any]]):
+    """Parts of one kind by name; a table is a part by its text.
+
+    Parameters
+    ----------
+    field : str
+        Of `Rules`, that names them.
+    parts : dict
+    """
+
+    def __init__(self, field: str, parts: dict[str, Callable[..., Any]]) -> None:
+        super().__init__(parts)
+        self.field = field
+
+    def __missing__(self, text: str) -> Callable[..., Any]:
+        """Make the function of a table."""
+        if not is_table(text):
+            raise KeyError(text)
+        return _part(self.field, text)
+
+
+def is_table(value: object) -> bool:
+    """Whether the value of a field is a table: a list, or the text of one."""
+    return isinstance(value, list | tuple) or (isinstance(value, str) and value.startswith("["))
+
+
+def part_or_table(parts: Parts) -> BeforeValidator:
+    """Allow the names that are known when a value is given, and tables."""
+    shape = SHAPES[parts.field]
+    kinds = "a list of numbers, or of lists" if shape.flat else "a list of lists"
+
+    def check(value: object) -> object:
+        if is_table(value):
+            return table_text(parts.field, value)
+        if not isinstance(value, str) or value not in parts:
+            raise NotAllowedError(f"{', '.join(parts)}, or a table: {kinds}, or a .csv file", parts)
+        return value
+
+    return BeforeValidator(check)
+
+
+def table_text(field: str, given: Any) -> str:
+    """Check a table, and write it as the text by which rules hold it.
+
+    Parameters
+    ----------
+    field : str
+        One of `SHAPES`.
+    given : list or str
+        Numbers or rows of numbers, or the text of such a list.
+
+    Raises
+    ------
+    NotAllowedError
+        It is short of a cell, too large, or a cell is not what it may be; the first is named.
+    """
+    shape = SHAPES[field]
+    if isinstance(given, str):
+        if not re.fullmatch(r"[\[\]0-9,\s]{2,2000000}", given):
+            raise NotAllowedError("the text of a table: digits, commas and brackets")
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            raise NotAllowedError("the text of a table, its brackets in pairs") from None
+    rows = list(given)
+    flat = not rows or not isinstance(rows[0], list | tuple)
+    if flat and not shape.flat:
+        raise NotAllowedError(f"a list of lists, by {' and '.join(shape.axes)}")
+    if not rows or (not flat and not rows[0]):
+        raise NotAllowedError("a table of at least one cell")
+    if len(rows) * (1 if flat else len(rows[0])) > MOST_CELLS:
+        raise NotAllowedError(f"a table of at most {MOST_CELLS:,} cells")
+    if flat:
+        _check_cells(rows, shape, shape.flat, field)
+        return json.dumps(rows, separators=(",", ":"))
+    for score, row in enumerate(rows):
+        place = f"{shape.axes[0]} {score}"
+        if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
+            size = len(row) if isinstance(row, list | tuple) else "no"
+            raise NotAllowedError(
+                f"rows of the same length; the first has {len(rows[0])} cells, that of {place} "
+                f"has {size}"
+            )
+        _check_cells(row, shape, f"{place}, {shape.axes[1]}", field, score)
+    return json.dumps([[int(cell) for cell in row] for row in rows], separators=(",", ":"))
+
+
+def _check_cells(
+    row: Sequence[Any], shape: Shape, where: str, field: str, score: int | None = None
+) -> None:
+    """Refuse the first cell of a row that is none; `score` is that of the row, if it has one."""
+    kinds = (bool, int) if shape.most == 1 else (int,)
+    for place, cell in enumerate(row):
+        least = 0
+        if field == "landing":
+            least = place if score is None else score
+        if type(cell) not in kinds or not least <= cell <= shape.most:
+            why = f", no landing lowers a score: at least {least}" if least else ""
+            raise NotAllowedError(
+                f"whole numbers from 0 to {shape.most}{why}; {shown(cell)} stands at "
+                f"{where} {place}"
+            )
+
+
+def check_size(field: str, text: str, goal: int) -> None:
+    """Refuse a table that does not cover all scores below the goal.
+
+    Raises
+    ------
+    ValueError
+    """
+    shape, table = SHAPES[field], json.loads(text)
+    flat = not isinstance(table[0], list)
+    sizes = [(shape.flat if flat else shape.axes[0], len(table))]
+    if not flat:
+        sizes.append((shape.axes[1], len(table[0])))
+    for what, size in sizes:
+        if size < goal:
+            allowed = (
+                f"a table that covers every {what} from 0 to {goal - 1}; it ends at {size - 1}"
+            )
+            raise ValueError(refusal(field, table, allowed))
+
+
+@lru_cache(maxsize=64)
+def _part(field: str, text: str) -> Callable[[int, int], Any]:
+    table = json.loads(text)
+    flat = not isinstance(table[0], list)
+    shape = SHAPES[field]
+
+    def cell(score: int, opponent: int) -> int | None:
+        """Entry of the table, None beyond its end."""
+        if flat:
+            index = opponent if field == "zero_dice" else score
+            return table[index] if index < len(table) else None
+        inside = score < len(table) and opponent < len(table[0])
+        return table[score][opponent] if inside else None
+
+    def part(score: int, opponent: int) -> int:
+        found = cell(score, opponent)
+        if found is None:
+            return score if field == "landing" else 0
+        return found if shape.most > 1 else bool(found)
+
+    part.__name__ = "table"
+    part.__doc__ = _about(field, table, flat)
+    return part
+
+
+def _about(field: str, table: list[Any], flat: bool) -> str:
+    """Say a table in one line, as the first line of a part's docstring."""
+    shape = SHAPES[field]
+    if shape.most == 1:
+        pairs = sum(map(sum, table))
+        return f"A table of {len(table)} x {len(table[0])} says so, for {pairs} pairs of scores."
+    if flat:
+        first = ", ".join(map(str, table[:6])) + (", ..." if len(table) > 6 else "")
+        said = f"{first} at {shape.flat} 0, 1, ..."
+    else:
+        said = f"{len(table)} x {len(table[0])}, by {' and '.join(shape.axes)}"
+    return f"{'becomes what' if field == 'landing' else 'What'} a table says: {said}."
