@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.model.endless import endless_position
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
@@ -29,7 +30,7 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     Raises
     ------
     ValueError
-        If a strategy is malformed.
+        If a strategy is malformed, or a game between the two may never end.
 
     Examples
     --------
@@ -57,12 +58,25 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
     Returns
     -------
     WinRate
+
+    Raises
+    ------
+    ValueError
+        If a game between the two may never end.
     """
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
-    policies = [one if one.ndim == 3 else as_policy(one, game.num_actions) for one in (a, b)]
-    return shared_workspace(game, 2).win_rate(np.stack(policies, dtype=np.float64))
+    both = [one if one.ndim == 3 else as_policy(one, game.num_actions) for one in (a, b)]
+    policies = np.stack(both, dtype=np.float64)
+    work = shared_workspace(game, 2)
+    found = endless_position(work, policies)
+    if found is not None:
+        raise ValueError(
+            f"win rate: a game between the two may never end: at {found[0]} to {found[1]} and "
+            "from there on both leave the scores as they are; allowed: strategies whose games end"
+        )
+    return work.win_rate(policies)
 
 
 def _checked(game: Game, strategy: ArrayLike) -> NDArray[Any]:

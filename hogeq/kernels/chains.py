@@ -12,6 +12,10 @@ from hogeq.kernels.sums import base_of, part, place_of
 
 STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
 
+ENDLESS = 0.5  # what a game that never ends is worth: it is a draw
+SETTLED = 1e-16  # change of win probabilities at which iteration over them stops
+ENOUGH = 10_000  # iterations after which it stops anyway
+
 
 @part
 def factorise(chain, exits, size):
@@ -20,12 +24,16 @@ def factorise(chain, exits, size):
     `chain` (U, U) holds the probabilities of moving, `exits` (U,) those of leaving the component;
     both are overwritten. The probability of moving on from a state is not taken as 1 less that of
     staying but summed, so nothing is ever subtracted and every entry is accurate to rounding
-    (Grassmann, Taksar and Heyman 1985), however long the chain stays.
+    (Grassmann, Taksar and Heyman 1985), however long the chain stays. A state from which the chain
+    never comes away is taken to leave it after one visit, and its `exits` are set to -1.
     """
     for last in range(size - 1, -1, -1):
         moves = exits[last]
         for state in range(last):
             moves += chain[last, state]
+        endless = moves == 0.0
+        if endless:
+            moves = exits[last] = 1.0
         for state in range(last):
             share = chain[state, last] / moves
             if share > 0.0:
@@ -36,11 +44,16 @@ def factorise(chain, exits, size):
         for state in range(last):
             chain[last, state] /= moves
         chain[last, last] = 1.0 / moves
+        if endless:
+            exits[last] = -1.0
 
 
 @part
-def absorb(chain, gains, size):
+def absorb(chain, exits, gains, size):
     """Turn the gains of each state into those expected until the component is left."""
+    for state in range(size):
+        if exits[state] < 0.0:
+            gains[state] = ENDLESS
     for last in range(size - 1, -1, -1):
         for state in range(last):
             gains[state] += chain[state, last] * gains[last]
@@ -175,3 +188,50 @@ def improve(tables, component, mover, picks, stay, target, rest, wins):
                 picks[state] = roll
                 moved = True
     return moved
+
+
+@part
+def settle(tables, component, picks, policies, stay, leave, target, rest, wins, before):
+    """Set the picks of a component that play might never leave; improving them is not enough there.
+
+    To be the first to leave can be worse for both players than to stay, and no single change of a
+    pick shows what staying for ever is worth. So win probabilities are iterated from that. A pick
+    that leaves goes before one that stays for certain and is worth as much.
+    """
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
+    first = tables.cycles.entry_start[component]
+    size = (tables.cycles.entry_start[component + 1] - first) * 2
+    for state in range(size):
+        wins[state] = ENDLESS
+    for _ in range(ENOUGH):
+        change = 0.0
+        for state in range(size):
+            before[state] = wins[state]
+        for state in range(size):
+            entry = first + state // 2
+            mover = mover_at(tables, entry, state % 2, 2)
+            own, opponent = divmod(tables.cycles.entry_cell[entry], goal)
+            sign = 1.0 if mover == 0 else -1.0
+            best, total = -2.0, 0.0
+            for roll in range(num_actions):
+                value = rest[state, roll] + stay[state, roll] * before[target[state, roll]]
+                best = max(best, sign * value)
+                if picks[state] < 0:
+                    seat = min(mover, len(policies) - 1)
+                    total += policies[seat, own, opponent, roll] * value
+            wins[state] = total if picks[state] < 0 else sign * best
+            change = max(change, abs(wins[state] - before[state]))
+        if change <= SETTLED:
+            break
+    for state in range(size):
+        if picks[state] < 0:
+            continue
+        sign = 1.0 if mover_at(tables, first + state // 2, state % 2, 2) == 0 else -1.0
+        found = -1
+        for roll in range(num_actions):
+            value = rest[state, roll] + stay[state, roll] * wins[target[state, roll]]
+            if sign * value >= sign * wins[state] - STRICT and (
+                found < 0 or (leave[state, found] == 0.0 and leave[state, roll] > 0.0)
+            ):
+                found = roll
+        picks[state] = found

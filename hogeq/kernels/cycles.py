@@ -17,6 +17,7 @@ from hogeq.kernels.chains import (
     improve,
     list_moves,
     mover_at,
+    settle,
     staying,
 )
 from hogeq.kernels.handover import average_rolls, collect, depart, mix, publish
@@ -90,6 +91,7 @@ def _backward(
                     policy, known = policies[player], values[player]
                     value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
             list_moves(tables, component, 2, players, places, modes, stay, leave, target, position)
+            traps = False
             for entry in range(low, high):
                 for who in range(2):
                     state = (entry - low) * 2 + who
@@ -98,6 +100,20 @@ def _backward(
                     for roll in range(num_actions):
                         win = buffer[position[state, roll]]
                         rest[state, roll] = win if mover == 0 else leave[state, roll] - win
+                        traps = traps or leave[state, roll] == 0.0
+            if role == FULL_MEMORY and traps:
+                settle(
+                    tables,
+                    component,
+                    picks,
+                    policies,
+                    stay,
+                    leave,
+                    target,
+                    rest,
+                    wins,
+                    exits,
+                )
 
         # Each member makes two turns to change its row and to check that, then one to publish.
         adapts = loops and role in (ASCEND, SOFTMAX)
@@ -135,7 +151,7 @@ def _backward(
                         wins,
                     )
                     factorise(chain, exits, count)
-                    absorb(chain, wins, count)
+                    absorb(chain, exits, wins, count)
                     # The reply to player 0's picks is found first, and whole (Hoffman, Karp 1966).
                     if role != FULL_MEMORY:
                         break

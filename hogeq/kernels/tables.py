@@ -65,6 +65,8 @@ class Cycles(NamedTuple):
     leave: Floats  # (D, K) 1 - stay, to the last digit
     stay_offset: Ints  # (K,) as outcome_offset, of that outcome
     zero_stays: NDArray[np.uint8]  # (D, G, G) 1 if no dice score and give nothing
+    certain: Ints  # (n, 4) turns that stay for certain and can follow each other for ever: cell,
+    # roll, cell on which it lands, 1 if the same player moves again; or (0, 4)
     component_start: Ints  # (C + 1,) range of the cells of a component
     component_cells: Ints  # (G * G,) in the order in which components can be solved backward
     entry_start: Ints  # (C + 1,) range of the entries of a component

@@ -29,8 +29,8 @@ def find_components(tables: Tables, lanes: int) -> Tables:
     Raises
     ------
     ValueError
-        If a game could go on for ever, since rolls exist that together keep it within a
-        component for certain, or if a component's chain has too many states.
+        If a game with hidden memory could go on for ever, since rolls exist that together keep it
+        within a component for certain, or if a component's chain has too many states.
     """
     goal = tables.dimensions.goal
     lands, again = _landings(tables)
@@ -39,7 +39,14 @@ def find_components(tables: Tables, lanes: int) -> Tables:
         return tables
     end, own, opponent = np.nonzero(can)
     source, target = own * goal + opponent, lands[can]
-    _refuse_endless(goal, source, target, must[can])
+    certain = _certain_turns(goal, source, target, must[can], again[can])
+    if len(certain) and len(tables.memory_slot) > 1:
+        own, opponent = divmod(int(certain[0, 0]), goal)
+        raise ValueError(
+            f"a game could go on for ever: at scores {own} and {opponent}, rolling "
+            f"{certain[0, 1]} dice leaves both as they were for certain, and so it can go on; "
+            "allowed: only where nothing is hidden"
+        )
     component_of = _strong_components(goal**2, source, target)
     looped = component_of[source] == component_of[target]
     order, starts = _backward_order(goal, component_of, source[~looped], target[~looped])
@@ -58,6 +65,7 @@ def find_components(tables: Tables, lanes: int) -> Tables:
     return tables._replace(
         has_cycles=True,
         cycles=tables.cycles._replace(
+            certain=certain,
             component_start=np.append(starts, goal**2).astype(np.int64),
             component_cells=order.astype(np.int64),
             **entries,
@@ -115,18 +123,12 @@ def _staying_turns(tables: Tables, lands: Ints) -> tuple[NDArray[np.bool_], Ints
     return can, must, np.array(sorted(kept))
 
 
-def _refuse_endless(goal: int, source: Ints, target: Ints, must: Ints) -> None:
-    """Refuse edges from `source` to `target` that rolls can follow in a circle for certain."""
+def _certain_turns(goal: int, source: Ints, target: Ints, must: Ints, again: Ints) -> Ints:
+    """List the turns that stay for certain and can follow each other for ever (see `Cycles`)."""
     certain = must >= 0
     trapped = _strong_components(goal**2, source[certain], target[certain])
     stuck = certain & (trapped[source] == trapped[target])
-    if stuck.any():
-        x = int(np.argmax(stuck))
-        own, opponent = divmod(source[x], goal)
-        raise ValueError(
-            f"a game could go on for ever: at scores {own} and {opponent}, rolling "
-            f"{must[x]} dice leaves both as they were for certain, and so it can go on"
-        )
+    return np.stack([source, must, target, again], axis=1)[stuck]
 
 
 def _backward_order(goal: int, component_of: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints]:

@@ -127,6 +127,7 @@ class OutcomeArrays:
             leave=self.leave,
             zero_stays=((self.zero_points == 0) & (self.zero_gift == 0)).astype(np.uint8),
             stay_offset=np.array(offsets, np.int64),
+            certain=none.reshape(0, 4),
             component_start=none,
             component_cells=none,
             entry_start=none,

@@ -242,7 +242,24 @@ class Workspace:
         )
         if choice is not None:
             choice[:] = chosen[:, :, self.tables.memory_slot]
+            self._leave_on_ties(choice)
         return first, last, changes
+
+    def _leave_on_ties(self, choice: NDArray[np.int8]) -> None:
+        """Where staying for certain is worth no more than another roll, choose the other.
+
+        To stay is worth as much as what follows, be it one's own leaving a turn later.
+        """
+        certain = self.tables.cycles.certain
+        for own, opponent, roll in zip(
+            *np.divmod(certain[:, 0], len(choice)), certain[:, 1], strict=True
+        ):
+            worth = self.hidden_values(own, opponent).copy()
+            enough = worth.max(axis=1) - TIE
+            worth[:, roll] = -np.inf
+            tied = (choice[own, opponent] == roll) & (worth.max(axis=1) >= enough)
+            others = (worth >= enough[:, None]).argmax(axis=1)
+            choice[own, opponent] = np.where(tied, others, choice[own, opponent])
 
     def backward_by(self, memory_values: MemoryValues) -> tuple[float, float]:
         """Pass over all cells; a function gives the value of every memory to the player to move.

@@ -200,6 +200,8 @@ EDITIONS: dict[str, Rules] = {
         Rules(name="fa23", zero_dice="boar_brawl", landing="sus_fuss"),
         Rules(name="su23", zero_dice="boar_brawl", landing="fuzzy_factors"),
         Rules(name="su22", zero_dice="twice_tens_minus_ones", landing="pigs_on_prime"),
+        # Rolling no dice can score nothing, so that positions recur.
+        Rules(name="sp22", zero_dice="hefty_hogs", landing="hog_pile_digit"),
         Rules(name="fa21", zero_dice="seventh_digit", landing="hog_pile_double"),
         # The project's game; the rules of that term's contest are not known.
         Rules(name="fa20", zero_dice="pi_digit_plus_three", more_boar="swine_align_or_pig_pass"),

@@ -39,6 +39,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "fa23": {"edition": "fa23", "goal": 24, "max_dice": 3},
     "su23": {"edition": "su23", "goal": 30, "max_dice": 2},
     "su22": {"edition": "su22", "goal": 20, "max_dice": 3},
+    "sp22": {"edition": "sp22", "goal": 16, "max_dice": 3},
     "fa21": {"edition": "fa21", "goal": 20, "max_dice": 3},
     "fa20": {"edition": "fa20", "goal": 23, "max_dice": 3},
     "su19": {"edition": "su19", "goal": 16, "max_dice": 3},
@@ -165,6 +166,8 @@ def test_beliefs(small: Case) -> None:
 
 @pytest.mark.parametrize("weight", ["reach", "counterfactual", "belief"])
 def test_counterfactual_values(small: Case, weight: RegretWeight) -> None:
+    if small.game.positions_recur and weight == "counterfactual":
+        pytest.skip("weights without own reach are refused where positions recur")
     own_reach = weight != "counterfactual"
     values, infoset_reach = counterfactual(small.play, small.a, small.b, own_reach=own_reach)
     work = small.game.workspace(2)
@@ -181,6 +184,8 @@ def test_counterfactual_values(small: Case, weight: RegretWeight) -> None:
 @pytest.mark.parametrize("alone", [False, True], ids=["opponent", "self-play"])
 @pytest.mark.parametrize("weight", ["reach", "counterfactual", "belief"])
 def test_action_values_by_information_set(small: Case, weight: RegretWeight, alone: bool) -> None:
+    if small.game.positions_recur and weight == "counterfactual":
+        pytest.skip("weights without own reach are refused where positions recur")
     a, b = small.a, small.a if alone else small.b
     expected, infoset_reach = counterfactual(small.play, a, b, own_reach=weight != "counterfactual")
     if weight == "belief":

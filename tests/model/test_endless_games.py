@@ -1,24 +1,80 @@
-"""Games that are refused: they could go on for ever, or remember too much where positions recur."""
+"""Games that could go on for ever, and those that are refused for it or for too much memory."""
 
 import numpy as np
 import pytest
 
+from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.components import MOST_UNKNOWNS
 from hogeq.model.game import compile_game
-from hogeq.rules import Rules
+from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.parts import ZERO_DICE
+from hogeq.strategies.arrays import as_policy
 
 
-def test_a_game_that_could_go_on_for_ever_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_with_memory_that_could_go_on_for_ever_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(ZERO_DICE, "nothing", lambda *_: 0)
     with pytest.raises(
-        ValueError, match=r"rules: a game could go on .* 0 dice .* nothing"
+        ValueError, match=r"rules: a game could go on .* 0 dice .* nothing is hidden .*zero_dice"
     ) as refusal:
-        compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing"))
+        compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", feral_hogs="dice"))
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(("pig_out", "piggy_back"), [(1, False), (0, True), (0, False)])
+def test_two_who_never_end_a_game_are_refused(
+    monkeypatch: pytest.MonkeyPatch, pig_out: int, piggy_back: bool
+) -> None:
+    monkeypatch.setitem(ZERO_DICE, "nothing", lambda *_: 0)
     # Nothing is given for no dice, so Piggy Back does not end it.
-    with pytest.raises(ValueError, match="could go on for ever"):
-        compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", pig_out=0, piggy_back=True))
+    rules = Rules(goal=9, max_dice=2, zero_dice="nothing", pig_out=pig_out, piggy_back=piggy_back)
+    game = compile_game(rules)
+    none, one = (np.full((9, 9), dice, np.int8) for dice in (0, 1))
+    with pytest.raises(ValueError, match=r"never end: at 0 to 0 .*allowed: .* end$") as refusal:
+        win_rate(game, none, none)
+    assert "\n" not in str(refusal.value)
+    assert win_rate(game, one, none) == pytest.approx(
+        (1.0, 1.0, 1.0), abs=1e-14
+    )  # who never moves on never wins
+    assert win_rate(game, none, one) == pytest.approx((0.0, 0.0, 0.0), abs=1e-14)
+    mixed = as_policy(none, 3) * 0.5 + as_policy(one, 3) * 0.5
+    assert win_rate(game, mixed, mixed).win_rate == pytest.approx(0.5, abs=1e-14)
+
+
+def both_stay_for_ever(a: float, b: float) -> tuple[float, float]:
+    """Worth of two positions that lead to each other, if leaving them wins with `a` or `b`."""
+    if max(a, b) <= 0.5:
+        return 0.5, 0.5
+    if a + b >= 1.0:
+        return max(a, 1.0 - b), max(b, 1.0 - a)
+    return (a, 1.0 - a) if a > b else (1.0 - b, b)
+
+
+def test_nobody_wants_to_move_first_at_some_positions_of_spring_2022() -> None:
+    game = compile_game(EDITIONS["sp22"])
+    best = solve(game)
+    certain = game.tables.cycles.certain
+    assert len(certain) == 100
+    assert not certain[:, [1, 3]].any()  # no dice, and the other player moves next
+    drawn = set()
+    for cell, _, other, _ in certain.tolist():
+        pair = divmod(cell, 100), divmod(other, 100)
+        leaves = [best.roll_values(*scores)[0, 1:].max() for scores in pair]
+        worth = [best.roll_values(*scores)[0].max() for scores in pair]
+        assert worth == pytest.approx(both_stay_for_ever(*leaves), abs=1e-12)
+        rolls = [int(best.matrix[scores]) for scores in pair]
+        if rolls == [0, 0]:
+            drawn |= set(pair)
+            assert worth == [0.5, 0.5]
+    assert drawn == {(72, 75), (75, 72)}
+    # Both could have more by rolling only if the other rolled first.
+    with pytest.raises(ValueError, match=r"never end: at 7[25] to 7[25]"):
+        win_rate(game, best.matrix, best.matrix)
+    # Two who never roll would stay for ever at these, but their games do not come to them.
+    none = np.zeros((100, 100), np.int8)
+    assert win_rate(game, none, none).win_rate == 0.5
 
 
 def test_too_much_memory_of_a_turn_that_scores_nothing_is_refused() -> None:

@@ -28,6 +28,7 @@ MEMORY_SIZES = {
     "fa23": 1,
     "su23": 1,
     "su22": 1,
+    "sp22": 1,
     "fa21": 1,
     "fa20": 1,
     "su19": 1,
@@ -78,7 +79,7 @@ def test_a_policy_of_a_small_game_has_its_shape() -> None:
 @pytest.mark.parametrize(
     ("spec", "cycles"),
     [
-        *[(name, False) for name in EDITIONS],
+        *[(name, name == "sp22") for name in EDITIONS],
         ({"edition": "fa15", "piggy_back": False}, True),
         ({"pig_out": 0}, True),
         ({"pig_out": 0, "piggy_back": True}, False),
