@@ -1,4 +1,4 @@
-"""The table of editions: memory, mover's value, first roll, cost of ignoring the memory.
+"""The table of editions: memory, what moving first is worth, and what best responses win.
 
     python experiments/editions.py
 
@@ -30,9 +30,17 @@ def row(name: str, rules: Rules) -> list[object]:
     """Format one edition's line."""
     game = compile_game(rules)
     best = solve(game)
-    interval = best_response_interval(game, builtin("ignore_memory", game), EFFORT)
-    exploited = f"{interval.lower:.4f} to {interval.upper:.4f}" if game.has_memory else "0.5000"
-    return [name, memory(game), f"{best.value:.10f}", best.first_roll, exploited]
+    advantage = f"{100 * (best.value - 0.5):+.2f}"
+    exploited = [best_response(game, strategy) for strategy in ("always_roll:6", "ignore_memory")]
+    return [name, memory(game), f"{best.value:.10f}", best.first_roll, advantage, *exploited]
+
+
+def best_response(game: Game, strategy: str) -> str:
+    """Say what a best response to a strategy wins."""
+    interval = best_response_interval(game, builtin(strategy, game), EFFORT)
+    if game.has_memory:
+        return f"{interval.lower:.4f} to {interval.upper:.4f}"
+    return f"{interval.upper:.4f}"
 
 
 def memory(game: Game) -> str:
@@ -49,7 +57,9 @@ def main() -> None:
         "hidden memory",
         "mover's value",
         "first roll",
-        "best response to ignore_memory",
+        "advantage",
+        "best response to always 6",
+        "best response to `ignore_memory`",
     ]
     with workers():
         publish(given.out, "editions", header, (row(name, rules) for name, rules in games.items()))
