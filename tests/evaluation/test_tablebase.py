@@ -213,7 +213,7 @@ def naive_longest(rules: Rules) -> int:
     return longest((0, 0, Memory()))
 
 
-@pytest.mark.parametrize("edition", list(EDITIONS))
+@pytest.mark.parametrize("edition", [name for name in EDITIONS if name != "sp22"])
 def test_the_longest_game_agrees_with_a_plain_recursion(edition: str) -> None:
     rules = replace(EDITIONS[edition], goal=11, max_dice=3)
     assert longest_game(rules) == naive_longest(rules)
@@ -229,6 +229,7 @@ def test_the_longest_game_of_hogfish() -> None:
 
 def test_a_game_in_which_positions_recur_has_no_longest() -> None:
     assert longest_game(rules_from(NO_PIGGY_BACK)) is None
+    assert longest_game(EDITIONS["sp22"]) is None
 
 
 # --- refusals and ties ----------------------------------------------------------------------------

@@ -49,6 +49,10 @@ def random_rules(random: np.random.Generator, edition: str, goal: int) -> Rules:
     )
 
 
+ENDING = [edition for edition, rules in EDITIONS.items() if total_rises(rules)]
+"""The editions whose games must end."""
+
+
 @cache
 def small_games() -> list[Rules]:
     """One game of every edition or its parts among others, goals 3 to 8, 50 to 1,200 nodes.
@@ -57,9 +61,7 @@ def small_games() -> list[Rules]:
     """
     random = np.random.default_rng(69)
     found: list[Rules] = []
-    for edition in EDITIONS:
-        if not total_rises(EDITIONS[edition]):
-            continue
+    for edition in ENDING:
         while True:
             rules = random_rules(random, edition, 3 + len(found) % 6)
             sizes = count(HogTree(rules), most=1200)

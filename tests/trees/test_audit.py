@@ -22,6 +22,7 @@ from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
 from hogeq.trees.witness import replay, shows, tell
 
 # --- toys -----------------------------------------------------------------------------------------
+from tests.trees.openspiel_games import ENDING
 
 
 class Toy:
@@ -272,7 +273,7 @@ def test_findings_are_those_of_all_pairs_of_histories(
     assert not recall or strict  # one part each
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("edition", ENDING)
 def test_what_a_small_game_shows_is_so_in_the_full_game(edition: str) -> None:
     full = EDITIONS[edition]
     walked = small(full, 5 if edition != "fa18" else 4, 2)

@@ -31,7 +31,7 @@ from hogeq.trees.openspiel.tabular import to_tabular
 from hogeq.trees.sizes import count
 from hogeq.trees.tree import HogTree
 from tests import twin
-from tests.trees.openspiel_games import GAMES, same, small_games, two_policies
+from tests.trees.openspiel_games import ENDING, GAMES, same, small_games, two_policies
 
 
 @pytest.mark.parametrize("number", GAMES)
@@ -92,7 +92,7 @@ def test_with_memory_openspiel_s_best_response_is_our_bound(number: int) -> None
 
 def tiny_games() -> Iterator[Rules]:
     """Games with at most 4,096 matrices that matter."""
-    for edition in EDITIONS:
+    for edition in ENDING:
         for goal, max_dice in ((3, 1), (4, 1), (3, 2)):
             rules = replace(EDITIONS[edition], goal=goal, max_dice=max_dice, sides=3)
             sizes = count(HogTree(rules), most=1200)
