@@ -41,9 +41,9 @@ def find_components(tables: Tables, lanes: int) -> Tables:
     source, target = own * goal + opponent, lands[can]
     certain = _certain_turns(goal, source, target, must[can], again[can])
     if len(certain) and len(tables.memory_slot) > 1:
-        own, opponent = divmod(int(certain[0, 0]), goal)
+        scores = divmod(int(certain[0, 0]), goal)
         raise ValueError(
-            f"a game could go on for ever: at scores {own} and {opponent}, rolling "
+            f"a game could go on for ever: at scores {scores[0]} and {scores[1]}, rolling "
             f"{certain[0, 1]} dice leaves both as they were for certain, and so it can go on; "
             "allowed: only where nothing is hidden"
         )

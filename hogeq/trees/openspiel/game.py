@@ -8,6 +8,7 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.memory import Memory
 from hogeq.rules.parts import HOG_WILD_SIDES
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
@@ -324,7 +325,7 @@ class HogObserver:
             if game.memory and kind.perfect_recall:
                 shapes |= {"begins": (2,), "turns": (_most_turns(game.rules), 2 + rolls + 2)}
             elif game.memory:
-                shapes |= {"mover": (2,), "dice": (rolls,), "memory": (4,)}
+                shapes |= {"mover": (2,), "dice": (rolls,), "memory": (len(Memory()),)}
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         self.tensor = np.zeros(sum(sizes), np.float32)
         cuts = np.split(self.tensor, np.cumsum(sizes)[:-1])
