@@ -56,6 +56,7 @@ def analyze(
     opponent: int,
     strategy: ArrayLike | None = None,
     memory: Memory | None = None,
+    past: ArrayLike | None = None,
 ) -> Analysis:
     """Exact win probability of every roll at a position.
 
@@ -68,8 +69,10 @@ def analyze(
         A matrix (G, G) or a policy (G, G, K) that both players play from the next turn on; by
         default they play optimally and remember everything.
     memory : Memory, optional
-        The hidden memory at the position. By default that of the start in optimal play, and the
-        average over the belief where a strategy is played.
+        The hidden memory at the position. By default the average over the belief, and that of the
+        start where neither `strategy` nor `past` is given.
+    past : array_like, optional
+        What both players have played so far, which makes the belief; by default `strategy`.
 
     Returns
     -------
@@ -93,7 +96,11 @@ def analyze(
     """
     check_position(game, score, opponent)
     source: MemorySource = (
-        "given" if memory is not None else "start" if strategy is None else "belief"
+        "given"
+        if memory is not None
+        else "start"
+        if strategy is None and (past is None or not game.has_memory)
+        else "belief"
     )
     if source == "start":
         memory = Memory()
@@ -107,7 +114,7 @@ def analyze(
     if memory is not None:
         values = by_memory[game.memories.index(memory)]
     elif game.has_memory:
-        weights = belief(game, policy, None, score, opponent)
+        weights = belief(game, policy if past is None else past, None, score, opponent)
         if weights is None:
             raise UnreachedError(f"play never comes to {score} points against {opponent}")
         values = weights @ by_memory

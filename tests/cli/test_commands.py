@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hogeq.baselines.registry import names
+from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import belief, hidden_action_values
+from hogeq.evaluation.hidden import belief, hidden_action_values, reach
+from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
 from hogeq.rules import EDITIONS
@@ -149,14 +150,38 @@ def test_analyze_lists_every_roll_best_first(folder: Path) -> None:
     assert lines[3].split() == best.split()
 
 
-def test_analyze_without_memory_given_says_what_it_takes(folder: Path) -> None:
-    arguments = ["analyze", "--rules", "small.yaml", "--score", "5", "--opponent", "7"]
+def test_analyze_without_memory_given_says_what_it_takes(folder: Path, game: Game) -> None:
+    usual = builtin("ignore_memory", game)
+    own, other = np.argwhere(reach(game, usual).sum(axis=2) > 0.0)[-1].tolist()
+    arguments = ["analyze", "--rules", "small.yaml"]
+    arguments += ["--score", str(own), "--opponent", str(other)]
     found = ask(*arguments)
-    assert found["memory"] == {"source": "start", "own_last": 0, "opponent_last": 0}
-    assert "memory not given, taken as before the first turn" in ok(*arguments)
+    assert found["memory"] == {"source": "belief", "past": "ignore_memory"}
+    assert "memory not given, averaged over how ignore_memory gets here" in ok(*arguments)
+    shares = belief(game, usual, None, own, other)
+    assert shares is not None
+    want = shares @ solve(game).roll_values(own, other)
+    assert {roll["dice"]: roll["win_probability"] for roll in found["rolls"]} == pytest.approx(
+        dict(enumerate(want)), abs=1e-12
+    )
     given = ask(*arguments, "--own-last", "0")
     assert given["memory"]["source"] == "given"
-    assert given["rolls"] == found["rolls"]
+    assert given["rolls"] != found["rolls"]
+
+
+def test_analyze_where_the_usual_play_never_comes(folder: Path, game: Game) -> None:
+    came = [
+        reach(game, past).sum(axis=2) > 0.0
+        for past in (builtin("ignore_memory", game), np.full((20, 20, 4), 0.25))
+    ]
+    own, other = np.argwhere(came[1] & ~came[0])[0]
+    position = ["--rules", "small.yaml", "--score", str(own), "--opponent", str(other)]
+    assert ask("analyze", *position)["memory"] == {"source": "belief", "past": "random"}
+    assert "averaged over how play at random gets here" in ok("analyze", *position)
+    own, other = np.argwhere(~came[1])[0]
+    position = ["--rules", "small.yaml", "--score", str(own), "--opponent", str(other)]
+    assert "no play comes there; allowed: other scores" in refused("analyze", *position)
+    assert ask("analyze", *position, "--own-last", "2")["memory"]["source"] == "given"
 
 
 def test_analyze_with_memory(folder: Path) -> None:

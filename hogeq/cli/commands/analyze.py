@@ -19,12 +19,16 @@ from hogeq.cli.shell import (
     table,
 )
 from hogeq.rules import Rules
-from hogeq.rules.memory import memory_fields, memory_line
+from hogeq.rules.memory import Memory, memory_fields, memory_line
 from hogeq.support.numbers import DIGITS, percent, points
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hogeq.evaluation.analysis import Analysis
     from hogeq.model.game import Game
+
+PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
 
 def register(app: typer.Typer) -> None:
@@ -64,21 +68,20 @@ def analyze_(
 ) -> None:
     """Every roll at a position, its win probability, best first.
 
-    Where the rules have a memory, say what it is; otherwise it is averaged over what S makes of it
-    or, without S, taken to be as before the first turn.
+    Where the rules have a memory, say what it is; otherwise it is averaged over how play with S
+    gets there or, without S, play with ignore_memory: what a player who forgot it can know.
     """
     game = load_game(rules)
     position(game, score, opponent)
     memory = MemoryOptions(own_last, opponent_last, turn, extra, remembered).memory(game.rules)
     played = None if strategy is None else load_strategy(strategy, game, trust)
-    from hogeq.evaluation.analysis import UnreachedError, analyze
-
-    with refusing():
-        try:
-            found = analyze(game, score, opponent, played, memory)
-        except UnreachedError as error:
-            raise BadInputError(f"strategy {strategy}: {error}") from error
+    if game.has_memory and played is None and memory is None:
+        found, past = _remembering(game, score, opponent)
+    else:
+        found, past = _found(game, score, opponent, played, memory, strategy), None
     told: dict[str, Any] = {"source": found.source}
+    if past is not None:
+        told["past"] = past
     if found.memory is not None:
         told |= memory_fields(game.rules, found.memory)
     data = {
@@ -97,12 +100,49 @@ def analyze_(
     emit(data, _text(game, data, found, digits), as_json)
 
 
+def _found(
+    game: "Game",
+    score: int,
+    opponent: int,
+    played: "NDArray[Any] | None",
+    memory: "Memory | None",
+    name: str | None,
+) -> "Analysis":
+    from hogeq.evaluation.analysis import UnreachedError, analyze
+
+    with refusing():
+        try:
+            return analyze(game, score, opponent, played, memory)
+        except UnreachedError as error:
+            raise BadInputError(f"strategy {name}: {error}") from error
+
+
+def _remembering(game: "Game", score: int, opponent: int) -> tuple["Analysis", str]:
+    """Analyse optimal play where nothing is said of the memory, and name what made the belief."""
+    import numpy as np
+
+    from hogeq.baselines.registry import builtin
+    from hogeq.evaluation.analysis import UnreachedError, analyze
+
+    random = np.full((game.goal, game.goal, game.num_actions), 1.0 / game.num_actions)
+    for name, past in ((PAST, builtin(PAST, game)), ("random", random)):
+        try:
+            return analyze(game, score, opponent, past=past), name
+        except UnreachedError:
+            continue
+    raise BadInputError(
+        f"--score {score} --opponent {opponent}: no play comes there; allowed: other scores, "
+        "or what the memory is"
+    )
+
+
 def _text(game: "Game", data: dict[str, Any], found: "Analysis", digits: int) -> str:
     rules, play = game.rules, data["play"]
     then = "optimal play" if play == "optimal" else f"both play {play}"
     lines = [f"{rules.name}, {data['score']} points against {data['opponent']}, then {then}"]
     if game.has_memory:
-        lines.append(_memory_text(rules, play, found))
+        past = data["memory"].get("past", play)
+        lines.append(_memory_text(rules, "play at random" if past == "random" else past, found))
         if play == "optimal":
             lines.append("optimal play remembers everything")
     header: tuple[str, ...] = ("dice", "win probability", "behind the best")
@@ -120,10 +160,7 @@ def _text(game: "Game", data: dict[str, Any], found: "Analysis", digits: int) ->
     return "\n".join([*lines, "", table(rows, header, left=0)])
 
 
-def _memory_text(rules: Rules, play: str, found: "Analysis") -> str:
+def _memory_text(rules: Rules, past: str, found: "Analysis") -> str:
     if found.memory is None:
-        return f"memory not given, averaged over how {play} gets here"
-    line = memory_line(rules, found.memory)
-    if found.source == "given":
-        return f"memory given, {line}"
-    return f"memory not given, taken as before the first turn, {line}"
+        return f"memory not given, averaged over how {past} gets here"
+    return f"memory given, {memory_line(rules, found.memory)}"
