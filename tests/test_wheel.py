@@ -1,0 +1,102 @@
+"""The wheel holds all that hogeq needs, and works where no checkout is."""
+
+import email
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("hogeq", "pyproject.toml", "README.md", "LICENSE")
+BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("setuptools", minversion="77")
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, source / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-c", BUILD, str(built)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)  # noqa: S603 - our own
+    (found,) = built.iterdir()
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel alone, apart from the checkout."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    command = [*pip, "--no-compile", "--target", str(folder), str(wheel)]
+    subprocess.run(command, check=True)  # noqa: S603 - our own
+    return folder
+
+
+def hogeq(installed: Path, cwd: Path, *arguments: str) -> str:
+    """Run hogeq as installed, in a folder that holds nothing of the project."""
+    given = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-P", "-m", "hogeq", *arguments],
+        cwd=cwd,
+        env=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
+    shipped = set(zipfile.ZipFile(wheel).namelist())
+    files = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "hogeq").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {"hogeq/py.typed", "hogeq/__init__.pyi", "hogeq/report/page.html"} <= files
+    assert "hogeq/baselines/champions/su20/policy.npz" in files
+    assert files <= shipped, files - shipped
+    assert {name for name in shipped - files if ".dist-info/" not in name} == set()
+
+
+def test_its_metadata_say_what_it_is(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    said = email.message_from_bytes(archive.read(name))
+    assert (said["Name"], said["License-Expression"]) == ("hogeq", "MIT")
+    assert said["Requires-Python"] == ">=3.11"
+    assert said["Description-Content-Type"] == "text/markdown"
+    assert "dice" in said["Summary"]
+    assert "imperfect recall" in said["Keywords"]
+    assert {"openspiel", "report", "cluster", "gambit"} <= set(said.get_all("Provides-Extra", []))
+    assert "Typing :: Typed" in said.get_all("Classifier", [])
+    assert str(said.get_payload()).startswith("# hogeq")
+
+
+def test_it_works_where_no_checkout_is(installed: Path, tmp_path: Path) -> None:
+    where = "import hogeq, sys; sys.stdout.write(hogeq.__file__)"
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-P", "-c", where],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == str(installed / "hogeq" / "__init__.py")
+    assert "champion:policy" in hogeq(installed, tmp_path, "strategies")
+    told = hogeq(installed, tmp_path, "compare", "champion", "always_roll:6")
+    assert told.startswith("champion against always_roll:6, su20\n\nwin rate ")
+    hogeq(installed, tmp_path, "export", "champion", "--player-name", "Me")
+    assert "PLAYER_NAME = 'Me'" in (tmp_path / "final_strategy.py").read_text(encoding="utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {"final_strategy.py"}
