@@ -314,6 +314,29 @@ def rules_of_any_parts(draw: st.DrawFn) -> Rules:
     return rules
 
 
+@pytest.mark.parametrize("feral", ["points", "dice"])
+@pytest.mark.parametrize("max_dice", [1, 3])
+def test_a_bonus_on_no_dice_that_look_at_the_own_score(feral: str, max_dice: int) -> None:
+    """A bonus does not act as a score so much higher where the score itself says the points."""
+    rules = Rules(
+        goal=12, max_dice=max_dice, zero_dice="boar_brawl", feral_hogs=feral, landing="sus_fuss"
+    )
+    game, play = compile_game(rules), Play(rules)
+    random = np.random.default_rng(12)
+    a, b = (random_policy(random, game.shape, kind) for kind in ("mixed", "pure"))
+    assert win_rate(game, a, b) == pytest.approx(Match(play, a, b).win_rate(), abs=EXACT)
+    remembers = Match(play, None, b).win_rate()[0]
+    assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
+    both = [random_policy(random, game.shape, "pure").argmax(axis=2) for _ in range(2)]
+    rolls = [one_hot(matrix, game.num_actions) for matrix in both]
+    expected = Match(play, *rolls).win_rate()
+    assert win_rate(game, *both) == pytest.approx(expected, abs=EXACT)
+    values, infoset_reach = counterfactual(play, a, b, own_reach=True)
+    found = counterfactual_values(game.workspace(2), np.stack([a, b]), "reach")
+    np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(found.values, values, rtol=EXACT, atol=EXACT)
+
+
 @given(rules_of_any_parts(), st.sampled_from(["mixed", "sparse", "pure"]), st.integers(0, 99))
 @settings(max_examples=60)
 def test_any_combination_of_parts(rules: Rules, kind: str, seed: int) -> None:
