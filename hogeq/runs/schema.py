@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from hogeq.support.parameters import Seed, parameters
+from hogeq.support.parameters import Count, Seed, parameters
 
 NAME_ALLOWED: Final = (
     "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit and "
@@ -19,8 +19,6 @@ Name: TypeAlias = Annotated[
     ),
 ]
 """A name that can be a folder's."""
-
-Iterations: TypeAlias = Annotated[int, Field(ge=1, le=10**9)]
 
 
 @parameters
@@ -43,7 +41,7 @@ class SolverKeys:
     """What the section of the solver holds besides the solver's own parameters."""
 
     name: str
-    iterations: Iterations
+    iterations: Count
     seed: Seed = 0
 
 
@@ -51,6 +49,6 @@ class SolverKeys:
 class MeasureKeys:
     """The section of the measurements."""
 
-    every: Literal["log"] | Iterations = "log"
+    every: Literal["log"] | Count = "log"
     attack: dict[str, Any] = Field(default_factory=dict)
     final_attack: dict[str, Any] | None = None

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from operator import call
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.game import Game
@@ -85,7 +86,7 @@ class CFRBR(Solver[CFRBRState]):
     Attributes
     ----------
     responders : int
-        Responders in the population.
+        Responders in the population, 1 to 100,000.
     newcomers : int
         Number of responders replaced in every iteration, the weakest.
     responder_steps : int
@@ -109,7 +110,7 @@ class CFRBR(Solver[CFRBRState]):
         Seed of the responders' starts.
     """
 
-    responders: Count = 16
+    responders: Annotated[Count, Field(le=10**5)] = 16  # a matrix each
     newcomers: Count = 1
     responder_steps: Count = 20
     responder_sweeps: Count = 1

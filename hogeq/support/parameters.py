@@ -18,8 +18,11 @@ from hogeq.support.messages import missing, refusal, unknown_key
 
 Kind = TypeVar("Kind")
 
-Count: TypeAlias = Annotated[int, Field(ge=1)]
-Natural: TypeAlias = Annotated[int, Field(ge=0)]
+MOST: Final = 10**9
+"""The most that any count may be: more would only fail later, in an array or a range."""
+
+Count: TypeAlias = Annotated[int, Field(ge=1, le=MOST)]
+Natural: TypeAlias = Annotated[int, Field(ge=0, le=MOST)]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 PositiveShare: TypeAlias = Annotated[float, Field(gt=0, le=1)]
 Positive: TypeAlias = Annotated[float, Field(gt=0)]
