@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.components import MOST_UNKNOWNS
@@ -21,6 +23,16 @@ def test_a_game_with_memory_that_could_go_on_for_ever_is_refused(
     ) as refusal:
         compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", feral_hogs="dice"))
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "command", ["compare optimal optimal --rules sp22", "tablebase --rules sp22 --against optimal"]
+)
+def test_commands_refuse_it_in_one_line(command: str) -> None:
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 2
+    assert "never end: at 72 to 75" in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(("pig_out", "piggy_back"), [(1, False), (0, True), (0, False)])
