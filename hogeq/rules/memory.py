@@ -82,6 +82,11 @@ def all_memories(rules: Rules) -> tuple[Memory, ...]:
     return tuple(memory._replace(state=state) for state in range(states(rules)) for memory in every)
 
 
+def memory_numbers(rules: Rules, memory: Memory) -> tuple[int, ...]:
+    """Give a memory as numbers: turn, extra, own, opponent, and the state where there is one."""
+    return tuple(memory) if rules.memory != "none" else tuple(memory)[:-1]
+
+
 def states(rules: Rules) -> int:
     """How many values `Memory.state` can take."""
     return len(_part(rules).values) if rules.memory != "none" else 1

@@ -10,7 +10,7 @@ from hogeq.support.messages import refusal, shown
 
 Registered = TypeVar("Registered", bound=type[Any])
 
-NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}"
+NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,59}"
 
 
 class Entry(NamedTuple):
@@ -41,7 +41,7 @@ def enter(registry: MutableMapping[str, Any], what: str, name: str, value: objec
         The name is taken, or cannot be one.
     """
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
-        raise ValueError(refusal(what, name, "a name of 1 to 60 letters, digits and . _ : + -"))
+        raise ValueError(refusal(what, name, "a name of 1 to 60 letters, digits and . _ : -"))
     if name in registry:
         holder = getattr(registry[name], "__name__", None)
         raise ValueError(f"{what} {name}: name is taken{f' by {holder}' if holder else ''}")

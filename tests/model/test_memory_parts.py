@@ -306,3 +306,25 @@ def test_what_is_told_of_a_memory() -> None:
     small: dict[str, Any] = {"goal": 6, "max_dice": 1, "sides": 3}
     plain, echo = (hogeq.audit(hogeq.Rules(**small, memory=name)) for name in ("none", "Echo"))
     assert echo.histories < plain.histories  # with more points, games are shorter
+
+
+def test_openspiel_plays_a_part_with_a_memory() -> None:
+    pytest.importorskip("pyspiel")
+    from hogeq.trees.openspiel.game import game_of as in_openspiel
+
+    rules = {"zero_dice": "twice_digit_gap_plus_one", "goal": 7, "max_dice": 1, "sides": 3}
+    game, naive = game_of(Echo, rules)
+    ones = np.ones((7, 7), np.int8)
+
+    def wins(state: Any) -> float:
+        if state.is_terminal():
+            return float(state.returns()[0] > 0)
+        if state.is_chance_node():
+            return sum(p * wins(state.child(roll)) for roll, p in state.chance_outcomes())
+        return wins(state.child(1))
+
+    root = in_openspiel(game.rules, memory=True).new_initial_state()
+    assert wins(root) == pytest.approx(0.5)  # both seats play the same
+    first = root.child(0)
+    assert first.observation_string(0).endswith("memory (0, 0, 0, 0, 0)")
+    assert wins(first) == pytest.approx(naive.wins(ones, ones), abs=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory
+from hogeq.rules.memory import Memory, memory_numbers
 from hogeq.rules.parts import HOG_WILD_SIDES
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
@@ -121,7 +121,7 @@ def rules_of(parameters: Mapping[str, Any]) -> Rules:
 
 
 def _written(value: object) -> str:
-    return str(value).lower()
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def _read(name: str, text: str) -> object:
@@ -325,7 +325,8 @@ class HogObserver:
             if game.memory and kind.perfect_recall:
                 shapes |= {"begins": (2,), "turns": (_most_turns(game.rules), 2 + rolls + 2)}
             elif game.memory:
-                shapes |= {"mover": (2,), "dice": (rolls,), "memory": (len(Memory()),)}
+                numbers = len(memory_numbers(game.rules, Memory()))
+                shapes |= {"mover": (2,), "dice": (rolls,), "memory": (numbers,)}
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
         self.tensor = np.zeros(sum(sizes), np.float32)
         cuts = np.split(self.tensor, np.cumsum(sizes)[:-1])
@@ -352,7 +353,7 @@ class HogObserver:
                     row[-2:] = turn.points, 1.0
         if "mover" in parts and position.mover != START:
             parts["mover"][position.mover] = 1.0
-            parts["memory"][:] = position.memory
+            parts["memory"][:] = memory_numbers(play.tree.rules, position.memory)
             if position.dice is not None:
                 parts["dice"][position.dice] = 1.0
 
@@ -366,8 +367,9 @@ class HogObserver:
             return f"{text}, {state}"
         if "mover" in parts:
             position = play.position
+            remembered = memory_numbers(play.tree.rules, position.memory)
             rolling = "" if position.dice is None else f" rolls {position.dice}"
-            return f"{text}, player {position.mover}{rolling}, memory {tuple(position.memory)}"
+            return f"{text}, player {position.mover}{rolling}, memory {remembered}"
         return text
 
 
