@@ -1,0 +1,66 @@
+"""How long commands take when nothing is compiled yet, and when everything is: medians.
+
+python benchmarks/bench_first_use.py [TIMES]
+
+Searches are kept short, so that what is left is what a user waits for before they begin.
+"""
+
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from os import environ
+from pathlib import Path
+from time import perf_counter
+
+from timing import Timing, report
+
+SHORT = ("--starts", "1", "--anneal-steps", "2", "--kicks", "0", "--jobs", "1")
+BOTH = ("always_roll:6", "always_roll:4")
+COMMANDS = {
+    "compare, su20": ("compare", *BOTH),
+    "compare, fa22": ("compare", *BOTH, "--rules", "fa22"),
+    "compare, su21": ("compare", *BOTH, "--rules", "su21"),
+    "compare with ignore_memory, su20": ("compare", "ignore_memory", "always_roll:6"),
+    "tablebase, su20": ("tablebase",),
+    "tablebase, fa22": ("tablebase", "--rules", "fa22"),
+    "attack, su20": ("attack", "always_roll:6", *SHORT),
+    "attack, fa22": ("attack", "always_roll:6", "--rules", "fa22", *SHORT),
+    "analyze, su20": ("analyze", "--score", "3", "--opponent", "4"),
+    "beliefs, su20": ("beliefs", "always_roll:6", "--score", "30", "--opponent", "40"),
+    "play, su20": ("play", "--first", "you"),
+    "tournament, su20": ("tournament", *BOTH, "--jobs", "1"),
+}
+
+
+def run(command: tuple[str, ...], cache: Path) -> tuple[float, float]:
+    """Seconds of one command, on the clock and of processor time."""
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+    subprocess.run(  # noqa: S603 - our own commands
+        [sys.executable, "-m", "hogeq", *command],
+        capture_output=True,
+        check=True,
+        env={**environ, "NUMBA_CACHE_DIR": str(cache)},
+        stdin=subprocess.DEVNULL,
+    )
+    seconds, after = perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def timings(times: int) -> Iterator[Timing]:
+    """Time every command twice in a folder of its own."""
+    for name, command in COMMANDS.items():
+        taken = []
+        for _ in range(times):
+            with tempfile.TemporaryDirectory() as folder:
+                taken.append([run(command, Path(folder)) for _ in range(2)])
+        for use, what in enumerate(("first use", "second use")):
+            for place, clock in enumerate(("wall", "processor")):
+                median = statistics.median(one[use][place] for one in taken)
+                yield Timing(name, what, median, clock)
+
+
+if __name__ == "__main__":
+    report("first_use", list(timings(int(sys.argv[1]) if len(sys.argv) > 1 else 3)))
