@@ -144,7 +144,7 @@ class ProximalBundle(Solver[BundleState]):
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    pool_size: Annotated[int, Field(ge=10)] = 300
+    pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
     responses: Count = 2
     ascents: Natural = 2
     responder_steps: Count = 12
