@@ -28,7 +28,8 @@ function curveTraces(data, axis) {
       // A logarithmic axis has no place for what is not above 0.
       y: run.metrics[column].map((rate) => (rate > 0.5 ? rate - 0.5 : null)),
       customdata: run.metrics[column],
-      hovertemplate: `${label} %{customdata:.6f}, exploitability %{y:.6f}<extra>${escapeHtml(
+      text: run.metrics[column].map((rate) => (known(rate) ? points(rate - 0.5) : MISSING)),
+      hovertemplate: `${label} %{customdata:.2%}, exploitability %{text}<extra>${escapeHtml(
         several ? run.name : "",
       )}</extra>`,
       line: { color: colourOf(data, several ? index : kind), dash, width: 2 },

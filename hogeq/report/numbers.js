@@ -6,8 +6,8 @@ function known(value) {
   return value !== null && value !== undefined && !Number.isNaN(value);
 }
 
-// With all its digits, in tables.
-function fixed(value, digits = 6) {
+// What is no probability: seconds, numbers of dice.
+function fixed(value, digits) {
   return known(value) ? value.toFixed(digits) : MISSING;
 }
 
@@ -23,6 +23,7 @@ function percent(value, digits = 2) {
 
 // A gain of probability, in points: hundredths of it.
 function points(value, digits = 2) {
+  if (!known(value)) return MISSING;
   const unit = 10 ** -digits;
   const size = 100 * Math.abs(value);
   if (Math.abs(value) > 1e-12 && size < unit / 2) return `<${unit.toFixed(digits)} points`;

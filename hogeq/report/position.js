@@ -36,10 +36,10 @@ class Position {
     const theirs = other.row(cell);
     const rows = Array.from(strategy.row(cell), (share, dice) => [
       dice,
-      fixed(values[dice]),
-      fixed(best - values[dice]),
-      fixed(share),
-      fixed(theirs[dice]),
+      percent(values[dice]),
+      points(values[dice] - best),
+      percent(share),
+      percent(theirs[dice]),
     ]);
     const classes = Array.from(values, (value) => (value === best ? "best" : ""));
     fillTable("rolls", ["dice", "wins", "behind", "played", "other plays"], rows, classes);

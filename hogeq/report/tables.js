@@ -61,8 +61,8 @@ function fillFigures(data) {
       .filter(([, found]) => found)
       .map(([what, found]) => [
         `${run.name}: ${what}`,
-        fixed(found.attack),
-        fixed(found.bound),
+        percent(found.attack),
+        percent(found.bound),
         run.solver,
         run.iterations,
         effortText(run.effort),
@@ -81,9 +81,9 @@ function fillMetrics(data) {
       name,
       iteration,
       fixed(metrics.seconds[i], 2),
-      fixed(metrics.attack[i]),
-      fixed(metrics.bound[i]),
-      fixed(metrics.purified_attack[i]),
+      percent(metrics.attack[i]),
+      percent(metrics.bound[i]),
+      percent(metrics.purified_attack[i]),
     ]),
   );
   const header = ["run", "iteration", "seconds", "attack", "bound", "attack on the matrix"];
@@ -105,7 +105,7 @@ function fillTournament(data) {
       entry === other
         ? "–"
         : {
-            text: fixed(rates[entry][other]),
+            text: percent(rates[entry][other]),
             className: rates[entry][other] > win ? "won" : "",
           },
     ),

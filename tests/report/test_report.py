@@ -329,7 +329,7 @@ def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, gam
         expected = [
             [
                 str(dice),
-                *(f"{of[dice]:.6f}" for of in (values, policy[own, other], rival[own, other])),
+                *(percent(of[dice]) for of in (values, policy[own, other], rival[own, other])),
             ]
             for dice in range(game.num_actions)
         ]
@@ -342,6 +342,7 @@ def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, gam
 def test_a_position_out_of_reach_says_so(opened: Opened, folder: Path, game: Game) -> None:
     gone = np.argwhere(reach(game, table_of(folder)).sum(axis=2) == 0.0)
     opened.choose(*map(int, gone[0]))
+    assert {tuple(row[1:3]) for row in opened.rows("#rolls")} == {("\N{EN DASH}", "\N{EN DASH}")}
     assert "Play never comes here" in opened.text("#summary")
     assert "there is no belief" in opened.text("#belief-note")
     assert not opened.page.is_visible("#belief")
@@ -507,7 +508,7 @@ def test_tables_and_curves_show_the_runs_figures(
 ) -> None:
     manifest = json.loads((folder / "first" / MANIFEST).read_text())
     attack = manifest["figures"]["average_policy"]["attack"]
-    assert opened.rows("#figures")[0][:2] == ["first: average policy", f"{attack:.6f}"]
+    assert opened.rows("#figures")[0][:2] == ["first: average policy", percent(attack)]
     metrics = read_metrics(folder / "first" / METRICS)
     curves = opened.page.evaluate("document.getElementById('curves').data")
     assert len(curves) == 6
@@ -521,7 +522,7 @@ def test_tables_and_curves_show_the_runs_figures(
     assert {"first: matrix", "second: matrix", "always_roll:2", "ignore_memory"} < set(names)
     row, column = names.index("always_roll:2"), names.index("first: average policy")
     rate = win_rate(game, always_roll(game, 2), table_of(folder)).win_rate
-    assert table[row][3 + column] == f"{rate:.6f}"
+    assert table[row][3 + column] == percent(rate)
     regions = np.array(data_of(written)["strategies"][0]["explored"]["counter"]["regions"])
     gained = opened.rows("#regions")[0][2]
     assert gained.endswith(" points")
