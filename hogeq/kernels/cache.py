@@ -262,9 +262,10 @@ class KernelCache(_Cache):
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel."""
-        # The annotated source is of no use, and takes long to write.
-        reduced = compiled._replace(type_annotation="")._reduce()  # noqa: SLF001
-        _write(self._file(signature, compiled.codegen), reduced)
+        with compiling():
+            # The annotated source is of no use, and takes long to write.
+            reduced = compiled._replace(type_annotation="")._reduce()  # noqa: SLF001
+            _write(self._file(signature, compiled.codegen), reduced)
 
     def enable(self) -> None:
         """Do nothing: it always is."""
