@@ -4,6 +4,7 @@ import doctest
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -14,22 +15,27 @@ from pkgutil import walk_packages
 from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import hogeq
 from hogeq.cli import app
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
+from hogeq.support.numbers import percent
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 HOW_TO = sorted((DOCS / "how-to").glob("*.md"))
 PAGES = (
-    ROOT / "README.md",
+    README,
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     *sorted(DOCS.glob("*.md")),
+    *sorted((DOCS / "games").glob("*.md")),
     *HOW_TO,
 )
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -137,10 +143,10 @@ def steps(page: Path) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [README, *HOW_TO], ids=lambda page: page.stem)
 def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     for what, text in steps(page):
-        command = what.split()
+        command = shlex.split(what)
         if len(command) == 1:
             (tmp_path / what).write_text(text, encoding="utf-8")
             continue
@@ -213,9 +219,11 @@ def test_editions_are_described_as_they_are() -> None:
 
 def test_editions_have_one_value_everywhere() -> None:
     table = re.findall(
-        r"^\| (\w+) \| [^|]* \| ([0-9.]+) \| (\d+) \|", PAGES[0].read_text(), re.MULTILINE
+        r"^\| (\w+) \| [^|]* \| ([0-9.]+) \| (\d+) \|",
+        (ROOT / "results" / "editions.md").read_text("utf-8"),
+        re.MULTILINE,
     )
-    sections = (DOCS / "editions.md").read_text("utf-8").split("\n## ")[1:]
+    sections = (DOCS / "editions.md").read_text("utf-8").split("\n## ")[2:]
     for section, (name, value, roll) in zip(sections, table, strict=True):
         assert section.startswith(f"{name}: ")
         assert f"Value {value}, first roll {roll}." in " ".join(section.split())
@@ -364,17 +372,28 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
         assert not [address for address in loaded if "//" in address], file.name
 
 
-def test_readme_quotes_the_tables_of_the_experiments() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    measured = (ROOT / "results" / "convergence_su20.md").read_text("utf-8").splitlines()[2:]
-    assert len(measured) == 13
-    for line in measured:
-        _, best_after, best, iterations, seconds, last, _ = line.strip("| ").split(" | ")
-        quoted = f"| {float(best):.4f} | {best_after} | {float(last):.4f} | {iterations} |"
-        assert f"{quoted} {float(seconds):.0f} |" in readme
+def test_the_champions_figures_are_those_of_their_manifests() -> None:
+    readme = README.read_text("utf-8")
+    table = (DOCS / "results.md").read_text("utf-8")
     for manifest in (ROOT / "results" / "champions").glob("*/manifest.json"):
-        for figures in json.loads(manifest.read_text("utf-8"))["figures"].values():
-            assert f"| {figures['attack']:.6f} | {figures['bound']:.6f} |" in readme
+        for kind, figures in json.loads(manifest.read_text("utf-8"))["figures"].items():
+            attack, bound = figures["attack"], figures["bound"]
+            assert f"| {attack:.6f} | {bound:.6f} |" in table
+            name = rf"{manifest.parent.name}, {kind.removeprefix('average_')}"
+            row = rf"^\| {name}.* \| {percent(attack)} \| {percent(bound)} \|$"
+            assert re.search(row, readme, re.MULTILINE), row
+
+
+def test_readme_is_short_and_names_commands_that_there_are() -> None:
+    readme = README.read_text("utf-8")
+    assert len(readme.splitlines()) <= 120
+    named = set(re.findall(r"(?:`|\$ )hogeq ([a-z-]+)", readme))
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    assert named <= group.commands.keys()
+    assert len(named) > 15
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(re.findall(r"^make (\w+)", readme, re.MULTILINE)) <= set(targets)
 
 
 def test_without_memory_solvers_come_as_close_to_the_tablebase_as_is_said() -> None:

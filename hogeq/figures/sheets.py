@@ -66,4 +66,4 @@ def matrices(tables: Mapping[str, ArrayLike], path: str | Path, rolls: int = 11)
         bar.set_ticks(range(rolls))
         bar.ax.tick_params(which="both", length=0)
 
-    write_figure(path, _PANEL * rows + 0.25, draw, width=_PANEL * columns + 0.9, dpi=150)
+    write_figure(path, _PANEL * rows + 0.6, draw, width=_PANEL * columns + 0.9, dpi=150)
