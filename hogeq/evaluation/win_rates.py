@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.model.endless import endless_position
+from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
@@ -61,7 +61,7 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
 
     Raises
     ------
-    ValueError
+    EndlessError
         If a game between the two may never end.
     """
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
@@ -72,7 +72,7 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
     work = shared_workspace(game, 2)
     found = endless_position(work, policies)
     if found is not None:
-        raise ValueError(
+        raise EndlessError(
             f"win rate: a game between the two may never end: at {found[0]} to {found[1]} and "
             "from there on both leave the scores as they are; allowed: strategies whose games end"
         )

@@ -6,6 +6,10 @@ from hogeq.model.workspace import Workspace
 from hogeq.support.aliases import Floats
 
 
+class EndlessError(ValueError):
+    """Two strategies between which a game may never end."""
+
+
 def endless_position(work: Workspace, policies: Floats) -> tuple[int, int] | None:
     """Find where a game between two policies can come to and then never ends.
 

@@ -6,6 +6,7 @@ import typer
 
 from hogeq.cli.inputs import load_game, load_strategy
 from hogeq.cli.shell import (
+    BadInputError,
     DigitsOption,
     JsonOption,
     RulesOption,
@@ -47,9 +48,12 @@ def compare(
     else:
         one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
         from hogeq.evaluation.win_rates import win_rate
+        from hogeq.model.endless import EndlessError
 
-        with refusing():  # strategies whose game may never end
+        try:
             found = win_rate(game, one, two)
+        except EndlessError as error:
+            raise BadInputError(str(error)) from error
     data = {"rules": game.rules.name, "a": a, "b": b, **found._asdict()}
     rows = [
         ("win rate", percent(found.win_rate, digits)),

@@ -43,6 +43,7 @@ def tablebase(
     target = None if against is None else load_strategy(against, game, trust)
     from hogeq.evaluation.longest_game import longest_game
     from hogeq.evaluation.tablebase import solve
+    from hogeq.model.endless import EndlessError
 
     if out is not None and game.has_memory:
         raise BadInputError(
@@ -51,8 +52,10 @@ def tablebase(
         )
     with refusing():
         solved = solve(game)
-    with refusing():  # strategies whose game may never end
+    try:
         found = None if target is None else solved.against(target)
+    except EndlessError as error:
+        raise BadInputError(str(error)) from error
     data: dict[str, Any] = {
         "rules": game.rules.name,
         "memory_size": game.memory_size,
