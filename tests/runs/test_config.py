@@ -1,9 +1,6 @@
 """Configs: what is accepted, what is refused, and in which words."""
 
 import dataclasses
-import os
-import socket
-import time
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,12 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.runs.config import Config, config_from, load_config, load_rules, recorded_config
+from hogeq.runs.config import Config, config_from, load_config, recorded_config
 from hogeq.runs.errors import ConfigError
 from hogeq.runs.jobs import without_jobs
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.sweep_file import load_sweep
-from hogeq.runs.yaml import MAX_BYTES, parse_yaml
+from hogeq.runs.yaml import MAX_BYTES
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFR, CFRPlus, RegretMinimiser
 from hogeq.support.parameters import MAX_SEED, Positive, parameters
@@ -446,88 +442,6 @@ def test_an_edition_with_many_changes_has_a_name_that_figures_hold() -> None:
     assert rules_from(many).name == "su20 with 12 changes"
 
 
-# --- what would take long ------------------------------------------------------------------------
-
-BOMB = "".join(
-    ["a0: &a0 [x, x, x, x, x, x, x, x, x]\n"]
-    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)]
-)
-HUGE_YAML = {
-    "bomb": (BOMB, "more than 50000 values, counting what aliases repeat"),
-    "merged bomb": (BOMB.replace("[", "{<<: [").replace("]", "]}"), "more than 50000 values"),
-    "wide": ("[" + "1," * 2**18, "more than 50000 values"),
-    "deep": ("[" * 2**19, "nested too deeply; allowed: 50 levels"),
-    "deep block": ("- " * 2**19, "nested too deeply"),
-    "long number": ("9" * 5000, "a value of 5000 characters; allowed: 1000"),
-    "long text": ("a" * 2**19, "a value of 524288 characters"),
-    "tags": ("".join(f"%TAG !a{n}! b\n" for n in range(50000)) + "--- a", "%TAG is not allowed"),
-    "base 60": ("1:" * 300 + "1.0", "int too large"),
-}
-
-
-@pytest.mark.parametrize("kind", HUGE_YAML)
-def test_a_document_that_would_take_long_is_refused_at_once(kind: str) -> None:
-    text, says = HUGE_YAML[kind]
-    start = time.perf_counter()
-    with pytest.raises(ConfigError, match=says):
-        parse_yaml(text, "here")
-    assert time.perf_counter() - start < 1
-
-
-@pytest.mark.parametrize(
-    "key",
-    ["goal", "swap", "edition", "name", "hog_wild", "extra_turn_sides", "feral_hogs", "zero_dice"],
-)
-def test_a_bomb_under_any_key_of_the_rules(tmp_path: Path, key: str) -> None:
-    start = time.perf_counter()
-    with pytest.raises(ConfigError, match="more than 50000 values"):
-        load_rules(written(tmp_path, f"{BOMB}{key}: *a9"))
-    value: Any = "x"
-    for _ in range(40):  # what Python hands over is not copied out either
-        value = [value] * 9
-    with pytest.raises(ConfigError, match=rf"rules\.?{key}|rules: unknown edition"):
-        config_from(tree(rules={key: value}))
-    assert time.perf_counter() - start < 1
-
-
-def test_aliases_of_little_are_read() -> None:
-    assert parse_yaml("a: &a {b: 1}\nc: {<<: *a, d: *a}", "here") == {
-        "a": {"b": 1},
-        "c": {"b": 1, "d": {"b": 1}},
-    }
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("!!bool foo", "!!int ''", "!!float ''", "!!float x", "!!timestamp x", "2020-01-01"),
-        *("!!binary aGk=", "!!set {a}", "!!omap [a: 1]", "!!pairs [a: 1]", "=", "<<: 1", "a: <<"),
-        *("? {a: 1}\n: 2", "a\0b", "\ud800", '"\\ud800"', "\ufffe", "!!seq {}", "!!int 1e5"),
-    ],
-)
-def test_what_is_no_plain_value(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"^here: .*not plain YAML: ") as caught:
-        parse_yaml(text, "here")
-    assert str(caught.value).isprintable()
-
-
-@pytest.mark.parametrize("kind", ["pipe", "socket", "device", "folder"])
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "rules.yaml"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "socket":
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(path))
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
-    for read in (load_rules, load_config, load_sweep):
-        with pytest.raises(ConfigError, match=r"cannot be read: (is not a f|No such d|Is a d)"):
-            read(path)
-
-
 # --- the fingerprint ---------------------------------------------------------------------------
 
 
@@ -578,28 +492,3 @@ def test_what_an_older_version_recorded_is_read_without_jobs(tmp_path: Path) -> 
     assert recorded_config(file) == config
     with pytest.raises(ConfigError, match=r"solver\.jobs"):
         load_config(file)
-
-
-# --- rules alone -------------------------------------------------------------------------------
-
-
-def test_a_file_of_rule_parts(tmp_path: Path) -> None:
-    path = written(tmp_path, "{edition: su20, goal: 20}")
-    assert load_rules(path) == rules_from({"edition": "su20", "goal": 20})
-    assert load_rules(written(tmp_path, "fa22\n")) == EDITIONS["fa22"]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "got None; allowed: a mapping of rule parts or an edition's name"),
-        ("[su20]", "got \\['su20'\\]; allowed: a mapping"),
-        ("{edition: su20, gaol: 20}", "rules.gaol: unknown key, given 20;.*nearest: goal"),
-        ("{goal: 0}", "rules.goal: got 0"),
-        ("{goal: 20", "line 1, column"),
-    ],
-)
-def test_what_are_no_rules(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words) as caught:
-        load_rules(written(tmp_path, text))
-    assert str(caught.value).isprintable()

@@ -1,0 +1,96 @@
+"""YAML that would take long, or is no plain YAML: refused at once."""
+
+import os
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hogeq.runs.config import config_from, load_config, load_rules
+from hogeq.runs.errors import ConfigError
+from hogeq.runs.sweep_file import load_sweep
+from hogeq.runs.yaml import parse_yaml
+
+CONFIG = {"name": "a", "solver": {"name": "cfr_plus", "iterations": 1}}
+BOMB = "".join(
+    ["a0: &a0 [x, x, x, x, x, x, x, x, x]\n"]
+    + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)]
+)
+HUGE_YAML = {
+    "bomb": (BOMB, "more than 50000 values, counting what aliases repeat"),
+    "merged bomb": (BOMB.replace("[", "{<<: [").replace("]", "]}"), "more than 50000 values"),
+    "wide": ("[" + "1," * 2**18, "more than 50000 values"),
+    "deep": ("[" * 2**19, "nested too deeply; allowed: 50 levels"),
+    "deep block": ("- " * 2**19, "nested too deeply"),
+    "long number": ("9" * 5000, "a value of 5000 characters; allowed: 1000"),
+    "long text": ("a" * 2**19, "a value of 524288 characters"),
+    "tags": ("".join(f"%TAG !a{n}! b\n" for n in range(50000)) + "--- a", "%TAG is not allowed"),
+    "base 60": ("1:" * 300 + "1.0", "int too large"),
+}
+
+
+@pytest.mark.parametrize("kind", HUGE_YAML)
+def test_a_document_that_would_take_long_is_refused_at_once(kind: str) -> None:
+    text, says = HUGE_YAML[kind]
+    start = time.perf_counter()
+    with pytest.raises(ConfigError, match=says):
+        parse_yaml(text, "here")
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["goal", "swap", "edition", "name", "hog_wild", "extra_turn_sides", "feral_hogs", "zero_dice"],
+)
+def test_a_bomb_under_any_key_of_the_rules(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(f"{BOMB}{key}: *a9", encoding="utf-8")
+    start = time.perf_counter()
+    with pytest.raises(ConfigError, match="more than 50000 values"):
+        load_rules(file)
+    value: Any = "x"
+    for _ in range(40):  # what Python hands over is not copied out either
+        value = [value] * 9
+    with pytest.raises(ConfigError, match=rf"rules\.?{key}|rules: unknown edition"):
+        config_from({**CONFIG, "rules": {key: value}})
+    assert time.perf_counter() - start < 1
+
+
+def test_aliases_of_little_are_read() -> None:
+    assert parse_yaml("a: &a {b: 1}\nc: {<<: *a, d: *a}", "here") == {
+        "a": {"b": 1},
+        "c": {"b": 1, "d": {"b": 1}},
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("!!bool foo", "!!int ''", "!!float ''", "!!float x", "!!timestamp x", "2020-01-01"),
+        *("!!binary aGk=", "!!set {a}", "!!omap [a: 1]", "!!pairs [a: 1]", "=", "<<: 1", "a: <<"),
+        *("? {a: 1}\n: 2", "a\0b", "\ud800", '"\\ud800"', "\ufffe", "!!seq {}", "!!int 1e5"),
+    ],
+)
+def test_what_is_no_plain_value(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^here: .*not plain YAML: ") as caught:
+        parse_yaml(text, "here")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device", "folder"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "rules.yaml"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    for read in (load_rules, load_config, load_sweep):
+        with pytest.raises(ConfigError, match=r"cannot be read: (is not a f|No such d|Is a d)"):
+            read(path)
