@@ -77,7 +77,7 @@ def test_accepted(spec: dict[str, Any]) -> None:
         ("swap", "doubled", "none, ones_gap_is_tens, double, reversed_digits"),
         ("swap", "doubled", "nearest: double"),
         ("swap", None, "none, ones_gap_is_tens"),
-        ("zero_dice", ["one_plus_max_digit"], "nearest: one_plus_max_digit"),
+        ("zero_dice", ["one_plus_max_digit"], "whole numbers from 0 to 2000"),
         ("feral_hogs", True, "none, points, dice"),
         ("more_boar", "digitrange", "nearest: digit_range"),
         *[("name", value, "not empty") for value in ("", "  ", 5, None)],
