@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from hogeq.model.game import Game
 
+ENDLESS = "a game that never ends counts as half a win"
+"""What to say of win probabilities where two players can leave the scores as they are for ever."""
+
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
@@ -30,6 +33,11 @@ def load_rules(spec: str) -> Rules:
         from hogeq.runs.config import load_rules as read
 
         return read(path)
+
+
+def title_of(spec: str, rules: Rules) -> str:
+    """Name rules as headings do: by both names, if a semester plays the edition of another."""
+    return f"{spec} (the game of {rules.name})" if spec in ALIASES else rules.name
 
 
 def load_game(spec: str) -> "Game":

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.samples import samples_of
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
+from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import TIE, Role
@@ -137,7 +138,7 @@ def outcomes(
     for name, opponent in opponents:
         try:
             rate = win_rate(game, matrix, opponent)
-        except ValueError:  # both are valid, so this is a pair whose positions recur for ever
+        except EndlessError:
             found.append(Outcome(name, None, None, None))
         else:
             found.append(Outcome(name, *rate))
@@ -161,7 +162,11 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
     Raises
     ------
     ValueError
-        If a strategy is malformed, or the two would never end.
+        If a strategy is malformed.
+
+    Notes
+    -----
+    A game that never ends counts as half a win, as it does for `hogeq.solve`.
 
     Examples
     --------
@@ -174,7 +179,8 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
     >>> found.changes[0].gain >= found.changes[1].gain > 0.0
     True
     """
-    rate = win_rate(game, matrix, against).win_rate
+    policies_of(game, matrix, against)  # refuses what is malformed
+    rate = _rate(game, matrix, against)
     response = _best_response(game, against)
     costs, best, reach = _costs(game, matrix, against, response)
     order = np.argsort(-costs, axis=None, kind="stable")[:LISTED]
@@ -190,13 +196,17 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
         changed[one.score, one.opponent] = one.instead
     return Assessment(
         rate,
-        win_rate(game, response, against).win_rate,
+        _rate(game, response, against),
         costs,
         best,
         tuple(losses),
         tuple(changes),
-        win_rate(game, changed, against).win_rate if changes else rate,
+        _rate(game, changed, against) if changes else rate,
     )
+
+
+def _rate(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> float:
+    return win_rate_of_valid(game, matrix, against, endless_is_draw=True).win_rate
 
 
 def _best_response(game: Game, against: NDArray[np.generic]) -> Matrix:
@@ -237,7 +247,7 @@ def _changes(game: Game, matrix: Matrix, against: NDArray[np.generic], rate: flo
             break
         changed = matrix.copy()
         changed[own, other] = instead[own, other]
-        gain = win_rate(game, changed, against).win_rate - rate
+        gain = _rate(game, changed, against) - rate
         rolls = int(matrix[own, other]), int(instead[own, other])
         changes.append(Change(own, other, *rolls, gain))
     return sorted(changes, key=lambda one: -one.gain)[:CHANGES]

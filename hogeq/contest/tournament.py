@@ -59,7 +59,8 @@ def round_robin(
     Returns
     -------
     float64 (n, n)
-        Row against column, averaged over who moves first; 1/2 on the diagonal.
+        Row against column, averaged over who moves first; 1/2 on the diagonal. A game that never
+        ends counts as half a win, as it does for `hogeq.solve`.
 
     Raises
     ------
@@ -106,7 +107,9 @@ class _Block(NamedTuple):
     def rates(self) -> list[float]:
         """Win rate of the first of each pair against the second."""
         return [
-            win_rate_of_valid(self.game, self.strategies[a], self.strategies[b]).win_rate
+            win_rate_of_valid(
+                self.game, self.strategies[a], self.strategies[b], endless_is_draw=True
+            ).win_rate
             for a, b in self.pairs
         ]
 

@@ -46,7 +46,9 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     return win_rate_of_valid(game, _checked(game, a), _checked(game, b))
 
 
-def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
+def win_rate_of_valid(
+    game: Game, a: NDArray[Any], b: NDArray[Any], *, endless_is_draw: bool = False
+) -> WinRate:
     """Exact win rate of strategy `a` against strategy `b`, both of which were checked before.
 
     Parameters
@@ -54,6 +56,8 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
     game : Game
     a, b : arrays
         Each a matrix (G, G) or a policy (G, G, K), of any type of number.
+    endless_is_draw : bool
+        Count a game that never ends as half a win, as the tablebase does.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
     Raises
     ------
     EndlessError
-        If a game between the two may never end.
+        If a game between the two may never end, and that is no draw.
     """
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
     if duels is not None:
@@ -70,7 +74,7 @@ def win_rate_of_valid(game: Game, a: NDArray[Any], b: NDArray[Any]) -> WinRate:
     both = [one if one.ndim == 3 else as_policy(one, game.num_actions) for one in (a, b)]
     policies = np.stack(both, dtype=np.float64)
     work = shared_workspace(game, 2)
-    found = endless_position(work, policies)
+    found = None if endless_is_draw else endless_position(work, policies)
     if found is not None:
         raise EndlessError(
             f"win rate: a game between the two may never end: at {found[0]} to {found[1]} and "

@@ -81,6 +81,11 @@ class Game:
         return self.tables.has_cycles
 
     @property
+    def can_be_endless(self) -> bool:
+        """Whether two players can leave the scores as they are for ever; that is then a draw."""
+        return len(self.tables.cycles.certain) > 0
+
+    @property
     def shape(self) -> tuple[int, int, int]:
         """Shape of a policy, (G, G, K)."""
         return self.goal, self.goal, self.num_actions

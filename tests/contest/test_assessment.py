@@ -11,6 +11,7 @@ from hogeq.contest.assessment import (
     usual_reference,
 )
 from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
 
@@ -84,7 +85,7 @@ def test_opponents_and_references_are_those_that_the_rules_allow() -> None:
 def test_a_pair_that_never_ends_has_no_win_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     # Games in which that can happen take long to compile.
     def endless(*_: object) -> None:
-        raise ValueError("play may never end")
+        raise EndlessError("play may never end")
 
     of = game("fa22")
     ones = always_roll(of, 1)

@@ -1,5 +1,7 @@
 """Games that could go on for ever, and those that are refused for it or for too much memory."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +14,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.parts import ZERO_DICE
 from hogeq.strategies.arrays import as_policy
+from tests.cli.calls import ask, ok
 
 
 def test_a_game_with_memory_that_could_go_on_for_ever_is_refused(
@@ -33,6 +36,30 @@ def test_commands_refuse_it_in_one_line(command: str) -> None:
     assert result.exit_code == 2
     assert "never end: at 72 to 75" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_commands_that_count_it_as_half_a_win_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    of = ("--rules", "sp22")
+    rates = ask("tournament", "optimal", "ignore_memory", *of)["win_rates"]
+    assert rates[0][1] == pytest.approx(0.5, abs=1e-14)
+    ok("export", "optimal", *of, "--out", "best.csv")
+    found = ask("check", "best.csv", *of)
+    wins = {one["strategy"]: one["win_rate"] for one in found["win_rates"]}
+    assert wins["optimal"] is None
+    assert wins["always_roll:6"] > 0.75
+    assert found["win_rate"] == pytest.approx(0.5, abs=1e-14)
+    assert found["losses"] == found["changes"] == []
+    ok("export", "always_roll:6", *of, "--out", "six.csv")
+    found = ask("check", "six.csv", *of)
+    # The best response never ends some games; what the positions cost adds up all the same.
+    assert found["best_response"] == pytest.approx(0.5, abs=1e-13)
+    assert found["win_rate"] < found["changed"] < 0.5
+    for command in ("tablebase", "check best.csv", "analyze --score 72 --opponent 75"):
+        assert "a game that never ends counts as half a win" in ok(*command.split(), *of)
+    assert "never ends" not in ok("tablebase", "--rules", "fa22")
 
 
 @pytest.mark.parametrize(("pig_out", "piggy_back"), [(1, False), (0, True), (0, False)])

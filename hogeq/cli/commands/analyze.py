@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import load_game, load_strategy, position
+from hogeq.cli.inputs import ENDLESS, load_game, load_strategy, position, title_of
 from hogeq.cli.memory_options import MemoryOptions
 from hogeq.cli.shell import (
     BadInputError,
@@ -97,7 +97,7 @@ def analyze_(
             for roll in found.rolls
         ],
     }
-    emit(data, _text(game, data, found, digits), as_json)
+    emit(data, _text(game, title_of(rules, game.rules), data, found, digits), as_json)
 
 
 def _found(
@@ -136,15 +136,17 @@ def _remembering(game: "Game", score: int, opponent: int) -> tuple["Analysis", s
     )
 
 
-def _text(game: "Game", data: dict[str, Any], found: "Analysis", digits: int) -> str:
+def _text(game: "Game", title: str, data: dict[str, Any], found: "Analysis", digits: int) -> str:
     rules, play = game.rules, data["play"]
     then = "optimal play" if play == "optimal" else f"both play {play}"
-    lines = [f"{rules.name}, {data['score']} points against {data['opponent']}, then {then}"]
+    lines = [f"{title}, {data['score']} points against {data['opponent']}, then {then}"]
     if game.has_memory:
         past = data["memory"].get("past", play)
         lines.append(_memory_text(rules, "play at random" if past == "random" else past, found))
         if play == "optimal":
             lines.append("optimal play remembers everything")
+    if game.can_be_endless:
+        lines.append(ENDLESS)
     header: tuple[str, ...] = ("dice", "win probability", "behind the best")
     rows: list[tuple[object, ...]] = [
         (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.commands.attack_field import answer
-from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy
+from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -118,6 +118,7 @@ def attack(
     check_output(tradeoff, (".png",))
     check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
     game = load_game(rules)
+    about = title_of(rules, game.rules)
     rivals = [load_strategy(name, game, trust) for name in strategies]
     from hogeq.response.search import SearchBudget
 
@@ -135,10 +136,10 @@ def attack(
         if field:
             wanted: Objective = (objective or Goal.mean).value
             data, text, found = answer(
-                game, strategies, rivals, wanted, cap, mixed, budget, steps, tradeoff, digits
+                game, about, strategies, rivals, wanted, cap, mixed, budget, steps, tradeoff, digits
             )
         else:
-            data, text, found = _one(game, strategies[0], rivals[0], budget, plot, digits)
+            data, text, found = _one(game, about, strategies[0], rivals[0], budget, plot, digits)
     data["out"] = None if out is None else str(out)
     if out is not None:
         from hogeq.strategies.write import write_strategy
@@ -169,7 +170,13 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
 
 
 def _one(
-    game: "Game", name: str, target: Any, budget: "SearchBudget", plot: Path | None, digits: int
+    game: "Game",
+    about: str,
+    name: str,
+    target: Any,
+    budget: "SearchBudget",
+    plot: Path | None,
+    digits: int,
 ) -> tuple[dict[str, Any], str, Any]:
     """Counter one strategy: the JSON object, the text and the counter-matrix."""
     from hogeq.response.bounds import full_memory_bound
@@ -185,7 +192,7 @@ def _one(
     if plot is not None:
         from hogeq import figures
 
-        title = f"counter to {name}, {game.rules.name}"
+        title = f"counter to {name}, {about}"
         with refusing():
             figures.counter(gap, worth.gains, worth.reach, plot, title)
     met = worth.reach > 0.0
@@ -209,7 +216,7 @@ def _one(
         ("bound", percent(bound, digits), "best responder that remembers everything"),
     ]
     lines = [
-        f"against {name}, {game.rules.name}",
+        f"against {name}, {about}",
         "",
         table(rows, left=3),
         "",

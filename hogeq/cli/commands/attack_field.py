@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def answer(
     game: "Game",
+    about: str,
     names: Sequence[str],
     rivals: Sequence[Any],
     objective: "Objective",
@@ -48,7 +49,7 @@ def answer(
         more = "" if mixed else ", or --mixed"
         raise BadInputError(f"{error}; allowed: higher caps, more --steps{more}") from error
     if tradeoff is not None:
-        _write_curve(tradeoff, study.points, objective, game.rules.name, cap)
+        _write_curve(tradeoff, study.points, objective, about, cap)
     found, chosen = study.answer, study.chosen
     data = {
         "rules": game.rules.name,
@@ -67,7 +68,7 @@ def answer(
         "curve": [_point(point) for point in study.points],
         "tradeoff": None if tradeoff is None else str(tradeoff),
     }
-    lines = _lines(study, names, game.rules.name, objective, cap, digits)
+    lines = _lines(study, names, about, objective, cap, digits)
     lines.append(budget_text(budget))
     if tradeoff is not None:
         lines.append(f"trade-off drawn to {tradeoff}, numbers in {tradeoff.with_suffix('.csv')}")

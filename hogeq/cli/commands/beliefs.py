@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy, position
+from hogeq.cli.inputs import check_output, load_game, load_strategy, position, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -54,9 +54,12 @@ def beliefs(
     """
     check_output(plot, (".png",))
     game = load_game(rules)
+    title = title_of(rules, game.rules)
     position(game, score, opponent)
     if not game.has_memory:
-        raise BadInputError(f"beliefs: rules {game.rules.name} have no hidden memory")
+        raise BadInputError(
+            f"beliefs: rules {title} have no hidden memory; allowed: rules with hidden memory"
+        )
     one = load_strategy(strategy, game, trust)
     two = None if against is None else load_strategy(against, game, trust)
     from hogeq.contest.guesses import memory_at
@@ -93,7 +96,7 @@ def beliefs(
         for memory, cells in found[:top]
     ]
     lines = [
-        f"{game.rules.name}, {strategy} at {score} points against {data['against']} at {opponent}",
+        f"{title}, {strategy} at {score} points against {data['against']} at {opponent}",
         f"reached in a game with probability {percent(at.reach, digits)}",
         "",
         table(rows, (*memory_columns(game.rules), *shares), left=0),

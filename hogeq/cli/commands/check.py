@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.inputs import ENDLESS, check_output, load_game, load_strategy, title_of
 from hogeq.cli.shell import (
-    BadInputError,
     DigitsOption,
     JsonOption,
     RulesOption,
@@ -68,6 +67,7 @@ def check(
 
     with refusing():
         found = inspect_submission(file, game.goal, game.rules.max_dice, trust)
+    title = title_of(rules, game.rules)
     data = _faults(file, game, found)
     assessed = None
     if found.matrix is not None:
@@ -78,8 +78,11 @@ def check(
         from hogeq.support.files import write_whole
 
         with refusing():
-            write_whole(page, checked_page(data, found.matrix, assessed))
-    emit(data, _text(data, digits), as_json)
+            write_whole(page, checked_page({**data, "rules": title}, found.matrix, assessed))
+    text = _text({**data, "rules": title}, digits)
+    if assessed is not None and game.can_be_endless:
+        text += f"\n\n{ENDLESS}"
+    emit(data, text, as_json)
     if not data["valid"]:
         raise typer.Exit(NOT_VALID)
 
@@ -110,10 +113,7 @@ def _assessed(
     name = against or usual_reference(game)
     opponent = load_strategy(name, game, trust=False)
     rates = outcomes(game, matrix, opponents(game))
-    try:
-        found = assess(game, matrix, opponent)
-    except ValueError as error:  # both are valid: positions recur, and this pair never ends
-        raise BadInputError(f"--against {name}: {error}") from error
+    found = assess(game, matrix, opponent)
     return {
         "win_rates": [rate._asdict() for rate in rates],
         "against": name,

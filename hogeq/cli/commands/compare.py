@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hogeq.cli.inputs import load_game, load_strategy
+from hogeq.cli.inputs import load_game, load_strategy, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -60,7 +60,7 @@ def compare(
         ("moving first", percent(found.first, digits)),
         ("moving second", percent(found.second, digits)),
     ]
-    text = f"{a} against {b}, {game.rules.name}\n\n{table(rows)}"
+    text = f"{a} against {b}, {title_of(rules, game.rules)}\n\n{table(rows)}"
     if remembering:
         text += "\n\nfull_memory remembers what a strategy may not see"
     emit(data, text, as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.inputs import ENDLESS, check_output, load_game, load_strategy, title_of
 from hogeq.cli.shell import (
     DigitsOption,
     JsonOption,
@@ -90,7 +90,8 @@ def play(
 
         seed = secrets.randbelow(10**9)
     session = Session(game, opponent, first.value, seed)
-    table_ = _Table(session, "optimal play" if strategy is None else engine, as_json, digits)
+    opposite = "optimal play" if strategy is None else engine
+    table_ = _Table(session, title_of(rules, game.rules), opposite, as_json, digits)
     try:
         table_.play()
     finally:
@@ -104,8 +105,11 @@ def play(
 class _Table:
     """The loop of a game: prompts, answers, and what happens on the way."""
 
-    def __init__(self, session: "Session", engine: str, to_errors: bool, digits: int) -> None:
+    def __init__(
+        self, session: "Session", title: str, engine: str, to_errors: bool, digits: int
+    ) -> None:
         self.session = session
+        self.title = title
         self.engine = engine
         self.to_errors = to_errors
         self.digits = digits
@@ -127,11 +131,11 @@ class _Table:
         session = self.session
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input
-        self._say(f"{self.rules.name}, you against {self.engine}, seed {session.seed}", "")
+        self._say(f"{self.title}, you against {self.engine}, seed {session.seed}", "")
         self._rules()
-        self._say(
-            "", f"Win probabilities count on {self.then()}.", "help lists what can be typed.", ""
-        )
+        endless = [f"{ENDLESS[0].upper()}{ENDLESS[1:]}."] if session.game.can_be_endless else []
+        counted = f"Win probabilities count on {self.then()}."
+        self._say("", counted, *endless, "help lists what can be typed.", "")
         self._say("you move first" if session.yours else "engine moves first")
         while not session.over:
             if not session.yours:
@@ -303,15 +307,15 @@ def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
     if path.suffix.lower() == ".json":
         text = json.dumps(data, indent=1, allow_nan=False) + "\n"
     else:
-        text = "\n".join(_transcript(data, table_)) + "\n"
+        text = "\n".join(_transcript(table_)) + "\n"
     with refusing():
         write_whole(path, text.encode("utf-8", "surrogateescape"))
 
 
-def _transcript(data: dict[str, Any], table_: _Table) -> list[str]:
+def _transcript(table_: _Table) -> list[str]:
     session = table_.session
     lines = [
-        f"{data['rules']}, you against {table_.engine}, seed {session.seed}",
+        f"{table_.title}, you against {table_.engine}, seed {session.seed}",
         table(describe(table_.rules), left=2),
         "",
         f"win probabilities count on {table_.then()}",

@@ -45,7 +45,7 @@ def rules_(
     if name is None:
         text = "\n\n".join([*(_described(rules) for rules in chosen), _switches()])
     else:
-        text = _described(chosen[0])
+        text = _described(chosen[0], name)
     emit(data, text, as_json)
 
 
@@ -60,13 +60,14 @@ def _facts(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _described(rules: Rules) -> str:
+def _described(rules: Rules, asked: str = "") -> str:
     size = len(all_memories(rules))
     memory = f"hidden memory of {size} values" if size > 1 else "no hidden memory"
     lines = table(describe(rules), left=2).splitlines()
-    also = ", ".join(names_of(rules)[1:])
+    title = f"{asked}, the game of {rules.name}" if asked in ALIASES else rules.name
+    also = ", ".join(name for name in names_of(rules)[1:] if name != asked)
     played = f", also {also}" if also else ""
-    return "\n".join([f"{rules.name}{played} ({memory})", *(f"  {line}" for line in lines)])
+    return "\n".join([f"{title}{played} ({memory})", *(f"  {line}" for line in lines)])
 
 
 def _switches() -> str:

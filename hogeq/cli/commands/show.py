@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.inputs import check_output, load_game, load_strategy, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -58,8 +58,9 @@ def show(
     game = load_game(rules)
     one = load_strategy(strategy, game, trust)
     two = None if minus is None else load_strategy(minus, game, trust)
+    about = title_of(rules, game.rules)
     if out is not None:
-        _draw(game, one, two, values, out, (strategy, minus or ""))
+        _draw(game, one, two, values, out, (strategy, minus or ""), about)
     from hogeq.strategies.usual import positions_by_roll, usual_rolls
 
     counts = dict(enumerate(positions_by_roll(one, game.num_actions)))
@@ -79,7 +80,7 @@ def show(
         ]
         text = "\n".join(
             [
-                f"{strategy}, {game.rules.name}{kind}",
+                f"{strategy}, {about}{kind}",
                 "own score upward, opponent's score to the right",
                 "",
                 _map(usual_rolls(one)),
@@ -97,11 +98,11 @@ def _draw(
     values: bool,
     out: Path,
     names: tuple[str, str],
+    about: str,
 ) -> None:
     from hogeq import figures
     from hogeq.evaluation.hidden import mean_values
 
-    about = game.rules.name
     title = f"{names[0]}, {about}"
     with refusing():
         if two is not None:

@@ -5,7 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy
+from hogeq.cli.inputs import (
+    ENDLESS,
+    MATRIX_SUFFIXES,
+    check_output,
+    load_game,
+    load_strategy,
+    title_of,
+)
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -85,4 +92,5 @@ def tablebase(
         data["out"] = str(out)
         rows.append(("written to", out, ""))
     memory = f"{game.memory_size} memories" if game.has_memory else "no hidden memory"
-    emit(data, f"{game.rules.name}, {memory}\n\n{table(rows, left=3)}", as_json)
+    text = f"{title_of(rules, game.rules)}, {memory}\n\n{table(rows, left=3)}"
+    emit(data, f"{text}\n\n{ENDLESS}" if game.can_be_endless else text, as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game
+from hogeq.cli.inputs import ENDLESS, check_output, load_game, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -93,6 +93,7 @@ def tournament(
     with computing(on, jobs), show_progress():
         field = _read(entries, game, trust, skip_bad)
         rates = _play(field, game)
+    about = title_of(rules, game.rules)
     data = _result(game, field, rates, alpha_rank)
     from hogeq.contest.entries import short_names
 
@@ -102,15 +103,16 @@ def tournament(
     if page is not None:
         from hogeq.report.field import field_page
 
-        _write(page, field_page(data, names))
+        _write(page, field_page({**data, "rules": about}, names))
     if out is not None:
         _write(out, _rates_csv(data) if out.suffix.lower() == ".csv" else _json(data))
     if plot is not None:
         from hogeq import figures
 
         with refusing():
-            figures.win_rates(rates, names, plot, game.rules.name)
-    emit(data, _text(data, names, digits), as_json)
+            figures.win_rates(rates, names, plot, about)
+    text = _text(data, about, names, digits)
+    emit(data, f"{text}\n\n{ENDLESS}" if game.can_be_endless else text, as_json)
 
 
 def _require_openspiel() -> None:
@@ -196,7 +198,7 @@ def _result(game: "Game", field: "Field", rates: "Floats", alpha_rank: bool) -> 
 # --- what is shown and written --------------------------------------------------------------------
 
 
-def _text(data: dict[str, Any], names: Sequence[str], digits: int) -> str:
+def _text(data: dict[str, Any], about: str, names: Sequence[str], digits: int) -> str:
     count = len(names)
     alpha = "alpha_rank" in data["ranking"][0]
     header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
@@ -217,7 +219,7 @@ def _text(data: dict[str, Any], names: Sequence[str], digits: int) -> str:
     if alpha:
         header.insert(5, "alpha-rank")
     parts = [
-        f"{data['rules']}, {count} strategies, {count - 1} matches each",
+        f"{about}, {count} strategies, {count - 1} matches each",
         table(rows, header),
         _nash_text(data, names, digits),
     ]

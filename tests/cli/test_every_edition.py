@@ -1,0 +1,106 @@
+"""Every name of an edition through every command that takes rules, to a small goal."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hogeq import figures
+from hogeq.cli import app
+from hogeq.rules import ALIASES, EDITIONS, rules_from
+from hogeq.rules.memory import all_memories
+from tests.cli.calls import ask, ok, refused
+
+NAMES = [*EDITIONS, *ALIASES]
+LEAST = ("--starts", "1", "--anneal-steps", "1", "--kicks", "0")
+RUN = """
+name: tiny
+rules: {edition: %s, goal: 12, max_dice: 3}
+solver: {name: cfr_plus, iterations: 2}
+measure: {attack: {starts: 1, anneal_steps: 1}}
+"""
+
+
+@pytest.fixture
+def rules(folder: Path, name: str) -> tuple[str, str]:
+    """Give the option that names an edition's game to 12 with 3 dice."""
+    (folder / "twelve.yaml").write_text(f"{{edition: {name}, goal: 12, max_dice: 3}}")
+    return "--rules", "twelve.yaml"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rules(name: str) -> None:
+    text, facts = ok("rules", name), ask("rules", name)["editions"]
+    edition = ALIASES.get(name, name)
+    assert list(facts) == [edition]
+    assert name in facts[edition]["semesters"]
+    assert text.startswith(name if name == edition else f"{name}, the game of {edition}")
+    assert text.count(name) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command(name: str, rules: tuple[str, str]) -> None:
+    remembers = len(all_memories(rules_from(name))) > 1
+    three = "always_roll:3"
+    title = f"{ALIASES.get(name, name)} with goal=12, max_dice=3"
+    at = "--score", "4", "--opponent", "5"
+
+    solved = ask("tablebase", *rules)
+    assert 0.0 < solved["value"] < 1.0
+    assert (solved["memory_size"] > 1) == remembers
+    for strategy in ("ignore_memory", "optimal"):
+        if strategy == "optimal" and remembers:
+            assert "hidden memory" in refused("compare", strategy, three, *rules)
+        else:
+            assert title in ok("compare", strategy, three, *rules)
+    assert len(ask("analyze", *rules, *at)["rolls"]) == 4
+    if remembers:
+        belief = ask("beliefs", three, *rules, "--score", "0", "--opponent", "0")
+        assert sum(one["probability"] for one in belief["memories"]) == pytest.approx(1.0)
+    else:
+        assert "no hidden memory" in refused("beliefs", three, *rules, *at)
+
+    played = CliRunner().invoke(app, ["play", *rules, "--seed", "1"], input="2\n0\n?\nodds\nq\n")
+    assert played.exit_code == 0, played.stderr
+    assert played.stdout.startswith(f"{title}, you against optimal play")
+
+    assert "written" in ok("export", three, *rules, "--out", "me.csv")
+    checked = ask("check", "me.csv", *rules)
+    assert checked["valid"]
+    assert checked["best_response"] >= checked["win_rate"]
+    assert title in ok("show", "me.csv", *rules)
+    found = ask("attack", three, *rules, *LEAST)
+    assert 0.5 <= found["attack"] <= found["bound"] + 1e-12
+    field = ask("tournament", "me.csv", "ignore_memory", "always_roll:2", *rules)
+    assert field["ranking"][0]["rank"] == 1
+
+
+def test_headings_say_whose_game_it_is() -> None:
+    assert ask("tablebase", "--rules", "fa25")["rules"] == "fa23"
+    of = ("--rules", "fa25")
+    title = "fa25 (the game of fa23)"
+    at = "--score", "98", "--opponent", "97"
+    assert f"{title}," in ok("tablebase", *of)
+    assert f"{title}," in ok("analyze", *of, *at)
+    assert f", {title}" in ok("compare", "always_roll:3", "always_roll:4", *of)
+    assert f", {title}" in ok("show", "always_roll:3", *of)
+    assert f", {title}" in ok("attack", "always_roll:3", *of, *LEAST)
+    assert f"{title}, 2 strategies" in ok("tournament", "always_roll:3", "always_roll:4", *of)
+    assert f"rules {title} have no" in refused("beliefs", "always_roll:3", *of, *at)
+    played = CliRunner().invoke(app, ["play", *of], input="q\n")
+    assert played.stdout.startswith(f"{title}, you against")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_audit(folder: Path, name: str) -> None:
+    (folder / "four.yaml").write_text(f"{{edition: {name}, goal: 4, max_dice: 2}}")
+    assert "Recall in" in ok("audit", "--rules", "four.yaml")
+
+
+@pytest.mark.parametrize("name", [*EDITIONS, "fa25"])
+def test_a_run_and_its_page(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for picture in ("exploitability", "matrix"):  # which take longest, and have tests of their own
+        monkeypatch.setattr(figures, picture, lambda *_, **__: None)
+    (folder / "run.yaml").write_text(RUN % name)
+    assert "written to results/tiny" in ok("run", "run.yaml")
+    assert "written to report.html" in ok("report", "results/tiny")
