@@ -8,7 +8,7 @@ players too, who share their arrays.
 """
 
 from hogeq.kernels.handover import modes_of, roll_at
-from hogeq.kernels.sums import base_of, part, place_of
+from hogeq.kernels.sums import base_of, part, place_of, zero_row
 
 STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
 
@@ -82,7 +82,7 @@ def staying(tables, dice, roll, own, opponent):
     if roll > 0:
         return cycles.stay[dice, roll], cycles.leave[dice, roll], cycles.stay_offset[roll]
     if cycles.zero_stays[dice, own, opponent] != 0:
-        return 1.0, 0.0, tables.zero_offset[dice, own, opponent]
+        return 1.0, 0.0, tables.zero_offset[dice, zero_row(tables, own), opponent]
     return 0.0, 1.0, 0
 
 

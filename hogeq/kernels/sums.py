@@ -16,7 +16,6 @@ from numba import njit
 
 from hogeq.kernels.cache import cached
 from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, prefetch, splat, store
-from hogeq.kernels.tables import NOWHERE
 
 # Parts are written into their callers, and each is compiled once, there. Kernels are what Python
 # calls, and what is kept. They leave arrays' owners alone (_nrt), or else every look at an array
@@ -55,6 +54,12 @@ def is_wanted(tables, policy, own, opponent, roll):
     if policy[own, opponent, roll] > 0.0:
         return True
     return bonus > 0 and own >= bonus and policy[own - bonus, opponent, roll] > 0.0
+
+
+@part
+def zero_row(tables, own):
+    """Row of what no dice do."""
+    return min(own, tables.zero_offset.shape[1] - 1)
 
 
 @part
@@ -131,9 +136,9 @@ def is_lean(tables, policy):
 @part
 def _value_of_none(tables, dice, values, base, win, own, opponent):
     value = splat(values, win, tables.lane)
-    offset = tables.zero_offset[dice, own, opponent]
-    if offset != NOWHERE:
-        value += load(values, base + offset, tables.lane)
+    row = zero_row(tables, own)
+    if own < tables.zero_stop[dice, row, opponent]:
+        value += load(values, base + tables.zero_offset[dice, row, opponent], tables.lane)
     return value
 
 
@@ -244,9 +249,9 @@ def spread_rolls(tables, policy, reach, buffer, place, own, opponent):
             if is_wanted(tables, policy, own, opponent, roll):
                 flow = lane_sum(load(buffer, sources + roll * size, tables.lane))
                 alive += 1 if flow > 0.0 else 0
-        offset = tables.zero_offset[dice, own, opponent]
-        if offset != NOWHERE:
-            at = base + offset
+        row = zero_row(tables, own)
+        if own < tables.zero_stop[dice, row, opponent]:
+            at = base + tables.zero_offset[dice, row, opponent]
             flow = load(buffer, sources, tables.lane)
             store(reach, at, load(reach, at, tables.lane) + flow)
         if alive > FEW:
@@ -329,9 +334,9 @@ def spread_rolls_by_sums(tables, policy, reach, buffer, place, sums, player, own
             store(sums, column + spot * step + roll * size, total)
         if tables.plane_needed[own, opponent, plane] == 0:
             continue
-        offset = tables.zero_offset[dice, own, opponent]
-        if offset != NOWHERE:
-            at = base + offset
+        row = zero_row(tables, own)
+        if own < tables.zero_stop[dice, row, opponent]:
+            at = base + tables.zero_offset[dice, row, opponent]
             flow = load(buffer, sources, tables.lane)
             store(reach, at, load(reach, at, tables.lane) + flow)
         for target in range(tables.correction_start[dice], tables.correction_start[dice + 1]):

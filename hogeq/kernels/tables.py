@@ -20,8 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NOWHERE = -(1 << 62)  # for an offset: there is no such afterstate
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -129,7 +127,9 @@ class Tables(NamedTuple):
     zero_points: Ints  # (D, G, G) points for rolling no dice, from (t, o)
     zero_gift: Ints  # (D, G, G) points that this gives to the opponent
     zero_record: Ints  # (D, G, G) record that this leaves
-    zero_offset: Ints  # (D, G, G) as outcome_offset; NOWHERE if it takes a score to the goal
+    # Of few rows, which stay in the processor's cache: 1 where the mover's score does not matter.
+    zero_offset: Ints  # (D, 1 or G, G) as outcome_offset
+    zero_stop: Ints  # (D, 1 or G, G) own score from which on it takes a score to the goal
 
     plane_dice: Ints  # (P,) kind of turn
     plane_again: Ints  # (P,) 1 if the roll forces an extra turn

@@ -118,7 +118,8 @@ def _staying_turns(tables: Tables, lands: Ints) -> tuple[NDArray[np.bool_], Ints
             if (here & stays).any():
                 offsets = [tables.cycles.stay_offset[roll]]
                 if roll == 0:
-                    offsets = tables.zero_offset[dice][here & stays].tolist()
+                    everywhere = np.broadcast_to(tables.zero_offset[dice], stays.shape)
+                    offsets = everywhere[here & stays].tolist()
                 kept |= {int(offset) // strides.records for offset in offsets}
     return can, must, np.array(sorted(kept))
 

@@ -176,6 +176,7 @@ def compile_game(rules: Rules) -> Game:
         zero_gift=points.zero_gift,
         zero_record=points.zero_record,
         zero_offset=points.zero_offset,
+        zero_stop=points.zero_stop,
         plane_dice=np.array([kind for kind, _ in planes], np.int64),
         plane_again=np.array([int(trot) for _, trot in planes], np.int64),
         plane_needed=needed_planes(situation, modes, chosen, planes),

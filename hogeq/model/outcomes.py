@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq.kernels.tables import NOWHERE, Cycles
+from hogeq.kernels.tables import Cycles
 from hogeq.model.layout import Layout
 from hogeq.model.modes import TurnKind
 from hogeq.rules.memory import record
@@ -63,8 +63,9 @@ class OutcomeArrays:
         Probability that a roll leaves both scores as they were, and that it does not.
     zero_points, zero_gift, zero_record : int64 (D, G, G)
         The same of rolling no dice, by the cell; a bonus of the kind of turn is among the points.
-    zero_offset : int64 (D, G, G)
-        `NOWHERE` where the turn ends the game.
+    zero_offset, zero_stop : int64 (D, 1 or G, G)
+        Its afterstate, and the mover's score from which on the turn ends the game; one row will do
+        where the mover's score does not count.
     """
 
     def __init__(
@@ -107,10 +108,10 @@ class OutcomeArrays:
             np.broadcast_to(column, self.zero_points.shape).copy()
             for column in (free.gift, free.record)
         )
-        stays = np.arange(goal)[:, None] + self.zero_points < goal
-        stays &= np.arange(goal) + self.zero_gift < goal
-        free_offset = layout.offset(self.zero_points, self.zero_gift, self.zero_record)
-        self.zero_offset = np.where(stays, free_offset, NOWHERE)
+        rows = slice(None if free.own_counts else 1)
+        gained, gift = self.zero_points[:, rows], self.zero_gift[:, rows]
+        self.zero_offset = layout.offset(gained, gift, self.zero_record[:, rows])
+        self.zero_stop = np.where(np.arange(goal) + gift < goal, goal - gained, 0)
 
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, and most that it can give."""

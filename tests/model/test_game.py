@@ -152,3 +152,15 @@ def test_memory_sizes_agree_with_the_rules() -> None:
             assert memory.turn < turns
             assert memory.extra < extras
             assert max(memory.own, memory.opponent) < records
+
+
+@pytest.mark.parametrize(("edition", "rows"), [("su20", 1), ("fa22", 1), ("fa23", 20)])
+def test_no_dice_has_a_row_for_every_own_score_only_where_that_counts(
+    edition: str, rows: int
+) -> None:
+    tables = compile_game(replace(EDITIONS[edition], goal=20, max_dice=2)).tables
+    kinds = tables.dimensions.turn_kinds
+    assert tables.zero_offset.shape == tables.zero_stop.shape == (kinds, rows, 20)
+    own = np.arange(20)[:, None]
+    stays = (own + tables.zero_points < 20) & (own.T + tables.zero_gift < 20)
+    np.testing.assert_array_equal(own < tables.zero_stop, stays)
