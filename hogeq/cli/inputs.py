@@ -50,6 +50,13 @@ def load_game(spec: str) -> "Game":
         return compile_game(rules)
 
 
+def expect_kernels(game: "Game", *parts: str, strategies: Sequence[str | None] = ()) -> None:
+    """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
+    from hogeq.model.compiling import expect
+
+    expect(game, *parts, strategies=strategies)
+
+
 def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":
     """Matrix or policy from a built-in's name or a file."""
     from hogeq.baselines.registry import find_strategy

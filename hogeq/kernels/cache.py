@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,19 +39,21 @@ from numba.misc.appdirs import user_cache_dir
 
 from hogeq.support.clock import begin_compiling, compiling, end_compiling
 from hogeq.support.files import write_whole
+from hogeq.support.progress import tell
 
 KEPT_STATES = 8  # those used last
 KEPT_DAYS = 30  # without use
 UNSAID = 2.0  # seconds of compiling of which nothing is said
 SECONDS = {
-    "passes._backward": 3.0,
+    "passes._backward": 3.5,
     "passes._forward": 3.0,
-    "cycles._backward": 6.0,
+    "cycles._backward": 5.0,
     "cycles._forward": 4.0,
     "planned.backward": 1.0,
     "planned.forward": 0.7,
 }
 """What compiling takes one core of 2024, of the kernels for which it takes long."""
+SHORT = 0.4  # seconds of any other
 
 _DAY = 24 * 3600.0
 _STATE = re.compile("kernels-[0-9a-f]{16}")
@@ -223,8 +226,35 @@ def compiling_quietly() -> Iterator[None]:
         _quiet.reset(token)
 
 
+class Kernel(NamedTuple):
+    """A kernel for one list of argument types."""
+
+    module: str
+    function: str
+    signature: Any
+    file: str
+    """Name of what is kept of it."""
+
+    @property
+    def seconds(self) -> float:
+        """What compiling it takes, about."""
+        return SECONDS.get(f"{self.module.rpartition('.')[2]}.{self.function}", SHORT)
+
+    def compile(self) -> None:
+        """Compile it without calling it, or load what is kept."""
+        getattr(import_module(self.module), self.function).compile(self.signature)
+
+    def is_kept(self) -> bool:
+        """Whether it need not be compiled."""
+        return any((folder / self.file).exists() for folder in _folders())
+
+
 class NotCompiledError(Exception):
     """A kernel that is not kept was called where none may be compiled."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel.function)
+        self.kernel = kernel
 
 
 _asked: ContextVar[bool] = ContextVar("asked", default=False)
@@ -240,11 +270,21 @@ def compiling_nothing() -> Iterator[None]:
         _asked.reset(token)
 
 
+_elsewhere: Callable[[Kernel], bool] = lambda _kernel: False  # noqa: E731 - until another is set
+
+
+def ask_first(elsewhere: Callable[[Kernel], bool]) -> None:
+    """Ask a function, before a kernel is compiled, whether it is kept by now; it may wait."""
+    global _elsewhere  # noqa: PLW0603 - one for the process
+    _elsewhere = elsewhere
+
+
 class KernelCache(_Cache):
     """What a dispatcher of numba asks before it compiles, and tells afterwards."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self._function = function
 
     @property
     def cache_path(self) -> str:
@@ -255,9 +295,15 @@ class KernelCache(_Cache):
         """Give the compiled kernel for argument types; None if it must be compiled."""
         with compiling():
             context.refresh()
-            found = _read(self._file(signature, context.codegen()))
-            if found is None and _asked.get():
-                raise NotCompiledError(self.name)
+            file = self._file(signature, context.codegen())
+            found = _read(file)
+            if found is None:
+                function = self._function
+                kernel = Kernel(function.__module__, function.__name__, signature, file)
+                if _asked.get():
+                    raise NotCompiledError(kernel)
+                if _elsewhere(kernel):
+                    found = _read(file)
             return found and CompileResult._rebuild(context, *found)  # noqa: SLF001 - as numba does
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -286,22 +332,40 @@ class _Compilations(event.Listener):
 
     def __init__(self) -> None:
         self._unsaid = 0.0
+        self._foretold = 0.0
+
+    def foretell(self, clock: float, compiled: float) -> None:
+        """Say at once how long several kernels take, of which this process compiles some."""
+        self._unsaid += clock
+        if self._say():
+            self._foretold = compiled
 
     def on_start(self, event: Any) -> None:
         """Be told that something is being compiled, perhaps within something else."""
         begin_compiling()
-        seconds = SECONDS.get(getattr(event.data["dispatcher"]._cache, "name", ""), 0.0)  # noqa: SLF001
+        name = getattr(event.data["dispatcher"]._cache, "name", "")  # noqa: SLF001
+        seconds = SECONDS.get(name, 0.0)
+        if seconds <= self._foretold:
+            self._foretold -= seconds
+            return
         self._unsaid += seconds
-        if self._unsaid > UNSAID and not _quiet.get():
-            _log.warning("hogeq: compiling kernels, once: about %.0f s", self._unsaid)
-            self._unsaid = 0.0
+        self._say()
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002 - which one does not matter
         """Be told that it is done."""
         end_compiling()
 
+    def _say(self) -> bool:
+        if self._unsaid <= UNSAID or _quiet.get():
+            return False
+        tell(f"hogeq: compiling kernels, once: about {self._unsaid:.0f} s")
+        self._unsaid = 0.0
+        return True
 
-event.register("numba:compile", _Compilations())
+
+_compilations = _Compilations()
+event.register("numba:compile", _compilations)
+foretell = _compilations.foretell
 
 
 def cached(dispatcher: Any) -> Any:

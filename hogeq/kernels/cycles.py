@@ -96,12 +96,14 @@ def _backward(
                 for who in range(2):
                     state = (entry - low) * 2 + who
                     mover = mover_at(tables, entry, who, 2)
-                    picks[state] = 0 if role == FULL_MEMORY and (mover == 0 or players == 1) else -1
+                    picks[state] = -1
+                    if choice is not None and (mover == 0 or players == 1):
+                        picks[state] = 0
                     for roll in range(num_actions):
                         win = buffer[position[state, roll]]
                         rest[state, roll] = win if mover == 0 else leave[state, roll] - win
                         traps = traps or leave[state, roll] == 0.0
-            if role == FULL_MEMORY and traps:
+            if choice is not None and traps:
                 settle(
                     tables,
                     component,
@@ -153,7 +155,7 @@ def _backward(
                     factorise(chain, exits, count)
                     absorb(chain, exits, wins, count)
                     # The reply to player 0's picks is found first, and whole (Hoffman, Karp 1966).
-                    if role != FULL_MEMORY:
+                    if choice is None:
                         break
                     if improve(tables, component, 1, picks, stay, target, rest, wins):
                         continue
@@ -185,10 +187,10 @@ def _backward(
                     own,
                     opponent,
                 )
-                if acting == FULL_MEMORY:
+                if choice is not None and player == 0:
                     maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
                 else:
-                    if acting != EVALUATE:
+                    if reach is not None and player == 0:
                         here = collect(tables, reach, player, cell, masses, turned, common)
                         infoset_reach[own, opponent] = here
                         found = counterfactual_values[own, opponent]
@@ -266,16 +268,17 @@ def backward(
     )
     chain, exits, wins = np.zeros((most, most)), np.zeros(most), np.zeros(most)
     picks = np.zeros(most, np.int64)
+    # As in passes: what a role does not need is left out.
     return _backward(
         view,
         role,
         policies,
-        reach,
+        reach if role in (COUNTERFACTUAL, ASCEND, SOFTMAX) else None,
         values,
         buffer,
         counterfactual_values,
         infoset_reach,
-        choice,
+        choice if role == FULL_MEMORY else None,
         temperature,
         damping,
         slots,

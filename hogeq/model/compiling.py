@@ -4,60 +4,113 @@ A kernel is compiled for the width of a game's lanes, a precision, and, in large
 games share most of theirs. What a game needs has a few parts, each used by other commands.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from hogeq.kernels import cache
+from hogeq.kernels import ahead, cache
+from hogeq.kernels.duel import can_duel
+from hogeq.kernels.plan import Plan
 from hogeq.model.game import Game, compile_game
-from hogeq.model.shared import shared_duels, shared_workspace
-from hogeq.model.workspace import Role, Workspace
-from hogeq.rules import Rules
+from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
 
 
-def _uniform(game: Game) -> Floats:
-    return np.full((2, *game.shape), 1.0 / game.num_actions)
+class _Scratch:
+    """Arrays to call a game's kernels with, those of nobody else."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.quick = self._workspace(np.float64 if game.plan is None else np.float32, game.plan)
+        self.exact = self._workspace(np.float64, game.plan)
+        self.plain = self._workspace(np.float64, None)
+
+    def _workspace(self, dtype: DTypeLike, plan: Plan | None) -> Workspace:
+        work = Workspace(self.game.tables, 2, dtype, plan)
+        work._values_kept = work._reach_kept = True  # noqa: SLF001 - numbers do not matter here
+        return work
+
+    @cached_property
+    def uniform(self) -> Floats:
+        return np.full((2, *self.game.shape), 1.0 / self.game.num_actions)
+
+    def duel(self) -> None:
+        if can_duel(self.game.tables):
+            Duels(self.game.tables).win_rate(np.zeros((2, *self.game.shape[:2]), np.int64))
 
 
-def _wide(game: Game) -> Workspace:
-    return shared_workspace(game, 2)
+Call = Callable[[_Scratch], object]
 
-
-def _matrices(game: Game) -> None:
-    duels = shared_duels(game)
-    if duels is not None:
-        duels.win_rate(np.zeros((2, game.goal, game.goal), np.int64))
-
-
-def _search(game: Game) -> None:
-    for dtype in (np.float64,) if game.plan is None else (np.float32, np.float64):
-        work = shared_workspace(game, 2, dtype)
-        work.forward(_uniform(game))
-        work.backward(_uniform(game), Role.COUNTERFACTUAL)
-
-
-def _hidden(game: Game) -> None:
-    work = _wide(game)
-    work.hidden_reach()
-    work.hidden_values(0, 0)
-
-
-PARTS: Final[dict[str, Callable[[Game], object]]] = {
-    "matrices": _matrices,
-    "policies": lambda game: _wide(game).backward(_uniform(game)),
-    "search": _search,
-    "full memory": lambda game: _wide(game).backward(_uniform(game), Role.FULL_MEMORY),
-    "values": lambda game: _wide(game).backward(_uniform(game), keep=True),
-    "reach": lambda game: _wide(game).forward(_uniform(game), keep=True),
-    "hidden states": _hidden,
+PARTS: Final[dict[str, tuple[Call, ...]]] = {
+    "matrices": (_Scratch.duel,),
+    "policies": (lambda on: on.exact.backward(on.uniform),),
+    "search": (
+        lambda on: on.quick.forward(on.uniform),
+        lambda on: on.quick.backward(on.uniform, Role.COUNTERFACTUAL),
+        lambda on: on.exact.forward(on.uniform),
+        lambda on: on.exact.backward(on.uniform, Role.COUNTERFACTUAL),
+    ),
+    "full memory": (lambda on: on.plain.backward(on.uniform, Role.FULL_MEMORY),),
+    "values": (lambda on: on.plain.backward(on.uniform),),
+    "reach": (
+        lambda on: on.exact.forward(on.uniform),
+        lambda on: on.plain.forward(on.uniform),
+    ),
+    "hidden states": (
+        lambda on: on.plain.hidden_reach(),
+        lambda on: on.plain.hidden_values(0, 0),
+    ),
 }
-"""Win rates of matrices; of policies; a search's two passes; a responder with full memory; values
-and reach by memory, and those of single positions."""
+"""Win rates of matrices; of policies; a search's passes; a responder with full memory; values
+and reach by memory, and those of single positions. Each call needs one kernel more."""
 
 _WITHOUT_A_PLAN: Final = {"matrices", "full memory", "hidden states"}
+
+
+def missing(game: Game, names: Iterable[str]) -> Iterator[cache.Kernel]:
+    """Give the kernels of parts that are not kept; the others are called."""
+    on = _Scratch(game)
+    for name in names:
+        for call in PARTS[name]:
+            try:
+                with cache.compiling_nothing():
+                    call(on)
+            except cache.NotCompiledError as error:
+                yield error.kernel
+
+
+def expect(game: Game, *names: str, strategies: Iterable[str | None] = ()) -> None:
+    """Say what parts of a game a command is about to need, so that all cores compile them.
+
+    That costs nothing unless a kernel is missing (:mod:`hogeq.kernels.ahead`).
+
+    Parameters
+    ----------
+    game : Game
+    *names : str
+        Of :data:`PARTS`; or "matches", the part by which two matrices meet.
+    strategies : iterable
+        What the command loads: some built-ins solve a game without a memory.
+    """
+
+    def listed() -> Iterator[cache.Kernel]:
+        if not SOLVED.isdisjoint(strategies) and len(game.tables.lane) > 1:
+            rules = replace(EDITIONS["fa22"], goal=game.goal, max_dice=game.rules.max_dice)
+            yield from missing(compile_game(rules), ["full memory"])
+        matches = "matrices" if can_duel(game.tables) else "policies"
+        yield from missing(game, [matches if name == "matches" else name for name in names])
+
+    ahead.expect(listed)
+
+
+SOLVED: Final = {"ignore_memory", "fa22_optimal"}
+"""Built-ins that are matrices of a solved game without a memory."""
 
 
 class Part(NamedTuple):
@@ -66,22 +119,13 @@ class Part(NamedTuple):
     rules: Rules
     name: str
 
-    def compile(self) -> None:
-        """Call its kernels, which compiles those that are not kept."""
-        game = compile_game(self.rules)
-        work = _wide(game)
-        work._values_kept = work._reach_kept = True  # noqa: SLF001 - numbers do not matter here
-        with cache.compiling_quietly():
-            PARTS[self.name](game)
+    def missing(self) -> list[cache.Kernel]:
+        """List its kernels that are not kept."""
+        return list(missing(compile_game(self.rules), [self.name]))
 
     def is_compiled(self) -> bool:
         """Whether all of its kernels are kept."""
-        try:
-            with cache.compiling_nothing():
-                self.compile()
-        except cache.NotCompiledError:
-            return False
-        return True
+        return not self.missing()
 
 
 def parts(games: Iterable[Rules]) -> list[Part]:
@@ -92,7 +136,7 @@ def parts(games: Iterable[Rules]) -> list[Part]:
         kind = len(game.tables.lane), game.positions_recur
         for name in PARTS:
             plan = None if game.plan is None else game.plan.constants
-            if name == "matrices" and shared_duels(game) is None:
+            if name == "matrices" and not can_duel(game.tables):
                 continue
             if name in _WITHOUT_A_PLAN:
                 plan = None
@@ -100,6 +144,12 @@ def parts(games: Iterable[Rules]) -> list[Part]:
                 continue  # as policies and search
             found.setdefault((name, *kind, plan), Part(rules, name))
     return list(found.values())
+
+
+def compile_kernel(kernel: cache.Kernel) -> None:
+    """Compile a kernel, in whatever process, and keep it."""
+    with cache.compiling_quietly():
+        kernel.compile()
 
 
 class CacheFacts(NamedTuple):

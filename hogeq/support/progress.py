@@ -9,6 +9,7 @@ On a terminal that is a bar for each phase. Where standard error is no terminal,
 not know its width, it is a plain line now and then.
 """
 
+import logging
 import os
 import sys
 import time
@@ -259,6 +260,7 @@ def _line(phase: Phase) -> str:
 # --- who looks ------------------------------------------------------------------------------------
 
 _display: ContextVar[_Display | None] = ContextVar("progress", default=None)
+_shown: list[_Display] = []  # by any thread
 
 
 @contextmanager
@@ -287,11 +289,14 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
         return
     display = _display_on(sys.stderr) if visible else None
     token = _display.set(display)
+    if display is not None:
+        _shown.append(display)
     try:
         yield
     finally:
         _display.reset(token)
         if display is not None:
+            _shown.remove(display)
             display.end()
 
 
@@ -362,9 +367,17 @@ def tell_steps(name: str, steps: Sequence[Step], unit: str = "") -> Iterator[Ste
             told.step()
 
 
+def tell(line: str) -> None:
+    """Write a line as :func:`note` does if anything is shown, and else by the logger `hogeq`."""
+    if _shown:
+        note(line)
+    else:
+        logging.getLogger("hogeq").warning("%s", line)
+
+
 def note(line: str) -> None:
-    """Write a line to standard error, above the bars if there are any."""
-    display = _display.get()
+    """Write a line to standard error, above the bars if any thread shows some."""
+    display = _display.get() or (_shown[-1] if _shown else None)
     if display is None:
         sys.stderr.write(f"{line}\n")
         return

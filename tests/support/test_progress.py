@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Thread
 from typing import TextIO
 
 import pytest
 
 from hogeq.support import progress
-from hogeq.support.progress import Phase, note, phase, show_progress, tell_steps
+from hogeq.support.progress import Phase, note, phase, show_progress, tell, tell_steps
 
 LIMIT = 5.0  # seconds for what takes a fraction of one
 
@@ -207,6 +208,21 @@ def test_a_note_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", stream)
     note("by itself")
     assert stream.getvalue() == "by itself\n"
+
+
+def test_what_is_told_goes_above_the_bars_from_any_thread_and_else_to_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with screen(monkeypatch, 60) as terminal:
+        with show_progress(), phase("attack", 3, "starts"):
+            shown(terminal.getvalue, "0/3 starts")
+            thread = Thread(target=tell, args=("hogeq: compiling kernels, once: about 20 s",))
+            thread.start()
+            thread.join()
+        assert "\rhogeq: compiling kernels, once: about 20 s\r\n" in terminal.getvalue()
+    assert not caplog.messages
+    tell("hogeq: by the log")
+    assert caplog.messages == ["hogeq: by the log"]
 
 
 def test_steps_are_told_as_they_are_taken() -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, load_game, load_strategy, position, title_of
+from hogeq.cli.inputs import ENDLESS, expect_kernels, load_game, load_strategy, position, title_of
 from hogeq.cli.memory_options import MemoryOptions
 from hogeq.cli.shell import (
     BadInputError,
@@ -72,6 +72,7 @@ def analyze_(
     gets there or, without S, play with ignore_memory: what a player who forgot it can know.
     """
     game = load_game(rules)
+    expect_kernels(game, "full memory", "reach", "hidden states", strategies=[strategy or PAST])
     position(game, score, opponent)
     memory = MemoryOptions(own_last, opponent_last, turn, extra, remembered).memory(game.rules)
     played = None if strategy is None else load_strategy(strategy, game, trust)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.commands.attack_field import answer
-from hogeq.cli.inputs import MATRIX_SUFFIXES, check_output, load_game, load_strategy, title_of
+from hogeq.cli.inputs import (
+    MATRIX_SUFFIXES,
+    check_output,
+    expect_kernels,
+    load_game,
+    load_strategy,
+    title_of,
+)
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -119,6 +126,7 @@ def attack(
     check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
     game = load_game(rules)
     about = title_of(rules, game.rules)
+    expect_kernels(game, "search", "full memory", strategies=strategies)
     rivals = [load_strategy(name, game, trust) for name in strategies]
     from hogeq.response.search import SearchBudget
 

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy, position, title_of
+from hogeq.cli.inputs import (
+    check_output,
+    expect_kernels,
+    load_game,
+    load_strategy,
+    position,
+    title_of,
+)
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -55,6 +62,7 @@ def beliefs(
     check_output(plot, (".png",))
     game = load_game(rules)
     title = title_of(rules, game.rules)
+    expect_kernels(game, "reach", "full memory", "hidden states", strategies=[strategy, against])
     position(game, score, opponent)
     if not game.has_memory:
         raise BadInputError(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hogeq.cli.inputs import load_game, load_strategy, title_of
+from hogeq.cli.inputs import expect_kernels, load_game, load_strategy, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -42,6 +42,7 @@ def compare(
     full_memory is the player who remembers everything and plays best against one who does too.
     """
     game = load_game(rules)
+    expect_kernels(game, "matches", strategies=[a, b])
     remembering = game.has_memory and FULL_MEMORY in {a, b}
     if remembering:
         found = _of_full_memory(a, b, game, trust)

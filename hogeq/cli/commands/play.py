@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, check_output, load_game, load_strategy, title_of
+from hogeq.cli.inputs import (
+    ENDLESS,
+    check_output,
+    expect_kernels,
+    load_game,
+    load_strategy,
+    title_of,
+)
 from hogeq.cli.shell import (
     DigitsOption,
     JsonOption,
@@ -80,6 +87,7 @@ def play(
     """
     check_output(transcript, (".txt", ".json"))
     game = load_game(rules)
+    expect_kernels(game, "full memory", "hidden states", strategies=[engine])
     strategy = None if engine in OPTIMAL else load_strategy(engine, game, trust)
     from hogeq.contest.session import Engine, Session
 

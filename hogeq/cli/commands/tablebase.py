@@ -9,6 +9,7 @@ from hogeq.cli.inputs import (
     ENDLESS,
     MATRIX_SUFFIXES,
     check_output,
+    expect_kernels,
     load_game,
     load_strategy,
     title_of,
@@ -47,6 +48,7 @@ def tablebase(
     """Solve with full information: players remember everything."""
     check_output(out, MATRIX_SUFFIXES)
     game = load_game(rules)
+    expect_kernels(game, "full memory", strategies=[against])
     target = None if against is None else load_strategy(against, game, trust)
     from hogeq.evaluation.longest_game import longest_game
     from hogeq.evaluation.tablebase import solve

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, check_output, load_game, title_of
+from hogeq.cli.inputs import ENDLESS, check_output, expect_kernels, load_game, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -90,6 +90,7 @@ def tournament(
     if alpha_rank:
         _require_openspiel()
     game = load_game(rules)
+    expect_kernels(game, "matches")
     with computing(on, jobs), show_progress():
         field = _read(entries, game, trust, skip_bad)
         rates = _play(field, game)

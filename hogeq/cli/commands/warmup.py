@@ -31,20 +31,25 @@ def warmup(
     """
     chosen = rules or ["su20", "fa22"]
     games = [load_game(name) for name in chosen]
-    from hogeq.model.compiling import Part, cache_facts, parts
+    from hogeq.model.compiling import cache_facts, compile_kernel, parts
     from hogeq.support.progress import phase, show_progress
     from hogeq.support.workers import compute, cores
 
     begun = time.monotonic()
     before = cache_facts().kernels
-    missing = [part for part in parts(game.rules for game in games) if not part.is_compiled()]
+    found = {
+        kernel.file: kernel
+        for part in parts(game.rules for game in games)
+        for kernel in part.missing()
+    }
+    missing = sorted(found.values(), key=lambda kernel: -kernel.seconds)
     width = min(cores() if jobs is None else jobs, len(missing))
     with (
         show_progress(),
         computing("local" if width > 1 else None, max(1, width)),
-        phase("compiling kernels", len(missing), "part") as told,
+        phase("compiling kernels", len(missing), "kernel") as told,
     ):
-        compute(Part.compile, missing, lambda _: told.step())
+        compute(compile_kernel, missing, lambda _: told.step())
     facts = cache_facts()
     data = {
         "rules": chosen,

@@ -1,0 +1,108 @@
+"""Kernels that a command needs are compiled side by side, and no process starts without need."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba.core import config
+
+from hogeq.kernels import ahead, cache, passes
+from hogeq.model.compiling import expect, missing
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Workspace
+from hogeq.rules import rules_from
+
+
+def game_of(period: int) -> Game:
+    """Give a tiny game whose lanes are as wide as no other test's."""
+    parts = {"edition": "su21", "goal": 6, "max_dice": 2, "time_trot_period": period}
+    return compile_game(rules_from(parts))
+
+
+@pytest.fixture(autouse=True)
+def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Crew]:
+    """Have two cores, helpers that begin at once, and a cache of the test's own."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(ahead, "cores", lambda: 2)
+    monkeypatch.setattr(ahead, "START", 0.0)
+    yield ahead._crew
+    ahead._crew.dismiss()
+    ahead._crew.expected = None
+
+
+def reach_and_values(game: Game) -> tuple[Any, Any]:
+    """Call two kernels."""
+    work = Workspace(game.tables, 2)
+    return work.hidden_reach(), work.hidden_values(0, 0)
+
+
+def hits(kernel: Any) -> int:
+    return sum(kernel.stats.cache_hits.values())
+
+
+def test_a_helper_compiles_what_is_needed_next(
+    crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(cache.SECONDS, "passes._hidden_values", 5.0)
+    monkeypatch.setitem(cache.SECONDS, "passes._hidden_reach", 7.0)
+    game = game_of(37)
+    before = hits(passes._hidden_values)
+    expect(game, "hidden states")
+    reach, values = reach_and_values(game)
+    assert hits(passes._hidden_values) == before + 1  # read, not compiled here
+    assert len(crew._helpers) == 1
+    # One line for all of it, as long as it takes on both cores together.
+    assert caplog.messages == ["hogeq: compiling kernels, once: about 7 s"]
+    assert not list(missing(game, ["hidden states"]))
+    assert reach.sum() == 0.5  # of who begins: there was no pass
+    assert values.shape == (game.memory_size, game.num_actions)
+    assert np.isfinite(values).all()
+
+
+def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = game_of(45)
+    reach_and_values(game)
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr("hogeq.model.compiling.missing", refuse)
+    expect(game, "hidden states")
+    reach_and_values(game)
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_what_helpers_do_not_deliver_is_compiled_here(
+    starts: bool, crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not starts:
+        monkeypatch.setattr(sys, "executable", "/no/such/python")
+    monkeypatch.setattr(ahead, "_PROGRAM", "raise SystemExit(1)")
+    game = game_of(21 if starts else 29)
+    expect(game, "hidden states")
+    reach_and_values(game)
+    assert len(crew._helpers) == starts
+    assert len(cache.stored()) == 2
+
+
+def test_a_share_of_ones_own_is_done_while_waiting(
+    crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, helped, own = (
+        cache.Kernel("hogeq.kernels.passes", name, (), name) for name in ("first", "far", "own")
+    )
+    done: list[str] = []
+    seconds = {"passes.first": 1.0, "passes.far": 3.0, "passes.own": 1.0}
+    monkeypatch.setattr(cache, "SECONDS", seconds)
+    monkeypatch.setattr(ahead, "_PROGRAM", "import time; time.sleep(30)")
+    monkeypatch.setattr(cache.Kernel, "compile", lambda kernel: done.append(kernel.function))
+    monkeypatch.setattr(cache.Kernel, "is_kept", lambda kernel: bool(done) and kernel is helped)
+    ahead.expect(lambda: [first, helped, own])
+    assert not crew.provides(first)
+    assert crew.provides(helped)
+    assert done == ["own"]
