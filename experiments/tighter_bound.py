@@ -8,8 +8,6 @@ of the first turns alone, up to a sum of scores. Prints a Markdown table and wri
 results/tighter_bound.md.
 """
 
-import time
-
 from common import arguments, publish, small_game, solved
 
 from hogeq.model.game import Game
@@ -17,6 +15,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.priced_bound import tighter_bound
 from hogeq.response.process import decision_process
 from hogeq.response.search import SearchBudget, attack
+from hogeq.support.clock import working_time
 
 
 def main() -> None:
@@ -47,10 +46,10 @@ def lines(game: Game, iterations: int, horizons: list[int | None]) -> list[list[
     full = full_memory_bound(game, policy)
     rows: list[list[object]] = []
     for horizon in horizons:
-        began = time.perf_counter()
+        began = working_time()
         process = decision_process(game, policy, horizon=horizon)
         bound = tighter_bound(process)
-        seconds = time.perf_counter() - began
+        seconds = working_time() - began
         upto = "the end" if horizon is None else horizon
         sizes = [game.goal, game.rules.max_dice, upto, process.size]
         figures = [f"{rate:.7f}" for rate in (found, bound, full)]

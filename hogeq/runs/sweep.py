@@ -25,6 +25,7 @@ from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
 from hogeq.runs.sweep_table import table_row, write_table
+from hogeq.support.clock import working_time
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
 from hogeq.support.workers import Workers
@@ -195,7 +196,7 @@ def run_sweep(
     Interrupted
         A signal came; what was computed is kept.
     """
-    started = time.monotonic()
+    started = working_time()
     folder = Path(out_root).absolute() / sweep.name
     with reported(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -210,7 +211,7 @@ def run_sweep(
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
         notes = write_table(sweep, rows, folder)
-    return SweepSummary(folder, rows, done_before, time.monotonic() - started, notes)
+    return SweepSummary(folder, rows, done_before, working_time() - started, notes)
 
 
 def _is_complete(point: SweepPoint, folder: Path) -> bool:
