@@ -138,7 +138,7 @@ def unpacked(
         return Checkpoint(
             solver=solver,
             fingerprint=fingerprint,
-            iteration=int(arrays["iteration"]),
+            iteration=_iterations(arrays["iteration"]),
             seconds=float(arrays["seconds"]),
             elapsed=float(arrays["elapsed"]),
             metrics=tuple(metrics_row(row) for row in arrays["metrics"].tolist()),
@@ -146,6 +146,13 @@ def unpacked(
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ResultsError(f"{path} is not a whole checkpoint: {_why(error)}") from error
+
+
+def _iterations(given: NDArray[Any]) -> int:
+    done = int(given)
+    if done < 0:
+        raise ValueError(f"iteration is {done}; allowed: 0 or more")
+    return done
 
 
 def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:

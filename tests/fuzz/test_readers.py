@@ -327,3 +327,9 @@ def test_run_directories(tmp_path: Path, name: str) -> None:
     fuzz(
         read, BadInputError, mutated([files[name]], words.get(name, [b",", b"1e999", b"nan", b'"']))
     )
+
+
+def test_a_checkpoint_of_fewer_than_no_iterations() -> None:
+    data = packed(Checkpoint("cfr", "f" * 64, -1, 0.5, 0.6, (), {}))
+    with pytest.raises(ResultsError, match=r"not a whole checkpoint: iteration is -1; allowed: 0 "):
+        unpacked(data, Path("checkpoint.npz"), "cfr", "f" * 64, {}, ())
