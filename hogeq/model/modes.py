@@ -55,10 +55,9 @@ def find_modes(
     seen: dict[tuple[int, ...], int] = {}
     situation = np.zeros((goal, goal), np.uint8)
     example: list[tuple[int, int]] = []
+    usually = [Memory(extra=extra) for extra in range(layout.extras)]
     for own, opponent in product(range(goal), repeat=2):
-        usual = tuple(
-            turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in range(layout.extras)
-        )
+        usual = tuple([turns.dice_sides(own, opponent, memory) for memory in usually])
         if usual not in seen:
             seen[usual] = len(seen)
             example.append((own, opponent))

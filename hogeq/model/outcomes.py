@@ -36,9 +36,10 @@ class FreeTurns(NamedTuple):
     @classmethod
     def of(cls, turns: TurnTable) -> "FreeTurns":
         """Ask once for every pair of scores."""
-        scores = range(turns.rules.goal)
-        rows = [[turns.free(own, opponent)[:3] for opponent in scores] for own in scores]
-        return cls(*np.moveaxis(np.array(rows, np.int64), -1, 0).copy())
+        goal = turns.rules.goal
+        found = [turns.free(own, opponent) for own, opponent in product(range(goal), repeat=2)]
+        columns = list(zip(*found, strict=True))[:3]
+        return cls(*(np.array(column, np.int64).reshape(goal, goal) for column in columns))
 
     @property
     def own_counts(self) -> bool:
@@ -108,10 +109,10 @@ class OutcomeArrays:
             np.broadcast_to(column, self.zero_points.shape).copy()
             for column in (free.gift, free.record)
         )
-        rows = slice(None if free.own_counts else 1)
-        gained, gift = self.zero_points[:, rows], self.zero_gift[:, rows]
-        self.zero_offset = layout.offset(gained, gift, self.zero_record[:, rows])
-        self.zero_stop = np.where(np.arange(goal) + gift < goal, goal - gained, 0)
+        rows = slice(goal if free.own_counts else 1)
+        own, other = self.zero_points[:, rows], self.zero_gift[:, rows]
+        self.zero_offset = layout.offset(own, other, self.zero_record[:, rows])
+        self.zero_stop = np.where(np.arange(goal) + other < goal, goal - own, 0)
 
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, and most that it can give."""
