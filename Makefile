@@ -2,6 +2,7 @@
 # make test    lint, types, import contract, tests
 # make fuzz    random games against the twin, GAMES=5000 of them; files made to break every reader,
 #              SECONDS=60 of each kind
+# make mutants change the code in a hundred ways, one at a time, and see whether the tests notice; an hour
 # make gambit  compile Gambit, and test exported game trees with it; minutes
 # make bench   benchmarks, in one table and build/bench/bench.json
 # make docs    the documentation site, into build/site
@@ -9,7 +10,7 @@
 # make clean   remove everything that was made, results and champions aside
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz gambit bench docs fmt clean
+.PHONY: run test fuzz mutants gambit bench docs fmt clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -32,6 +33,10 @@ fuzz: export HOGEQ_FUZZ_GAMES = $(or $(GAMES),5000)
 fuzz: export HOGEQ_FUZZ_SECONDS = $(or $(SECONDS),60)
 fuzz: .venv/.test
 	$(BIN)/python -m pytest -n 2 --benchmark-disable tests/evaluation/test_random_games.py tests/fuzz
+
+mutants: .venv/.test
+	$(PIP) --only-binary :all: --editable '.[mutants]'
+	$(BIN)/python tests/mutants.py
 
 gambit: .venv/.test
 	$(PIP) --editable '.[gambit]'

@@ -41,3 +41,13 @@ def test_axes_have_a_name_for_every_value(edition: str) -> None:
     turns, extras, records = memory_sizes(EDITIONS[edition])
     sizes = (records, records) if records > 1 else (turns, extras)
     assert (len(rows.ticks), len(columns.ticks)) == sizes
+
+
+def test_ticks_are_the_values_and_the_last_class_of_points_is_open() -> None:
+    for axis in axes(EDITIONS["su20"]):
+        assert axis.ticks == (*map(str, range(13)), "13+")
+    for axis in axes(EDITIONS["fa19"]):
+        assert axis.ticks == tuple(map(str, range(11)))
+    turn, extra = axes(EDITIONS["fa18"])
+    assert (turn.name, turn.ticks) == ("turn (mod 5)", ("0", "1", "2", "3", "4"))
+    assert (extra.name, extra.ticks) == ("extra turn", ("no", "yes"))

@@ -8,7 +8,14 @@ import pytest
 
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import Branch, MemoryEffect, TurnTable
+from hogeq.rules.outcomes import (
+    Branch,
+    MemoryEffect,
+    TurnTable,
+    scoreless_turn,
+    total_rises,
+)
+from hogeq.rules.turn import zero_points
 from tests import twin
 
 
@@ -83,3 +90,16 @@ def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
     ] + [turns.free(*cell) for cell in product(range(12), repeat=2)]
     assert max(branch.points for branch in found) == points
     assert max(branch.gift for branch in found) == gifts
+
+
+def test_the_total_rises_unless_a_turn_can_score_and_give_nothing() -> None:
+    fa15, sp22 = EDITIONS["fa15"], EDITIONS["sp22"]
+    assert total_rises(EDITIONS["su20"])
+    assert total_rises(fa15)  # what scores nothing is given to the opponent
+    assert not total_rises(replace(fa15, piggy_back=False))
+    assert not total_rises(sp22)
+    assert scoreless_turn(fa15) is None
+    found = scoreless_turn(sp22)
+    assert found is not None
+    assert zero_points(sp22, *found) == 0
+    assert all(zero_points(sp22, *pair) for pair in product(range(100), repeat=2) if pair < found)

@@ -1,0 +1,402 @@
+"""Mutation testing: change one thing in the code, and see whether the tests notice.
+
+    make mutants                        every target, both cores, about an hour
+    python tests/mutants.py rules       the targets whose name holds a word
+
+Cosmic Ray makes the mutants. Of each module a fixed number is drawn, one operator at each drawn
+position, the same ones every time while the code stays; what a test cannot see is left out: type
+annotations, messages, decorators that only cache or compile. A mutant is caught when the tests of
+its target fail or hang. Survivors that docs/mutants.md explains are counted as explained; any other
+makes the command end with status 1.
+
+The code is changed in copies below build/mutants, never in place.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "mutants"
+EXPLAINED = ROOT / "docs" / "mutants.md"
+PARTS = ("hogeq", "tests", "configs", "results", "experiments", "examples", "pyproject.toml")
+SEED = 20
+
+
+@dataclass(frozen=True)
+class Target:
+    """Modules that are tested together."""
+
+    name: str
+    modules: tuple[str, ...]
+    """Paths below hogeq/, without ending."""
+    tests: str
+    """What pytest is told, quick tests first."""
+    each: int
+    """Mutants of each module."""
+
+
+TARGETS = (
+    Target(
+        "rules",
+        modules=(
+            "rules/turn",
+            "rules/parts",
+            "rules/memory",
+            "rules/outcomes",
+            "rules/distributions",
+            "rules/effects",
+        ),
+        tests="tests/rules tests/model/test_endless_games.py tests/evaluation/test_random_games.py"
+        " -k 'not value_of_the_game'",
+        each=10,
+    ),
+    Target(
+        "compiler",
+        modules=(
+            "model/game",
+            "model/modes",
+            "model/landings",
+            "model/layout",
+            "model/outcomes",
+            "model/components",
+        ),
+        tests="tests/model/test_game.py tests/evaluation/test_random_games.py"
+        " tests/model/test_endless_games.py tests/model/test_cycles.py"
+        " -k 'not late_turns and not linear_equations and not many'",
+        each=6,
+    ),
+    Target(
+        "evaluation",
+        modules=(
+            "evaluation/win_rates",
+            "evaluation/counterfactual",
+            "evaluation/full_memory",
+            "evaluation/tablebase",
+            "evaluation/beliefs",
+            "evaluation/hidden",
+            "evaluation/analysis",
+            "evaluation/longest_game",
+            "evaluation/stationarity",
+        ),
+        tests="tests/evaluation --ignore tests/evaluation/test_full_size.py -k 'not many'",
+        each=4,
+    ),
+    Target(
+        "response",
+        modules=(
+            "response/search",
+            "response/moves",
+            "response/population",
+            "response/bounds",
+            "response/gains",
+            "response/process",
+            "response/branch_and_bound",
+            "response/priced_bound",
+        ),
+        tests="tests/response",
+        each=6,
+    ),
+    Target(
+        "purification",
+        modules=(
+            "purification/rounding",
+            "purification/local_search",
+            "purification/programs",
+            "purification/sampling",
+        ),
+        tests="tests/purification",
+        each=7,
+    ),
+    Target(
+        "solvers",
+        modules=(
+            "solvers/regret",
+            "solvers/fsicfr",
+            "solvers/cfr_br",
+            "solvers/fictitious",
+            "solvers/mirror",
+            "solvers/proximal",
+            "solvers/bundle",
+            "solvers/double_oracle",
+            "solvers/dynamic_programming",
+        ),
+        tests="tests/solvers",
+        each=4,
+    ),
+    Target(
+        "formats",
+        modules=("strategies/read", "strategies/arrays", "strategies/rows", "strategies/write"),
+        tests="tests/strategies",
+        each=8,
+    ),
+    Target(
+        "contest",
+        modules=(
+            "contest/tournament",
+            "contest/field",
+            "contest/objectives",
+            "contest/guesses",
+            "contest/assessment",
+        ),
+        tests="tests/contest",
+        each=6,
+    ),
+    Target(
+        "kernels",
+        modules=("kernels/passes", "kernels/duel", "kernels/sums", "kernels/handover"),
+        tests="tests/kernels/test_kernels.py tests/evaluation/test_random_games.py",
+        each=4,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one module."""
+
+    target: Target
+    module: str
+    operator: str
+    occurrence: int
+    line: int
+
+    @property
+    def path(self) -> Path:
+        """Of the module, from the root of the project."""
+        return Path("hogeq", f"{self.module}.py")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    caught: bool
+    change: str
+    """``module: old line -> new line``, as docs/mutants.md quotes it."""
+
+
+# --- which mutants --------------------------------------------------------------------------------
+
+
+def draw(target: Target) -> Iterator[Mutant]:
+    """Draw the mutants of a target: positions first, then an operator at each."""
+    for module in target.modules:
+        source = Path("hogeq", f"{module}.py").read_text(encoding="utf-8")
+        at: dict[tuple[int, int], list[Mutant]] = {}
+        blind = list(_unseen(ast.parse(source)))
+        for operator, occurrence, start in _mutations(source):
+            if not any(low <= start < high for low, high in blind):
+                found = Mutant(target, module, operator, occurrence, start[0])
+                at.setdefault(start, []).append(found)
+        random_ = random.Random(f"{SEED} {module}")  # noqa: S311 (not for cryptography)
+        for start in sorted(random_.sample(sorted(at), min(target.each, len(at)))):
+            yield random_.choice(at[start])
+
+
+def _mutations(source: str) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    tree = get_ast(source)
+    nodes = list(ast_nodes(tree))
+    for name in sorted(operator_names()):
+        kind = get_operator(name)
+        if kind.arguments() or name.endswith("/RemoveDecorator"):
+            continue
+        operator = kind()
+        places = (start for node in nodes for start, _ in operator.mutation_positions(node))
+        for occurrence, start in enumerate(places):
+            yield name, occurrence, start
+
+
+def _unseen(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    # Spans of annotations, messages of errors, and decorators.
+    for node in ast.walk(tree):
+        spans: list[ast.expr | None] = []
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            spans += node.decorator_list
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            spans.append(node.returns)
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            spans.append(node.annotation)
+        if isinstance(node, ast.Raise):
+            spans.append(node.exc)
+        if isinstance(node, ast.JoinedStr):
+            spans.append(node)
+        for span in spans:
+            if span is not None and span.end_lineno is not None and span.end_col_offset is not None:
+                low = (span.lineno, span.col_offset)
+                yield low, (span.end_lineno, span.end_col_offset)
+
+
+# --- trying them ----------------------------------------------------------------------------------
+
+
+class Copy:
+    """A copy of the project in which code may be changed."""
+
+    def __init__(self, number: int) -> None:
+        self.home = BUILD / f"tree-{number}"
+        self.kernels = str(BUILD / f"cache-{number}")
+        shutil.rmtree(self.home, ignore_errors=True)
+        for part in PARTS:
+            source, to = ROOT / part, self.home / part
+            if source.is_dir():
+                shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, to)
+        self.environment = os.environ | {
+            "PYTHONPATH": str(self.home),
+            "PYTHONDONTWRITEBYTECODE": "1",  # changes come faster than its time stamps
+            "OMP_NUM_THREADS": "1",
+            "HOGEQ_FUZZ_GAMES": "60",
+        }
+
+    def fails(self, target: Target, limit: float | None = None) -> bool:
+        """Tell whether the tests fail, or take longer than the limit in seconds."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        command += ["--benchmark-disable", *shlex.split(target.tests)]
+        # Every mutant of a kernel would leave its machine code among the user's.
+        own = {"NUMBA_CACHE_DIR": self.kernels} if target.name == "kernels" else {}
+        process = subprocess.Popen(  # noqa: S603 (our own tests)
+            command,
+            cwd=self.home,
+            env=self.environment | own,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(limit) != 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            return True
+
+    def try_out(self, mutant: Mutant, limit: float) -> Verdict:
+        """Change the code, run the tests, change it back."""
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+
+        path = self.home / mutant.path
+        source = path.read_text(encoding="utf-8")
+        changed = mutate_code(source, get_operator(mutant.operator)(), mutant.occurrence)
+        if changed is None:
+            raise RuntimeError(f"mutants: {mutant} changes nothing")
+        old, new = next(
+            pair
+            for pair in zip(source.splitlines(), changed.splitlines(), strict=False)
+            if pair[0] != pair[1]
+        )
+        path.write_text(changed, encoding="utf-8")
+        try:
+            caught = self.fails(mutant.target, limit)
+        finally:
+            path.write_text(source, encoding="utf-8")
+        change = f"{mutant.module}: {old.strip()} -> {new.strip()}"
+        return Verdict(mutant, caught, change)
+
+
+def try_all(targets: list[Target], workers: int) -> list[Verdict]:
+    """Try the mutants of some targets, each worker in a copy of its own."""
+    copies: Queue[Copy] = Queue()
+    for number in range(workers):
+        copies.put(Copy(number))
+    mutants = [mutant for target in targets for mutant in draw(target)]
+    limits: dict[str, float] = {}
+    progress = tqdm(total=len(mutants), unit="mutant", smoothing=0.05)
+
+    def measure(target: Target) -> None:
+        copy = copies.get()
+        try:
+            begun = time.perf_counter()
+            if copy.fails(target):
+                raise SystemExit(f"mutants: {target.tests}: fails with the code as it is")
+            limits[target.name] = 20 + 3 * (time.perf_counter() - begun)
+        finally:
+            copies.put(copy)
+
+    def work(mutant: Mutant) -> Verdict:
+        copy = copies.get()
+        try:
+            verdict = copy.try_out(mutant, limits[mutant.target.name])
+        finally:
+            copies.put(copy)
+        progress.update()
+        if not verdict.caught:
+            progress.write(f"survives: {verdict.change}")
+        return verdict
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(measure, targets))
+        return list(pool.map(work, mutants))
+
+
+# --- what came of it ------------------------------------------------------------------------------
+
+
+def table(verdicts: list[Verdict], explained: str) -> str:
+    """Write the counts by target as Markdown."""
+    lines = ["| code | mutants | caught | survive, explained | survive |", "|---|--:|--:|--:|--:|"]
+    everything: Counter[str] = Counter()
+    for name in dict.fromkeys(verdict.mutant.target.name for verdict in verdicts):
+        counts = Counter(
+            _fate(verdict, explained) for verdict in verdicts if verdict.mutant.target.name == name
+        )
+        everything += counts
+        lines.append(_row(name, counts))
+    return "\n".join([*lines, _row("all", everything)])
+
+
+def _row(name: str, counts: Counter[str]) -> str:
+    fates = [counts[fate] for fate in ("caught", "explained", "survives")]
+    return " | ".join([f"| {name}", str(counts.total()), *map(str, fates)]) + " |"
+
+
+def _fate(verdict: Verdict, explained: str) -> str:
+    if verdict.caught:
+        return "caught"
+    return "explained" if f"`{verdict.change}`" in explained else "survives"
+
+
+def main() -> int:
+    """Try the mutants that are asked for, print the table and the survivors."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("words", nargs="*", help="targets whose name holds one of these")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args()
+    words = asked.words or [""]
+    targets = [target for target in TARGETS if any(word in target.name for word in words)]
+    if not targets:
+        known = ", ".join(target.name for target in TARGETS)
+        parser.error(f"no target holds {' or '.join(words)}; allowed: {known}")
+    verdicts = try_all(targets, asked.workers)
+    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
+    print(table(verdicts, explained))
+    survivors = [v.change for v in verdicts if _fate(v, explained) == "survives"]
+    print(*(f"survives: {change}" for change in survivors), sep="\n")
+    record = [[v.mutant.target.name, v.mutant.line, v.caught, v.change] for v in verdicts]
+    (BUILD / "verdicts.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
