@@ -21,17 +21,8 @@ from hogeq.kernels.chains import (
     staying,
 )
 from hogeq.kernels.handover import average_rolls, collect, depart, mix, publish
-from hogeq.kernels.passes import (
-    ASCEND,
-    COUNTERFACTUAL,
-    EVALUATE,
-    FULL_MEMORY,
-    SOFTMAX,
-    fill_ends,
-    maximise,
-    soften,
-    take_best,
-)
+from hogeq.kernels.passes import fill_ends, maximise, soften, take_best
+from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.sums import kernel, place_of, spread_rolls, value_rolls
 
 

@@ -27,6 +27,7 @@ from hogeq.kernels.handover import (
     sure_roll,
 )
 from hogeq.kernels.lanes import prefetch, splat, store
+from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.sums import (
     base_of,
     is_lean,
@@ -39,12 +40,6 @@ from hogeq.kernels.sums import (
     value_rolls,
     value_rolls_by_sums,
 )
-
-EVALUATE = 0  # keep to the policy
-COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values
-ASCEND = 2  # move to the roll with the largest counterfactual value
-SOFTMAX = 3  # move part of the way to the softmax of the counterfactual values
-FULL_MEMORY = 4  # maximise in every hidden state on its own: a player with full memory
 
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 AHEAD = 2  # cells along the diagonal

@@ -5,7 +5,8 @@ values, and what of player 0's reach these are weighted by.
 """
 
 from hogeq.kernels.lanes import item, prefetch
-from hogeq.kernels.passes import ASCEND, EVALUATE, SOFTMAX, fill_ends, soften, take_best
+from hogeq.kernels.passes import fill_ends, soften, take_best
+from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import expect_wins, kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import cycles, passes, planned
+from hogeq.kernels import cycles, passes, planned, roles
 from hogeq.kernels.duel import can_duel, duel, duel_arrays
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.storage import zeros
@@ -22,15 +22,15 @@ TIE = passes.TIE
 class Role(IntEnum):
     """What a pass backward does with player 0."""
 
-    EVALUATE = passes.EVALUATE
+    EVALUATE = roles.EVALUATE
     """Play the policy as it is."""
-    COUNTERFACTUAL = passes.COUNTERFACTUAL
+    COUNTERFACTUAL = roles.COUNTERFACTUAL
     """Play it, and keep the counterfactual value of every action."""
-    ASCEND = passes.ASCEND
+    ASCEND = roles.ASCEND
     """Set every row to its best action on the way: one sweep of coordinate ascent."""
-    SOFTMAX = passes.SOFTMAX
+    SOFTMAX = roles.SOFTMAX
     """Move every row towards the softmax of its action values."""
-    FULL_MEMORY = passes.FULL_MEMORY
+    FULL_MEMORY = roles.FULL_MEMORY
     """Take the best action in every hidden state, the memory being known."""
 
 
