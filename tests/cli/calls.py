@@ -36,8 +36,9 @@ def refused(*arguments: str) -> str:
 
 
 def said(stderr: str) -> str:
-    """Leave out of standard error the lines that say that kernels are compiled."""
-    return re.sub(r"hogeq: compiling kernels, once[^\n]*\n", "", stderr)
+    """Leave out of standard error what a slow machine adds: kernels compiled, steps done so far."""
+    steps = r"[a-z ]+ (?:\d+ %|\d+/\d+ \w+), \d+:\d\d[^\n]*"
+    return re.sub(rf"hogeq: (?:compiling kernels, once[^\n]*|{steps})\n", "", stderr)
 
 
 def hogeq(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

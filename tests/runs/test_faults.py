@@ -50,6 +50,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
 from hogeq.support.parameters import parameters
 from hogeq.support.workers import workers
+from tests.cli.calls import said
 
 ROOT = Path(__file__).parents[2]
 TREE: dict[str, Any] = {
@@ -215,7 +216,7 @@ def test_a_checkpoint_that_is_no_good_is_refused_and_left(
     assert main(["run", str(path / CONFIG), *longer, "--resume", str(path)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert len(err.splitlines()) == 1
+    assert len(said(err).splitlines()) == 1
     assert words in err
     assert str(path / CHECKPOINT) in err
     assert everything(path) == before
@@ -236,9 +237,9 @@ def test_two_processes_that_want_one_directory(tmp_path: Path) -> None:
         )
         for _ in range(2)
     ]
-    said = {process.wait(): process.communicate()[1] for process in started}
-    assert sorted(said) == [0, 2], said
-    (line,) = said[2].splitlines()
+    told = {process.wait(): process.communicate()[1] for process in started}
+    assert sorted(told) == [0, 2], told
+    (line,) = said(told[2]).splitlines()
     assert "exists already" in line or "being written by another process" in line
     run(trial("solver.iterations=2000"), tmp_path / "alone")
     for name in (POLICY, MATRIX, FINAL_STRATEGY):

@@ -36,6 +36,7 @@ from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.support.plugins import load_plugin
 from hogeq.support.workers import ExecutorError, WorkersLostError, workers
+from tests.cli.calls import said
 from tests.runs.sweeps import (
     ENDLESS,
     GAME,
@@ -161,7 +162,7 @@ def test_one_process_two_processes_and_a_cluster_leave_the_same_bytes(
     }.items():
         command = spoken("sweep", path, "--out-root", tmp_path / name, "--json", *options)
         out, err = command.communicate(timeout=100)
-        assert (command.returncode, err) == (0, "")
+        assert (command.returncode, said(err)) == (0, "")
         found = json.loads(out)
         assert (found["points"], found["failed"], found["done_before"]) == (2, 0, 0)
         assert contents(tmp_path / name / "trial") == want
@@ -179,7 +180,7 @@ def test_a_worker_killed_in_mid_sweep_costs_time_and_nothing_else(
     until(lambda: all((path / CHECKPOINT).exists() for path in runs))
     cluster.workers[0].kill()
     out, err = command.communicate(timeout=100)
-    assert (command.returncode, err) == (0, "")
+    assert (command.returncode, said(err)) == (0, "")
     assert "2 points, 0 of them done before, 0 failed" in out
     assert [len(manifest(path)["resumed_at"]) for path in runs] in ([0, 1], [1, 0])
     want = here(path, tmp_path / "alone", longer).directory
@@ -196,7 +197,7 @@ def test_a_task_that_always_fails_is_reported_with_its_config(
     command = spoken("sweep", path, "--out-root", tmp_path, "--on", cluster.on, "--json")
     out, err = command.communicate(timeout=100)
     assert command.returncode == 1
-    (line,) = err.splitlines()
+    (line,) = said(err).splitlines()
     for part in ("solver dcfr failed at iteration 3: Numerical result", "'gamma': 1000.0"):
         assert part in line
     assert [row["status"] for row in json.loads(out)["rows"]] == ["failed", "complete"]
@@ -227,7 +228,7 @@ def test_a_signal_stops_a_sweep_with_checkpoints(tmp_path: Path, signum: signal.
     os.kill(command.pid, signum)
     out, err = command.communicate(timeout=60)
     assert (command.returncode, out) == (128 + signum, "")
-    assert len(err.splitlines()) == 1
+    assert len(said(err).splitlines()) == 1
     assert f"stopped by {signum.name}" in err
     until(lambda: not _anyone(command.pid), 10)
     for run_ in runs:

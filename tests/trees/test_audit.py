@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from hogeq.cli import app
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.outcomes import total_rises
 from hogeq.trees.audit import audit, audit_tree, small
 from hogeq.trees.recall import Audit, History, HistoryStep, Witness
 from hogeq.trees.sizes import count
@@ -236,8 +237,8 @@ def test_findings_are_those_of_all_pairs_of_histories(
 ) -> None:
     rules = replace(EDITIONS[edition], goal=goal, max_dice=max_dice, sides=sides)
     sizes = count(HogTree(rules), most=6000)
-    if not sizes.exact or sizes.choices > 300:
-        return
+    if not sizes.exact or sizes.choices > 300 or not total_rises(rules):
+        return  # of games that might not end only the first turns are looked at
     found, histories = audit(rules), all_histories(rules)
     assert found.whole
     assert found.infosets == set(histories)
