@@ -18,6 +18,13 @@ from time import perf_counter
 from timing import Timing, report
 
 SHORT = ("--starts", "1", "--anneal-steps", "2", "--kicks", "0", "--jobs", "1")
+ME = ("--player-name", "Me", "--overwrite")
+CONFIG = Path(__file__).parents[1] / "configs" / "cfr.yaml"
+FEW = tuple(
+    part
+    for key in ("solver.iterations=2", "measure.final_attack.kicks=0", "measure.attack.starts=1")
+    for part in ("--set", key)
+)
 BOTH = ("always_roll:6", "always_roll:4")
 COMMANDS = {
     "compare, su20": ("compare", *BOTH),
@@ -32,6 +39,17 @@ COMMANDS = {
     "beliefs, su20": ("beliefs", "always_roll:6", "--score", "30", "--opponent", "40"),
     "play, su20": ("play", "--first", "you"),
     "tournament, su20": ("tournament", *BOTH, "--jobs", "1"),
+    "compare, sp22": ("compare", *BOTH, "--rules", "sp22"),
+    "check, fa25": ("check", "final_strategy.py", "--rules", "fa25", "--trust"),
+    "export optimal, fa25": ("export", "optimal", "--rules", "fa25", *ME, "--out", "optimal.py"),
+    "show ignore_memory, su20": ("show", "ignore_memory", "--out", "show.png"),
+    "audit, su20 to 6": ("audit", "--goal", "6", "--max-dice", "2"),
+    "export-game, su20 to 6": ("export-game", "--goal", "6", "--max-dice", "2", "--out", "a.efg"),
+    "run, su20, two iterations": ("run", str(CONFIG), *FEW, "--out-root", ".", "--overwrite"),
+    "rules": ("rules",),
+    "strategies": ("strategies",),
+    "doctor": ("doctor",),
+    "warmup, su20": ("warmup",),
 }
 
 
@@ -42,6 +60,7 @@ def run(command: tuple[str, ...], cache: Path) -> tuple[float, float]:
         [sys.executable, "-m", "hogeq", *command],
         capture_output=True,
         check=True,
+        cwd=cache,
         env={**environ, "NUMBA_CACHE_DIR": str(cache)},
         stdin=subprocess.DEVNULL,
     )
@@ -55,6 +74,7 @@ def timings(times: int) -> Iterator[Timing]:
         taken = []
         for _ in range(times):
             with tempfile.TemporaryDirectory() as folder:
+                run(("export", "always_roll:6", *ME), Path(folder))  # what is checked
                 taken.append([run(command, Path(folder)) for _ in range(2)])
         for use, what in enumerate(("first use", "second use")):
             for place, clock in enumerate(("wall", "processor")):

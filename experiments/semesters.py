@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from common import arguments, publish
-from numpy.typing import NDArray
 
 from hogeq import figures
 from hogeq.baselines.registry import builtin
@@ -24,6 +23,7 @@ from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS
+from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import replacing
 
 FAMILIES = {
@@ -45,7 +45,7 @@ class Measured(NamedTuple):
     first_roll: int
     turns: float
     hidden: int
-    table: NDArray[np.int64]
+    table: Matrix | Policy
 
 
 def measure(edition: str) -> Measured:

@@ -142,10 +142,9 @@ BY_EDITION: dict[str, tuple[str, str]] = {
 def samples_of(rules: Rules) -> tuple[str, ...]:
     """List the course's sample strategies for a game, whatever its name, goal and dice."""
     for edition, samples in BY_EDITION.items():
-        known = EDITIONS.get(edition)
-        if known is None:
-            continue
-        sized = replace(known, name=rules.name, goal=rules.goal, max_dice=rules.max_dice)
+        sized = replace(
+            EDITIONS[edition], name=rules.name, goal=rules.goal, max_dice=rules.max_dice
+        )
         if sized == rules:
             return samples
     return ()

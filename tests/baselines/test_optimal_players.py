@@ -30,6 +30,7 @@ from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
+from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
 from tests.twin import Play, State
@@ -105,7 +106,7 @@ def test_full_memory_wins_what_a_recursion_says() -> None:
     def value(player: int, state: State) -> float:
         rolls = range(of.num_actions)
         if player == 0:
-            best = int(solved.rolls[state.own, state.opponent, index[state.memory]])
+            best = int(solved.rolls[state.own, state.opponent, index[Memory(*state.memory)]])
             shares = [float(roll == best) for roll in rolls]
         else:
             shares = policy[state.own, state.opponent].tolist()

@@ -83,11 +83,10 @@ def test_the_twin_lists_what_turns_do() -> None:
     play = Play(rules)
     state = State(5, 7, Memory(own=1, opponent=4))
     for dice in (0, 1, 3):
-        sides = dice_sides(rules, *state)
+        here = state.own, state.opponent, Memory(*state.memory)
+        sides = dice_sides(rules, *here)
         throws = [
-            play_turn(
-                rules, *state, dice, [1 + number // sides**die % sides for die in range(dice)]
-            )
+            play_turn(rules, *here, dice, [1 + number // sides**die % sides for die in range(dice)])
             for number in range(sides**dice)
         ]
         for branch in play.branches(state, dice):

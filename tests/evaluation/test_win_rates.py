@@ -104,7 +104,7 @@ def test_without_dice_the_game_is_a_walk(name: str) -> None:
     state, winner, mover = State(0, 0), None, 0
     while winner is None:
         visits[state] = visits.get(state, 0) + 1
-        turn = play_turn(rules, *state, 0, [])
+        turn = play_turn(rules, state.own, state.opponent, Memory(*state.memory), 0, [])
         mine, theirs, _, ends = turn.landing
         if ends is not None:
             winner = mover if ends == 0 else 1 - mover

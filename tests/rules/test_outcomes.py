@@ -24,8 +24,9 @@ def test_turns_end_as_in_the_twin(edition: str) -> None:
     rules = replace(EDITIONS[edition], goal=12, max_dice=3)
     play, turns = twin.Play(rules), TurnTable(rules)
     for state in play.states()[:: 7 if len(play.states()) > 500 else 1]:
+        own, opponent, memory = state
         for dice in play.rolls():
-            ours = turns.outcomes(*state, dice)
+            ours = turns.outcomes(own, opponent, Memory(*memory), dice)
             assert sum(way.probability for way in ours) == 1
             assert [way.points for way in ours] == sorted(way.points for way in ours)
             found = {
