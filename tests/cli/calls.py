@@ -16,7 +16,7 @@ from hogeq.cli import app
 def ok(*arguments: str) -> str:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
+    assert said(result.stderr) == ""
     return result.stdout
 
 

@@ -18,6 +18,7 @@ from hogeq.response.gains import gains
 from hogeq.rules import rules_from
 from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import percent, points
+from tests.cli.calls import said
 
 R = ("--rules", "small.yaml")
 QUICK = ("--starts", "1", "--anneal-steps", "10")
@@ -39,7 +40,7 @@ def game() -> Game:
 def ok(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["attack", *arguments])
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
+    assert said(result.stderr) == ""
     return result.stdout
 
 

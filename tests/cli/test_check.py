@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from tests.cli.calls import ask, ok, refused
+from tests.cli.calls import ask, ok, refused, said
 
 R = ("--rules", "fa22.yaml")
 
@@ -21,7 +21,7 @@ def submission(folder: Path) -> str:
 def not_valid(*arguments: str) -> str:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
-    assert result.stderr == ""
+    assert said(result.stderr) == ""
     return result.stdout
 
 

@@ -47,7 +47,7 @@ def play(*lines: str, options: tuple[str, ...] = (), seed: int = 1, rules: str =
     text = "".join(f"{line}\n" for line in lines)
     result = CliRunner().invoke(app, arguments, input=text)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
+    assert said(result.stderr) == ""
     return result.stdout
 
 

@@ -78,15 +78,25 @@ def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("starts", [False, True])
 def test_what_helpers_do_not_deliver_is_compiled_here(
-    starts: bool, crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch
+    starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    started = list[Any]()
+    popen = subprocess.Popen
+
+    def start(*arguments: Any, **options: Any) -> Any:
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    for kernel in ("passes._hidden_reach", "passes._hidden_values"):
+        monkeypatch.setitem(cache.SECONDS, kernel, 5.0)  # worth a helper
     if not starts:
         monkeypatch.setattr(sys, "executable", "/no/such/python")
     monkeypatch.setattr(ahead, "_PROGRAM", "raise SystemExit(1)")
-    game = game_of(21 if starts else 29)
+    game = game_of(53 if starts else 29)
     expect(game, "hidden states")
     reach_and_values(game)
-    assert len(crew._helpers) == starts
+    assert len(started) == starts
     assert len(cache.stored()) == 2
 
 
