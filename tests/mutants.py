@@ -2,6 +2,7 @@
 
     make mutants                        every target, both cores, about an hour
     python tests/mutants.py rules       the targets whose name holds a word
+    python tests/mutants.py --again     only mutants that were not caught last time
 
 Cosmic Ray makes the mutants. Of each module a fixed number is drawn, one operator at each drawn
 position, the same ones every time while the code stays; what a test cannot see is left out: type
@@ -25,7 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Queue
 
@@ -33,6 +34,7 @@ from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "mutants"
+VERDICTS = BUILD / "verdicts.json"
 EXPLAINED = ROOT / "docs" / "mutants.md"
 PARTS = ("hogeq", "tests", "configs", "results", "experiments", "examples", "pyproject.toml")
 SEED = 20
@@ -175,11 +177,29 @@ class Mutant:
     operator: str
     occurrence: int
     line: int
+    source: str = field(repr=False)
+    """Of the module, as it is."""
 
     @property
     def path(self) -> Path:
         """Of the module, from the root of the project."""
         return Path("hogeq", f"{self.module}.py")
+
+    def changed(self) -> str:
+        """Code of the module with the change."""
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+
+        changed = mutate_code(self.source, get_operator(self.operator)(), self.occurrence)
+        if changed is None:
+            raise RuntimeError(f"mutants: {self} changes nothing")
+        return changed
+
+    def change(self) -> str:
+        """Write ``module: old line -> new line``, as docs/mutants.md quotes it."""
+        lines = zip(self.source.splitlines(), self.changed().splitlines(), strict=False)
+        old, new = next(pair for pair in lines if pair[0] != pair[1])
+        return f"{self.module}: {old.strip()} -> {new.strip()}"
 
 
 @dataclass(frozen=True)
@@ -189,7 +209,12 @@ class Verdict:
     mutant: Mutant
     caught: bool
     change: str
-    """``module: old line -> new line``, as docs/mutants.md quotes it."""
+    """Of :meth:`Mutant.change`."""
+
+    @property
+    def key(self) -> str:
+        """Name of the mutant as long as its module stays."""
+        return f"{self.mutant.line}: {self.change}"
 
 
 # --- which mutants --------------------------------------------------------------------------------
@@ -198,12 +223,12 @@ class Verdict:
 def draw(target: Target) -> Iterator[Mutant]:
     """Draw the mutants of a target: positions first, then an operator at each."""
     for module in target.modules:
-        source = Path("hogeq", f"{module}.py").read_text(encoding="utf-8")
+        source = (ROOT / "hogeq" / f"{module}.py").read_text(encoding="utf-8")
         at: dict[tuple[int, int], list[Mutant]] = {}
         blind = list(_unseen(ast.parse(source)))
         for operator, occurrence, start in _mutations(source):
             if not any(low <= start < high for low, high in blind):
-                found = Mutant(target, module, operator, occurrence, start[0])
+                found = Mutant(target, module, operator, occurrence, start[0], source)
                 at.setdefault(start, []).append(found)
         random_ = random.Random(f"{SEED} {module}")  # noqa: S311 (not for cryptography)
         for start in sorted(random_.sample(sorted(at), min(target.each, len(at)))):
@@ -291,32 +316,21 @@ class Copy:
             process.wait()
             return True
 
-    def try_out(self, mutant: Mutant, limit: float) -> Verdict:
+    def catches(self, mutant: Mutant, limit: float) -> bool:
         """Change the code, run the tests, change it back."""
-        from cosmic_ray.mutating import mutate_code
-        from cosmic_ray.plugins import get_operator
-
         path = self.home / mutant.path
-        source = path.read_text(encoding="utf-8")
-        changed = mutate_code(source, get_operator(mutant.operator)(), mutant.occurrence)
-        if changed is None:
-            raise RuntimeError(f"mutants: {mutant} changes nothing")
-        old, new = next(
-            pair
-            for pair in zip(source.splitlines(), changed.splitlines(), strict=False)
-            if pair[0] != pair[1]
-        )
-        path.write_text(changed, encoding="utf-8")
+        path.write_text(mutant.changed(), encoding="utf-8")
         try:
-            caught = self.fails(mutant.target, limit)
+            return self.fails(mutant.target, limit)
         finally:
-            path.write_text(source, encoding="utf-8")
-        change = f"{mutant.module}: {old.strip()} -> {new.strip()}"
-        return Verdict(mutant, caught, change)
+            path.write_text(mutant.source, encoding="utf-8")
 
 
-def try_all(targets: list[Target], workers: int) -> list[Verdict]:
-    """Try the mutants of some targets, each worker in a copy of its own."""
+def try_all(targets: list[Target], workers: int, known: set[str]) -> list[Verdict]:
+    """Try the mutants of some targets, each worker in a copy of its own.
+
+    Those whose keys are known are caught, and need not be tried.
+    """
     copies: Queue[Copy] = Queue()
     for number in range(workers):
         copies.put(Copy(number))
@@ -335,15 +349,18 @@ def try_all(targets: list[Target], workers: int) -> list[Verdict]:
             copies.put(copy)
 
     def work(mutant: Mutant) -> Verdict:
-        copy = copies.get()
-        try:
-            verdict = copy.try_out(mutant, limits[mutant.target.name])
-        finally:
-            copies.put(copy)
+        change = mutant.change()
+        caught = Verdict(mutant, True, change).key in known
+        if not caught:
+            copy = copies.get()
+            try:
+                caught = copy.catches(mutant, limits[mutant.target.name])
+            finally:
+                copies.put(copy)
         progress.update()
-        if not verdict.caught:
-            progress.write(f"survives: {verdict.change}")
-        return verdict
+        if not caught:
+            progress.write(f"survives: {change}")
+        return Verdict(mutant, caught, change)
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(measure, targets))
@@ -382,19 +399,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("words", nargs="*", help="targets whose name holds one of these")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--again", action="store_true", help="only mutants not caught last time")
     asked = parser.parse_args()
     words = asked.words or [""]
     targets = [target for target in TARGETS if any(word in target.name for word in words)]
     if not targets:
-        known = ", ".join(target.name for target in TARGETS)
-        parser.error(f"no target holds {' or '.join(words)}; allowed: {known}")
-    verdicts = try_all(targets, asked.workers)
+        allowed = ", ".join(target.name for target in TARGETS)
+        parser.error(f"no target holds {' or '.join(words)}; allowed: {allowed}")
+    last = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
+    known = {key for key, caught in last.items() if caught} if asked.again else set()
+    verdicts = try_all(targets, asked.workers, known)
     explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
     print(table(verdicts, explained))
     survivors = [v.change for v in verdicts if _fate(v, explained) == "survives"]
     print(*(f"survives: {change}" for change in survivors), sep="\n")
-    record = [[v.mutant.target.name, v.mutant.line, v.caught, v.change] for v in verdicts]
-    (BUILD / "verdicts.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+    last |= {verdict.key: verdict.caught for verdict in verdicts}
+    VERDICTS.write_text(json.dumps(last, indent=1), encoding="utf-8")
     return 1 if survivors else 0
 
 
