@@ -127,8 +127,7 @@ class TurnTable:
         for sides in kinds_of_dice(self.rules):
             for dice in range(1, self.rules.max_dice + 1):
                 branches.extend(self.branches(dice, sides))
-        points, gifts, *_ = zip(*branches, strict=True)
-        return max(points), max(gifts)
+        return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
         """List every way in which one turn can end.

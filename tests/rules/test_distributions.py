@@ -38,7 +38,20 @@ def test_kinds_of_dice() -> None:
     assert list(kinds_of_dice(EDITIONS["su21"])) == [6, 8]
 
 
-@pytest.mark.parametrize(("dice", "sides"), [(0, 6), (11, 6), (3, 1), (3, 101)])
-def test_impossible_dice_are_refused(dice: int, sides: int) -> None:
-    with pytest.raises(ValueError, match="allowed: "):
+@pytest.mark.parametrize(
+    ("dice", "sides", "says"),
+    [
+        (0, 6, "dice: got 0; allowed: whole numbers from 1 to 10"),
+        (11, 6, "dice: got 11; allowed: whole numbers from 1 to 10"),
+        (3, 1, "sides: got 1; allowed: whole numbers from 2 to 100"),
+        (3, 101, "sides: got 101; allowed: whole numbers from 2 to 100"),
+    ],
+)
+def test_impossible_dice_are_refused(dice: int, sides: int, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
         score_distribution(EDITIONS["su20"], dice, sides)
+
+
+def test_all_dice_and_sides_within_the_limits_are_taken() -> None:
+    for dice, sides in ((1, 2), (10, 100)):
+        assert sum(score_distribution(EDITIONS["su20"], dice, sides).probability.values()) == 1
