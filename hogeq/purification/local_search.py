@@ -97,10 +97,8 @@ class LocalSearch(Purifier):
         counters : int8 (n, G, G), optional
             Counters that the pool starts with.
         """
-        if self.start == "round" and np.ndim(strategy) == 3:
-            matrix = Round(seed=self.seed).matrix(game, strategy)
-        else:
-            matrix = argmax(game, strategy)
+        first = Round(seed=self.seed).matrix if self.start == "round" else argmax
+        matrix = first(game, strategy)
         pool = CounterPool(game, counters)
         policy = one_hot(matrix, game.num_actions)
         pool.search(policy, self.starts, self.anneal_steps, [self.seed, 0])

@@ -112,13 +112,7 @@ class Round(Purifier):
         for attempt in range(self.attempts):
             slopes = pool.slopes(rows)
             reach = np.maximum(slopes.reach.max(axis=0), anywhere)
-            doubt = np.where(mixed, reach * (1.0 - likeliest), np.inf)
-            surest = np.unravel_index(
-                np.argsort(doubt, axis=None, kind="stable")[: 3 * count], mixed.shape
-            )
-            allowed = np.zeros(rows.shape, bool)
-            allowed[surest] = rows[surest] >= self.support * likeliest[surest][:, None]
-            allowed &= mixed[..., None]
+            allowed = candidates(rows, mixed, reach, 3 * count, self.support)
             doubts = anywhere[..., None] * (likeliest[..., None] - rows)
             wary = slopes._replace(changes=slopes.changes + self.caution * doubts)
             trial, left = rows.copy(), mixed.copy()
@@ -153,6 +147,36 @@ class Round(Purifier):
         given = np.divide(slope, reach, out=np.zeros_like(slope), where=reach > 0.0)
         moved = rows[mixed] * np.exp(-self.rate * given)
         rows[mixed] = moved / moved.sum(axis=1, keepdims=True)
+
+
+def candidates(
+    rows: Floats, mixed: NDArray[np.bool_], reach: Floats, most: int, support: float
+) -> NDArray[np.bool_]:
+    """Likely rolls of the surest mixed cells, the moves that a stage chooses from.
+
+    Parameters
+    ----------
+    rows : float64 (G, G, K)
+    mixed : bool (G, G)
+        Cells that are not pure yet.
+    reach : float64 (G, G)
+        A cell is the less sure, the more often play misses its likeliest roll: the product of its
+        reach and of the probability of all other rolls.
+    most : int
+        Number of cells.
+    support : float
+        Rolls less probable than this share of the row's likeliest are left out.
+
+    Returns
+    -------
+    bool (G, G, K)
+    """
+    likeliest = rows.max(axis=2)
+    doubt = np.where(mixed, reach * (1.0 - likeliest), np.inf)
+    surest = np.zeros(mixed.shape, bool)
+    surest.flat[np.argsort(doubt, axis=None, kind="stable")[:most]] = True
+    likely = rows >= support * likeliest[..., None]
+    return likely & (surest & mixed)[..., None]
 
 
 def _settle(rows: Floats, mixed: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """From a policy to a matrix, and what that costs."""
 
 import re
+from contextlib import nullcontext
 from itertools import product
 from typing import Any
 
@@ -10,15 +11,16 @@ import pytest
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.purification import PURIFIERS, argmax, purify, thresholded
+from hogeq.purification import PURIFIERS, argmax, programs, purify, thresholded
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.programs import best_moves
-from hogeq.purification.rounding import Round
+from hogeq.purification.rounding import Round, candidates
 from hogeq.purification.sampling import Sample
 from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests.twin import Match, Play
 
@@ -167,12 +169,59 @@ def test_moves_are_the_optimum_of_the_whole_linear_program(exactly: bool) -> Non
         assert moves.expected == pytest.approx(got.max())
 
 
+def test_no_linear_program_is_solved_where_no_move_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "_program", lambda *_: pytest.fail("nothing was to be gained"))
+    slopes = Slopes(np.array([0.6, 0.7]), np.full((2, 2, 2, 3), 0.1), np.ones((2, 2, 2)))
+    moves = best_moves(slopes, np.ones((2, 2, 3), bool), 4)
+    assert len(moves.shares) == 0
+    assert moves.expected == 0.7
+
+
+def test_the_surest_cells_are_those_where_play_misses_the_likeliest_roll_least() -> None:
+    rows = np.array([[[0.5, 0.5, 0.0], [0.9, 0.1, 0.0]], [[0.6, 0.3, 0.1], [0.0, 0.0, 1.0]]])
+    mixed = np.array([[True, True], [True, False]])
+    # Misses of 0.05, 0.06 and 0.08.
+    reach = np.array([[0.1, 0.6], [0.2, 1.0]])
+    two = candidates(rows, mixed, reach, 2, 0.2)
+    np.testing.assert_array_equal(two[0], [[True, True, False], [True, False, False]])
+    assert not two[1].any()
+    every = candidates(rows, mixed, reach, 4, 0.2)
+    np.testing.assert_array_equal(every[0], two[0])
+    np.testing.assert_array_equal(every[1], [[True, True, False], [False, False, False]])
+
+
+@pytest.mark.parametrize("method", ["round", "local_search"])
+def test_no_two_searches_begin_at_the_same_random_policies(
+    method: str, game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds, search = [], CounterPool.search
+
+    def noted(pool: CounterPool, policy: Any, starts: int, steps: int, seed: list[int]) -> float:
+        seeds.append(tuple(seed))
+        return search(pool, policy, starts, steps, seed)
+
+    monkeypatch.setattr(CounterPool, "search", noted)
+    purify(game, policy, method, **QUICK[method])
+    assert len(seeds) > 3
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_a_search_starts_from_the_argmax_or_from_a_rounding(game: Game, policy: Any) -> None:
+    rounded = Round(seed=3).matrix(game, policy)
+    assert (rounded != argmax(game, policy)).any()
+    for start, matrix in (("argmax", argmax(game, policy)), ("round", rounded)):
+        search = LocalSearch(start=start, seed=3)
+        np.testing.assert_array_equal(search.init(game, policy).matrix, matrix)
+        np.testing.assert_array_equal(search.init(game, matrix).matrix, matrix)
+
+
 def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> None:
     start = builtin("ignore_memory", larger)
     search = LocalSearch(rounds=4, radius=12, seed=2)
     state = search.init(larger, start)
-    for _ in range(search.rounds):
+    for done in range(1, search.rounds + 1):
         state = search.step(larger, state)
+        assert int(state.iteration) == done
         policy = one_hot(state.matrix, larger.num_actions)
         assert float(state.rate) == CounterPool(larger, state.pool).rates_against(policy).max()
     strong = SearchBudget(starts=4, seed=9)
@@ -212,6 +261,22 @@ def test_every_method_gives_a_matrix_and_the_same_one_again(
     assert matrix.max() <= 3
     np.testing.assert_array_equal(matrix, purify(game, policy, method, **QUICK[method]))
     np.testing.assert_array_equal(policy, given)
+
+
+@pytest.mark.parametrize("method", ["sample", "round", "local_search"])
+def test_progress_ends_when_the_work_does(
+    method: str, game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Phase] = []
+
+    def phase(*given: Any) -> nullcontext[Phase]:
+        told.append(Phase(*given))
+        return nullcontext(told[-1])
+
+    monkeypatch.setattr(f"{PURIFIERS[method].__module__}.phase", phase)
+    purify(game, policy, method, **QUICK[method])
+    assert [one.done for one in told] == [one.total for one in told]
+    assert len(told) == 1
 
 
 def test_unknown_methods_are_refused_with_those_there_are(game: Game) -> None:
