@@ -130,22 +130,6 @@ def test_draws_follow_the_policy_and_the_best_is_kept(game: Game) -> None:
 # --- against counters -----------------------------------------------------------------------------
 
 
-def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Any) -> None:
-    counters = np.random.default_rng(8).integers(0, 4, (3, 6, 6))
-    pool = CounterPool(game, counters.astype(np.int8))
-    slopes = pool.slopes(policy)
-    assert slopes.rates == pytest.approx(pool.rates_against(policy), abs=1e-14)
-    for index, counter in enumerate(counters):
-        now = win_rate(game, counter, policy).win_rate
-        assert slopes.rates[index] == pytest.approx(now, abs=1e-14)
-        for cell in ((0, 0), (3, 2), (5, 5)):
-            for roll in range(4):
-                changed = policy.copy()
-                changed[cell] = one_hot(roll, 4)
-                effect = win_rate(game, counter, changed).win_rate - now
-                assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
-
-
 @pytest.mark.parametrize("exactly", [False, True])
 def test_moves_are_the_optimum_of_the_whole_linear_program(exactly: bool) -> None:
     random = np.random.default_rng(4)
@@ -210,7 +194,7 @@ def test_a_search_starts_from_the_argmax_or_from_a_rounding(game: Game, policy: 
     rounded = Round(seed=3).matrix(game, policy)
     assert (rounded != argmax(game, policy)).any()
     for start, matrix in (("argmax", argmax(game, policy)), ("round", rounded)):
-        search = LocalSearch(start=start, seed=3)
+        search: Any = PURIFIERS["local_search"](start=start, seed=3)
         np.testing.assert_array_equal(search.init(game, policy).matrix, matrix)
         np.testing.assert_array_equal(search.init(game, matrix).matrix, matrix)
 
@@ -228,6 +212,45 @@ def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> Non
     before, after = (attack(larger, each, strong).win_rate for each in (start, state.matrix))
     assert after < before - 0.01
     np.testing.assert_array_equal(search.matrix(larger, start), state.matrix)
+
+
+def test_a_round_goes_on_with_programs_while_they_help(larger: Game) -> None:
+    pool = CounterPool(larger, np.random.default_rng(1).integers(0, 5, (6, 20, 20)).astype(np.int8))
+    matrix, radius = np.full((20, 20), 2, np.int8), 280
+
+    def rate(matrix: Any) -> float:
+        return float(pool.rates_against(one_hot(matrix, 5)).max())
+
+    slopes = pool.slopes(one_hot(matrix, 5))
+    moves = best_moves(slopes, one_hot(matrix, 5) == 0.0, radius)
+    once = matrix.copy()
+    whole = moves.shares > 0.5
+    once[moves.own[whole], moves.opponent[whole]] = moves.rolls[whole]
+    again = LocalSearch()._descended(larger, pool, matrix, radius)
+    assert 0 < (once != matrix).sum() < radius
+    assert (again != matrix).sum() <= radius
+    assert rate(again) < rate(once) - 1e-6 < rate(matrix) - 1e-3
+
+
+def test_a_candidate_that_loses_to_a_known_counter_is_not_searched(
+    game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = LocalSearch(starts=3, anneal_steps=10)
+    matrix = builtin("ignore_memory", game)
+    state = search.init(game, matrix)
+    starts = []
+    find = CounterPool.search
+
+    def noted(pool: CounterPool, policy: Any, number: int, steps: int, seed: list[int]) -> float:
+        starts.append(number)
+        return find(pool, policy, number, steps, seed)
+
+    monkeypatch.setattr(CounterPool, "search", noted)
+    monkeypatch.setattr(LocalSearch, "_descended", lambda *_: np.zeros((6, 6), np.int8))
+    after = search.step(game, state)
+    assert starts == [1]  # against the matrix that stays
+    np.testing.assert_array_equal(after.matrix, matrix)
+    assert float(after.radius) < float(state.radius)
 
 
 def test_a_search_does_not_depend_on_threads(game: Game, policy: Any) -> None:

@@ -82,6 +82,8 @@ def test_a_search_that_falls_short_is_corrected() -> None:
     assert full_memory_bound(game, policy) > found.win_rate + 1e-4
     again = best_response(game, policy, start=found.rolls.astype(np.int8))
     assert again.win_rate == pytest.approx(found.win_rate, abs=1e-12)
+    # A bad start costs no branch: those that could not win more are never looked into.
+    assert again.nodes == found.nodes
 
 
 def test_a_search_cut_short_still_bounds() -> None:
@@ -92,6 +94,9 @@ def test_a_search_cut_short_still_bounds() -> None:
     assert cut.nodes <= 8 < whole.nodes
     assert not cut.is_exact
     assert cut.win_rate <= whole.win_rate <= cut.bound < full_memory_bound(game, policy) + 1e-12
+    # What it starts from is never lost.
+    kept = best_response(game, policy, start=whole.rolls.astype(np.int8), most=8)
+    assert kept.win_rate == whole.win_rate
 
 
 @pytest.mark.parametrize(

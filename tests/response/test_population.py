@@ -51,6 +51,31 @@ def test_values_are_weighted_by_member(game: Game, policy: Floats) -> None:
     np.testing.assert_allclose(alone.values, each[2], atol=1e-12)
 
 
+def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Floats) -> None:
+    counters = np.random.default_rng(8).integers(0, 4, (3, 12, 12))
+    pool = CounterPool(game, counters.astype(np.int8))
+    slopes = pool.slopes(policy)
+    assert slopes.rates == pytest.approx(pool.rates_against(policy), abs=1e-14)
+    for index, counter in enumerate(counters):
+        now = win_rate(game, counter, policy).win_rate
+        assert slopes.rates[index] == pytest.approx(now, abs=1e-14)
+        for cell in ((0, 0), (3, 2), (5, 5), (11, 9)):
+            for roll in range(4):
+                changed = policy.copy()
+                changed[cell] = one_hot(roll, 4)
+                effect = win_rate(game, counter, changed).win_rate - now
+                assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
+
+
+def test_members_weigh_the_same_unless_told(game: Game, policy: Floats) -> None:
+    for count in (1, 2, 5):
+        population = Population(game, matrices(game, count))
+        assert population.weights.tolist() == [1 / count] * count
+    member = matrices(game, 1)
+    values = Population(game, member).measure(policy).values
+    np.testing.assert_allclose(values, action_values(game, policy, member[0]), atol=1e-12)
+
+
 def test_threads_change_no_bit(game: Game, policy: Floats) -> None:
     population = Population(game, matrices(game, 5))
     one = population.measure(policy)
@@ -77,6 +102,8 @@ def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: Game, policy: F
         attack(game, policy, SearchBudget(starts=8, perturbations=5)).win_rate, abs=0.02
     )
     size = len(pool.members)
+    assert len(np.unique(pool.members, axis=0)) == size > 1
+    assert pool.rates_against(policy).max() == pytest.approx(best, abs=1e-12)
     assert pool.search(policy, 3, 20, [0]) == best
     assert len(pool.members) == size
     grown = CounterPool(game, np.concatenate([matrices(game, 4), pool.members]))

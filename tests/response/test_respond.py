@@ -15,7 +15,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.response.gains import gains, largest_gains
-from hogeq.response.moves import anneal, ascend
+from hogeq.response.moves import anneal, ascend, ith_start
 from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers.cfr_br import CFRBR
@@ -205,6 +205,45 @@ def test_an_attack_tells_its_steps_and_the_best(monkeypatch: pytest.MonkeyPatch,
         found = attack(game, policy, budget)
     assert told[0].done == told[0].total == 3 * search_steps(budget)
     assert told[0].text.endswith(f"kick 2/2, best {percent(found.win_rate)}")
+
+
+def test_starts_computed_by_other_processes_count_when_they_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game, policy = small_su20()
+    told = Phase("attack", 3 * search_steps(SearchBudget(3)))
+    seen = []
+
+    def elsewhere(*given: Any) -> tuple[Any, float, int]:
+        seen.append(told.done)
+        return np.zeros(game.shape[:2], np.int8), 0.6, 1
+
+    monkeypatch.setattr("hogeq.response.search.phase", lambda *_: nullcontext(told))
+    monkeypatch.setattr("hogeq.response.search._search", elsewhere)
+    attack(game, policy, SearchBudget(3))
+    steps = search_steps(SearchBudget(3))
+    assert [*seen, told.done] == [0, steps, 2 * steps, 3 * steps]
+
+
+def test_starts_are_uniform_then_the_strategy_and_then_random_or_near_it() -> None:
+    game, _ = small_su20()
+    target = one_hot(np.full(game.shape[:2], 3), game.num_actions)
+    hot: dict[bool, list[float]] = {True: [], False: []}
+    for start in range(12):
+        policy, (first, last) = ith_start(game, target, start, np.random.default_rng(start))
+        np.testing.assert_allclose(policy.sum(axis=2), 1.0, rtol=0, atol=1e-12)
+        assert last == 1e-4
+        near = start % 2 == 1  # then the strategy has at least half of every row
+        assert (policy[..., 3].min() >= 0.5) == near
+        hot[near].append(first)
+        if start == 0:
+            np.testing.assert_allclose(policy, 1.0 / game.num_actions)
+        if start == 1:
+            np.testing.assert_array_equal(policy, target)
+    assert hot[False][0] == 0.1
+    assert all(0.01 <= first <= 0.1 for first in hot[False])
+    assert hot[True][0] == 0.005
+    assert all(0.002 <= first <= 0.02 for first in hot[True])
 
 
 def test_without_memory_the_interval_closes() -> None:

@@ -91,6 +91,8 @@ def test_regrets_are_those_of_the_textbook(name: str, toy_name: str) -> None:
             regrets = np.where(regrets > 0.0, regrets * up, regrets * down)
         state = solver.step(toy, state)
         np.testing.assert_allclose(state.regrets[0], regrets, rtol=0, atol=1e-10)
+        positive = sum(max(0.0, *row) for row in regrets)
+        assert solver.stats(toy, state)["average_regret"] == pytest.approx(positive / t, abs=1e-10)
 
 
 @pytest.mark.parametrize(
