@@ -146,6 +146,12 @@ def compile_game(rules: Rules) -> Game:
     landing = LandingArrays(layout, turns, points, ring)
     ends = 1 + max(int(trot) for _, trot in planes)
     handed = memory_table(layout, turns)
+    handover = handover_kinds(layout, handed)
+    arrivals = landing.arrivals(ends)
+    alternatives = find_alternatives(layout, default, exceptions, modes, planes)
+    only_swaps = handover[0] == SWAPPED and not (
+        arrivals["arrival_again"].any() or len(alternatives["lane_masks"])
+    )
     order, runs = pass_order(rules.goal)
     tables = Tables(
         lane=(0,) * layout.width,
@@ -185,16 +191,14 @@ def compile_game(rules: Rules) -> Game:
         situation=situation,
         default_mode=default,
         **exceptions,
-        **find_alternatives(layout, default, exceptions, modes, planes),
-        **landing.arrivals(ends),
+        **alternatives,
+        **arrivals,
         next_memory=handed,
-        handover=handover_kinds(layout, handed),
-        only_swaps=False,
+        handover=handover,
+        only_swaps=bool(only_swaps),
         has_cycles=False,
         cycles=points.cycles(),
     )
-    swapped = tables.handover[0] == SWAPPED and not tables.arrival_again.any()
-    tables = tables._replace(only_swaps=bool(swapped and not len(tables.lane_masks)))
     try:
         tables = find_components(tables, layout.lanes)
     except ValueError as error:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.hidden import hidden_action_values
-from hogeq.model.game import MEMORY_LIMIT, Game, compile_game, required_bytes
+from hogeq.model.game import MEMORY_LIMIT, compile_game, required_bytes
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from tests.twin import Match, Play, State
@@ -99,22 +99,19 @@ def test_a_game_too_large_for_memory_is_refused_in_one_line() -> None:
     rules = Rules(goal=2000, max_dice=50, feral_hogs="points")
     assert required_bytes(rules) > MEMORY_LIMIT
     with pytest.raises(
-        ValueError, match=r"^rules: .*2000.*GiB.*lower goal or max_dice$"
+        ValueError, match=r"^rules: .*2000.* needs 379\.2 GiB; allowed: 4: lower goal or max_dice$"
     ) as refusal:
         compile_game(rules)
     assert "\n" not in str(refusal.value)
 
 
-def largest_arrays(game: Game) -> int:
-    work = game.workspace(2)
-    return work.values.nbytes + work.reach.nbytes
-
-
 @pytest.mark.parametrize("name", EDITIONS)
-def test_the_estimate_of_memory_covers_values_and_reach(name: str) -> None:
+def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) -> None:
     rules = replace(EDITIONS[name], goal=40)
-    found = largest_arrays(compile_game(rules))
-    assert found <= required_bytes(rules) <= 20 * found
+    work = compile_game(rules).workspace(2)
+    table = work.counterfactual_values.nbytes
+    assert work.counterfactual_values.shape == (40, 40, 11)
+    assert required_bytes(rules) == work.values.nbytes + work.reach.nbytes + 6 * table
 
 
 # Scores near the end of a full-size game: few turns are left, so the plain recursion reaches the
