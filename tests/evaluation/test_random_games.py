@@ -13,13 +13,15 @@ import pytest
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
+from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import Rules, parts
 from tests import twin
 from tests.evaluation.players import EXACT, Floats, random_policy
+from tests.twin.evaluate import ENDLESS
 from tests.twin.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from tests.twin.turn import SWITCHES
 
@@ -28,6 +30,7 @@ BLOCK = 20
 # Cells times rolls times memories: what keeps the twin at a fraction of a second.
 MOST_STATES = 4000
 MOST_MEMORIES = 200
+DRAW = 0.5  # what a game that never ends is worth
 QUICK = SearchBudget(starts=1, anneal_steps=4)
 
 PARTS: dict[str, Any] = {
@@ -67,8 +70,7 @@ def random_switches(random: np.random.Generator) -> dict[str, Any]:
             "feral_hogs": one_of("none", "none", "none", "points", "dice"),
         }
         on |= {part: one_of("none", *names_of(part)) for part in PARTS if part != "zero_dice"}
-        # Hefty Hogs, whose games may have no value, is compared edition by edition.
-        on["zero_dice"] = one_of(*[name for name in names_of("zero_dice") if name != "hefty_hogs"])
+        on["zero_dice"] = one_of(*names_of("zero_dice"))
         for switch in ("prime_boost", "hog_wild", "square_swine", "piggy_back", "time_trot"):
             on[switch] = one_of(True, False, False)
         if on["time_trot"]:
@@ -82,47 +84,74 @@ def random_switches(random: np.random.Generator) -> dict[str, Any]:
             return {name: value for name, value in on.items() if name in NAMES}
 
 
-def game_number(number: int) -> tuple[Game, np.random.Generator]:
-    """Draw until the package takes it: it refuses to remember much where positions recur."""
+def game_number(number: int, **forced: str) -> tuple[Game, np.random.Generator]:
+    """Draw until the package takes it: it refuses memory where positions may recur too often."""
     random = np.random.default_rng(number)
     while True:
-        rules = Rules(**random_switches(random))
+        rules = Rules(**random_switches(random) | forced)
         try:
             return compile_game(rules), random
         except ValueError as refusal:
-            if "unknowns where positions can recur" not in str(refusal):
+            if "could go on for ever" in str(refusal):
+                assert twin.Play(rules).memories() != [twin.Memory()]
+                assert rules.time_trot or twin.can_stay_for_ever(twin.Play(rules))
+            elif "unknowns where positions can recur" not in str(refusal):
                 raise
 
 
 def compare(game: Game, random: np.random.Generator) -> None:
     play = twin.Play(game.rules)
+    if game.positions_recur:
+        assert game.can_be_endless == twin.can_stay_for_ever(play)
     kind = str(random.choice(["mixed", "sparse", "pure"]))
     a: Floats = random_policy(random, game.shape, kind)
     b: Floats = random_policy(random, game.shape, "mixed")
-    match = twin.Match(play, a.tolist(), b.tolist())
-    assert win_rate(game, a, b) == pytest.approx(match.win_rate(), abs=EXACT)
+    if both_end(game, play, a, b):
+        compare_policies(game, play, a, b)
+    compare_best_play(game, play, b)
 
-    visits = match.reach()
+
+def both_end(game: Game, play: twin.Play, a: Floats, b: Floats) -> bool:
+    """Say whether every game between two ends; the package and the twin must agree."""
+    match = twin.Match(play, a.tolist(), b.tolist())
+    try:
+        expected = match.win_rate()
+    except ValueError as endless:
+        if str(endless) != ENDLESS:
+            raise
+        with pytest.raises(EndlessError, match="may never end"):
+            win_rate(game, a, b)
+        drawn = twin.Match(play, a.tolist(), b.tolist(), DRAW).win_rate()
+        found = win_rate_of_valid(game, a, b, endless_is_draw=True)
+        assert found == pytest.approx(drawn, abs=EXACT)
+        return False
+    assert win_rate(game, a, b) == pytest.approx(expected, abs=EXACT)
+    return True
+
+
+def compare_policies(game: Game, play: twin.Play, a: Floats, b: Floats) -> None:
+    visits = twin.Match(play, a.tolist(), b.tolist()).reach()
     expected = np.zeros(game.shape[:2])
     for (player, state), visited in visits.items():
         expected[state[:2]] += float(visited) * (player == 0)
     found = reach(game, a, b).sum(axis=2)
     np.testing.assert_allclose(found, expected, rtol=EXACT, atol=EXACT)
 
-    worth, _ = twin.counterfactual(play, a, b, own_reach=True)
+    worth, _ = twin.counterfactual(play, a, b, own_reach=True, endless=DRAW)
     np.testing.assert_allclose(action_values(game, a, b), worth, rtol=EXACT, atol=EXACT)
 
-    remembers = twin.Match(play, None, b.tolist()).win_rate()[0]
+
+def compare_best_play(game: Game, play: twin.Play, b: Floats) -> None:
+    remembers = twin.Match(play, None, b.tolist(), DRAW).win_rate()[0]
     assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
     if game.memory_size == 1:
         response = attack(game, b, QUICK)
         assert response.win_rate == pytest.approx(remembers, abs=EXACT)
         pure = np.eye(game.num_actions)[response.matrix].tolist()
-        assert twin.Match(play, pure, b.tolist()).win_rate()[0] == pytest.approx(
-            remembers, abs=EXACT
-        )
+        found = twin.Match(play, pure, b.tolist(), DRAW).win_rate()[0]
+        assert found == pytest.approx(remembers, abs=EXACT)
 
-    best = twin.Match(play, None, None)
+    best = twin.Match(play, None, None, DRAW)
     start = twin.State(0, 0)
     solved = solve(game)
     assert solved.value == pytest.approx(best.value(0, start), abs=EXACT)
@@ -139,6 +168,23 @@ def test_random_games(block: int) -> None:
             raise AssertionError(f"game {number}, {game.rules}") from difference
 
 
+def test_games_that_may_never_end() -> None:
+    """Hefty Hogs scores 0 at some scores, and two who roll no dice there stay for ever."""
+    endless = []
+    for number in range(30):
+        game, random = game_number(number, zero_dice="hefty_hogs")
+        play = twin.Play(game.rules)
+        a, b = (random_policy(random, game.shape, kind) for kind in ("sparse", "pure"))
+        for policy in (a, b):
+            policy[random.random(game.shape[:2]) < 0.7] = np.eye(game.num_actions)[0]
+        try:
+            endless.append(not both_end(game, play, a, b))
+            compare_best_play(game, play, b)
+        except Exception as difference:
+            raise AssertionError(f"game {number}, {game.rules}") from difference
+    assert 5 < sum(endless) < 25
+
+
 def test_the_twin_has_every_part() -> None:
     assert set(parts.ZERO_DICE) <= set(ZERO_DICE)
     assert set(parts.SWAPS) <= set(SWAPS)
@@ -152,9 +198,7 @@ def test_the_games_have_all_there_is() -> None:
     """What the first games combine: every part, recurring positions, every kind of memory."""
     games = [game_number(number)[0] for number in range(200)]
     for switch in PARTS:
-        assert {getattr(game.rules, switch) for game in games} == set(names_of(switch)) - {
-            "hefty_hogs"
-        }
+        assert {getattr(game.rules, switch) for game in games} == set(names_of(switch))
     assert sum(game.positions_recur for game in games) >= 20
     assert sum(game.memory_size == 1 for game in games) >= 50
     assert sum(game.memory_size > 1 for game in games) >= 50

@@ -7,6 +7,7 @@ switches (`editions`), evaluation by recursion (`evaluate`), whole games in nump
 from tests.twin.evaluate import (
     Match,
     arrays,
+    can_stay_for_ever,
     counterfactual,
     every_matrix_wins,
     reachable_cells,
@@ -20,6 +21,7 @@ __all__ = [
     "Play",
     "State",
     "arrays",
+    "can_stay_for_ever",
     "counterfactual",
     "every_matrix_wins",
     "reachable_cells",

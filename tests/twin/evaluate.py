@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from tests.twin.turn import Branch, Play, State
 
 TIE = 1e-12
+SETTLED = 2.3e-16
+ENDLESS = "twin: the game may never end"
 Key = tuple[int, State]
 """The player to move, and the state."""
 
@@ -39,12 +41,14 @@ def solve_linear(matrix: Any, right: Any) -> Any:
 class Match:
     """Two players, 0 and 1, each with a policy ``[own][opponent][dice]``.
 
-    None for a policy is a player who remembers everything and plays best.
+    None for a policy is a player who remembers everything and plays best. `endless` is what a game
+    that never ends is worth to player 0; if None, games that may never end are refused.
     """
 
-    def __init__(self, play: Play, a: Any, b: Any) -> None:
+    def __init__(self, play: Play, a: Any, b: Any, endless: float | None = None) -> None:
         self.play = play
         self.policies = (a, b)
+        self.endless = endless
         # Exact fractions stay exact; everything else is computed in floats.
         self._exact = any(
             policy is not None and isinstance(policy[0][0][0], Fraction) for policy in (a, b)
@@ -161,8 +165,11 @@ class Match:
     ) -> None:
         """Solve the linear equations of all states that a state can stay among."""
         together = self._together([start])
-        self._refuse_the_endless(together)
-        keys = list(together)
+        never = self._never_ending(together)
+        if never and (turns or self.endless is None):
+            raise ValueError(ENDLESS)
+        known.update(dict.fromkeys(never, self.endless))
+        keys = [key for key in together if key not in never]
         index = {key: place for place, key in enumerate(keys)}
         kind = object if self._exact or not self._plain(start) else float
         matrix = np.zeros((len(keys), len(keys)), kind)
@@ -186,7 +193,8 @@ class Match:
     def _plain(self, key: Key) -> bool:
         return all(np.ndim(weight) == 0 for _, weight in self._rolls(key))
 
-    def _refuse_the_endless(self, together: Mapping[Key, set[Key]]) -> None:
+    def _never_ending(self, together: Mapping[Key, set[Key]]) -> set[Key]:
+        """Find the states from which no turn ever raises the sum of scores."""
         ends: set[Key] = set()
         while True:
             more = {
@@ -195,10 +203,8 @@ class Match:
                 if key not in ends and (following & ends or self._leaves(key))
             }
             if not more:
-                break
+                return together.keys() - ends
             ends |= more
-        if len(ends) < len(together):
-            raise ValueError("twin: the game may never end")
 
     def _leaves(self, key: Key) -> bool:
         return any(
@@ -207,7 +213,10 @@ class Match:
         )
 
     def _settle_best(self, keys: list[Key]) -> None:
-        """Iterate from "player 0 loses what never ends" and from "wins it", until both agree."""
+        """Iterate from "player 0 loses what never ends" and from "wins it", which mostly agree.
+
+        Where they do not, what never ends is worth `endless`, from which it is iterated then.
+        """
         index = {key: place for place, key in enumerate(keys)}
         number = len(self.play.rolls())
         shape = (len(keys), number)
@@ -234,16 +243,20 @@ class Match:
                 np.where(sign > 0, rolls.max(axis=1), np.where(sign < 0, rolls.min(axis=1), mean))
             )
 
-        low, high = np.zeros(len(keys)), np.ones(len(keys))
-        for _ in range(100_000):
-            lower, higher = improved(low), improved(high)
-            still = np.abs(lower - low).max() + np.abs(higher - high).max() <= 1e-16
-            low, high = lower, higher
-            if still or (high - low).max() < 1e-15:
-                break
+        def settled(won: NDArray[np.float64]) -> NDArray[np.float64]:
+            for _ in range(100_000):
+                before, won = won, improved(won)
+                if np.abs(won - before).max() <= SETTLED:
+                    break
+            return won
+
+        low, high = settled(np.zeros(len(keys))), settled(np.ones(len(keys)))
+        found = (low + high) / 2
         if (high - low).max() > 1e-13:
-            raise ValueError("twin: the value depends on who wins a game that never ends")
-        self._won.update(zip(keys, ((low + high) / 2).tolist(), strict=True))
+            if self.endless is None:
+                raise ValueError("twin: the value depends on who wins a game that never ends")
+            found = settled(np.full(len(keys), self.endless))
+        self._won.update(zip(keys, found.tolist(), strict=True))
 
     # --- what is met ------------------------------------------------------------------------------
 
@@ -270,7 +283,8 @@ class Match:
         return found
 
     def _recurring_reach(self, found: dict[Key, Any], together: Mapping[Key, set[Key]]) -> None:
-        self._refuse_the_endless(together)
+        if self._never_ending(together):
+            raise ValueError(ENDLESS)
         index = {key: place for place, key in enumerate(together)}
         kind = object if self._exact else float
         matrix = np.zeros((len(index), len(index)), kind)
@@ -294,6 +308,26 @@ class Match:
         return self._turns[key]
 
 
+def can_stay_for_ever(play: Play) -> bool:
+    """Say whether there are states among which rolls can keep a game for certain, for ever."""
+    left = set(play.states())
+    while True:
+        stays = {state for state in left if _kept_within(play, left, state)}
+        if stays == left:
+            return bool(left)
+        left = stays
+
+
+def _kept_within(play: Play, states: set[State], state: State) -> bool:
+    """Say whether some roll stays for certain, and within these states."""
+    for dice in play.rolls():
+        staying = play.staying(state, dice)
+        certain = len(staying) == len(play.branches(state, dice))
+        if certain and all(branch.state in states for branch in staying):
+            return True
+    return False
+
+
 def arrays(play: Play, of: Callable[[State], Any]) -> NDArray[np.float64]:
     """Tabulate a function of the state, shape (G, G, H, ...)."""
     found = np.array([of(state) for state in play.states()], dtype=np.float64)
@@ -301,14 +335,14 @@ def arrays(play: Play, of: Callable[[State], Any]) -> NDArray[np.float64]:
 
 
 def counterfactual(
-    play: Play, a: Any, b: Any, *, own_reach: bool
+    play: Play, a: Any, b: Any, *, own_reach: bool, endless: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Counterfactual value of every roll (G, G, K) of player 0, and the weights' sum (G, G).
 
     Hidden states are weighted by their reach, with or without the player's own rolls.
     """
     goal = play.goal
-    match = Match(play, a, b)
+    match = Match(play, a, b, endless)
     anything = np.ones((goal, goal, len(play.rolls())))
     weights = (match if own_reach else Match(play, anything, b)).reach()
     values = np.zeros_like(anything)
