@@ -18,11 +18,11 @@ import ast
 import json
 import os
 import random
+import resource
 import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +38,17 @@ VERDICTS = BUILD / "verdicts.json"
 EXPLAINED = ROOT / "docs" / "mutants.md"
 PARTS = ("hogeq", "tests", "configs", "results", "experiments", "examples", "pyproject.toml")
 SEED = 20
+STALLED = 10
+"""Seconds by the clock, for each that a core may compute, after which tests hang."""
+
+LIMITED = """
+import resource, runpy, sys
+seconds = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+sys.argv = sys.argv[1:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+"""Run a module in at most so many seconds of a core."""
 
 
 @dataclass(frozen=True)
@@ -295,9 +306,11 @@ class Copy:
             "HOGEQ_FUZZ_GAMES": "60",
         }
 
-    def fails(self, target: Target, limit: float | None = None) -> bool:
-        """Tell whether the tests fail, or take longer than the limit in seconds."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    def fails(self, target: Target, limit: int | None = None) -> bool:
+        """Tell whether the tests fail, or take more than so many seconds of a core."""
+        # By the clock a busy machine would catch mutants.
+        started = [sys.executable, "-c", LIMITED, str(limit)] if limit else [sys.executable, "-m"]
+        command = [*started, "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         command += ["--benchmark-disable", *shlex.split(target.tests)]
         # Every mutant of a kernel would leave its machine code among the user's.
         own = {"NUMBA_CACHE_DIR": self.kernels} if target.name == "kernels" else {}
@@ -310,13 +323,13 @@ class Copy:
             start_new_session=True,
         )
         try:
-            return process.wait(limit) != 0
+            return process.wait(limit and STALLED * limit) != 0
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.wait()
             return True
 
-    def catches(self, mutant: Mutant, limit: float) -> bool:
+    def catches(self, mutant: Mutant, limit: int) -> bool:
         """Change the code, run the tests, change it back."""
         path = self.home / mutant.path
         path.write_text(mutant.changed(), encoding="utf-8")
@@ -326,7 +339,12 @@ class Copy:
             path.write_text(mutant.source, encoding="utf-8")
 
 
-def try_all(targets: list[Target], workers: int, known: set[str]) -> list[Verdict]:
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def try_all(targets: list[Target], workers: int, known: set[str]) -> Iterator[Verdict]:
     """Try the mutants of some targets, each worker in a copy of its own.
 
     Those whose keys are known are caught, and need not be tried.
@@ -335,16 +353,16 @@ def try_all(targets: list[Target], workers: int, known: set[str]) -> list[Verdic
     for number in range(workers):
         copies.put(Copy(number))
     mutants = [mutant for target in targets for mutant in draw(target)]
-    limits: dict[str, float] = {}
+    limits: dict[str, int] = {}
     progress = tqdm(total=len(mutants), unit="mutant", smoothing=0.05)
 
     def measure(target: Target) -> None:
         copy = copies.get()
         try:
-            begun = time.perf_counter()
+            begun = _seconds_of_children()
             if copy.fails(target):
                 raise SystemExit(f"mutants: {target.tests}: fails with the code as it is")
-            limits[target.name] = 20 + 3 * (time.perf_counter() - begun)
+            limits[target.name] = 20 + int(3 * (_seconds_of_children() - begun))
         finally:
             copies.put(copy)
 
@@ -364,7 +382,7 @@ def try_all(targets: list[Target], workers: int, known: set[str]) -> list[Verdic
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(measure, targets))
-        return list(pool.map(work, mutants))
+        yield from pool.map(work, mutants)
 
 
 # --- what came of it ------------------------------------------------------------------------------
@@ -408,13 +426,15 @@ def main() -> int:
         parser.error(f"no target holds {' or '.join(words)}; allowed: {allowed}")
     last = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
     known = {key for key, caught in last.items() if caught} if asked.again else set()
-    verdicts = try_all(targets, asked.workers, known)
+    verdicts = []
+    for verdict in try_all(targets, asked.workers, known):
+        verdicts.append(verdict)
+        last[verdict.key] = verdict.caught
+        VERDICTS.write_text(json.dumps(last, indent=1), encoding="utf-8")
     explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
     print(table(verdicts, explained))
     survivors = [v.change for v in verdicts if _fate(v, explained) == "survives"]
     print(*(f"survives: {change}" for change in survivors), sep="\n")
-    last |= {verdict.key: verdict.caught for verdict in verdicts}
-    VERDICTS.write_text(json.dumps(last, indent=1), encoding="utf-8")
     return 1 if survivors else 0
 
 
