@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike
 
 from hogeq.kernels.duel import can_duel
 from hogeq.model.game import Game
+from hogeq.model.many import ManyWorkspace, many_workspace
 from hogeq.model.workspace import Duels, Workspace
 
 
@@ -39,11 +40,20 @@ def quick_workspace(game: Game, players: int) -> Workspace:
     return shared_workspace(game, players, np.float64 if game.plan is None else np.float32)
 
 
+def shared_many(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
+    """Workspace of the calling thread for n pairs of strategies.
+
+    It lasts as that of :func:`shared_workspace` does, its opponents included.
+    """
+    return _kept.many(game, pairs, np.dtype(dtype))
+
+
 class _Kept(local):
     """Workspaces of the current thread, those used last."""
 
     def __init__(self) -> None:
         self.workspace = lru_cache(maxsize=4)(_workspace)
+        self.many = lru_cache(maxsize=2)(many_workspace)
         self.duels = lru_cache(maxsize=2)(lambda game: Duels(game.tables))
 
 

@@ -1,0 +1,175 @@
+"""Passes over many pairs at once are those over one pair after the other."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.kernels.passes import TIE
+from hogeq.model.game import Game, compile_game
+from hogeq.model.many import GenericMany, ManyWorkspace
+from hogeq.model.workspace import Role, Workspace
+from hogeq.rules import rules_from
+from hogeq.support.aliases import Floats
+
+PAIRS = 3
+GAMES: dict[str, dict[str, Any]] = {
+    "su20": {"goal": 12, "max_dice": 4},
+    "su21": {"goal": 12, "max_dice": 3},
+    "fa22": {"goal": 14, "max_dice": 3},
+    "fa15": {"goal": 12, "max_dice": 2, "piggy_back": False},  # positions recur
+}
+NO_CYCLES = [name for name in GAMES if name != "fa15"]
+WEIGHTS = np.array([0.5, 0.2, 0.3])
+
+
+@cache
+def game_of(name: str) -> Game:
+    """Compile a small game."""
+    return compile_game(rules_from({"edition": name, **GAMES[name]}))
+
+
+def drawn(game: Game, number: int, seed: int = 0) -> Floats:
+    random = np.random.default_rng(seed)
+    return random.dirichlet(np.ones(game.num_actions), (number, *game.shape[:2]))
+
+
+def many(game: Game) -> ManyWorkspace:
+    return GenericMany(game.tables, PAIRS)
+
+
+def singly(game: Game, policy: Floats, opponent: Floats, role: Role) -> tuple[Workspace, Floats]:
+    """Make one pass forward and one back; a workspace, and the win probabilities."""
+    both = np.stack([policy, opponent])
+    work = Workspace(game.tables, 2)
+    work.forward(both)
+    first, other, _ = work.backward(both, role, temperature=0.02, damping=0.5)
+    policy[:] = both[0]
+    return work, np.array([first, other])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_values_against_a_mixture_are_sums_over_its_parts(name: str) -> None:
+    game = game_of(name)
+    policy, *opponents = drawn(game, 1 + PAIRS)
+    work = many(game)
+    work.face(np.array(opponents), WEIGHTS)
+    work.forward(policy)
+    found = work.backward(policy, Role.COUNTERFACTUAL)
+    values, reach = np.zeros(game.shape), np.zeros(game.shape[:2])
+    for k, opponent in enumerate(opponents):
+        one, starts = singly(game, policy, opponent, Role.COUNTERFACTUAL)
+        assert [found.first[k], found.other[k]] == pytest.approx(starts, abs=1e-12)
+        assert work.each[k] == pytest.approx(one.counterfactual_values, abs=1e-13)
+        assert work.each_reach[k] == pytest.approx(one.infoset_reach, abs=1e-13)
+        values += WEIGHTS[k] * one.counterfactual_values
+        reach += WEIGHTS[k] * one.infoset_reach
+    assert work.counterfactual_values == pytest.approx(values, abs=1e-13)
+    assert work.infoset_reach == pytest.approx(reach, abs=1e-13)
+    assert work.win_rates(policy) == pytest.approx(found.win_rates, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", NO_CYCLES)
+@pytest.mark.parametrize("role", [Role.ASCEND, Role.SOFTMAX])
+def test_a_sweep_changes_one_cell_after_the_other(name: str, role: Role) -> None:
+    """The slow twin asks for exact values against the mixture anew before every cell."""
+    game = compile_game(rules_from({"edition": name, "goal": 5, "max_dice": 2}))
+    policy, *opponents = drawn(game, 1 + PAIRS)
+    work = many(game)
+    work.face(np.array(opponents), WEIGHTS)
+    slow = policy.copy()
+    work.forward(policy)
+    found = work.backward(policy, role, temperature=0.02, damping=0.5)
+    for cell in game.tables.cell_order[::-1]:
+        own, opponent = divmod(int(cell), game.goal)
+        values, reach = np.zeros(game.num_actions), 0.0
+        for weight, rival in zip(WEIGHTS, opponents, strict=True):
+            one, _ = singly(game, slow.copy(), rival, Role.COUNTERFACTUAL)
+            values += weight * one.counterfactual_values[own, opponent]
+            reach += weight * one.infoset_reach[own, opponent]
+        if reach == 0.0:
+            continue
+        row = slow[own, opponent]
+        if role == Role.ASCEND:
+            row[:] = np.arange(len(row)) == np.argmax(values >= values.max() - TIE * reach)
+        else:
+            powers = np.exp((values - values.max()) / (0.02 * reach))
+            row += 0.5 * (powers / powers.sum() - row)
+    assert policy == pytest.approx(slow, abs=1e-10)
+    assert found.win_rates == pytest.approx(work.win_rates(slow), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_ascent_against_a_mixture_ends_where_no_cell_gains(name: str) -> None:
+    game = game_of(name)
+    policy, *opponents = drawn(game, 1 + PAIRS)
+    work = many(game)
+    work.face(np.array(opponents), WEIGHTS)
+    rates = [float(WEIGHTS @ work.win_rates(policy))]
+    changes = 1
+    while changes:
+        work.forward(policy)
+        found = work.backward(policy, Role.ASCEND)
+        rates.append(float(WEIGHTS @ found.win_rates))
+        changes = int(found.changes)
+    assert np.diff(rates).min() > -1e-12
+    assert rates[-1] > rates[0] + 0.02
+    work.forward(policy)
+    work.backward(policy, Role.COUNTERFACTUAL)
+    values = work.counterfactual_values
+    gain = values.max(axis=2) - (policy * values).sum(axis=2)
+    assert (gain <= 2 * TIE * work.infoset_reach).all()
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("role", [Role.ASCEND, Role.SOFTMAX])
+def test_many_players_meet_one_opponent_each_on_its_own(name: str, role: Role) -> None:
+    game = game_of(name)
+    opponent, *players = drawn(game, 1 + PAIRS)
+    alone = [player.copy() for player in players]
+    together = np.array(players)
+    work = many(game)
+    work.face(opponent)
+    work.forward(together)
+    found = work.backward(together, role, temperature=0.02, damping=0.5)
+    for k, player in enumerate(alone):
+        one, starts = singly(game, player, opponent, role)
+        assert [found.first[k], found.other[k]] == pytest.approx(starts, abs=1e-12)
+        assert together[k] == pytest.approx(player, abs=1e-10)
+        assert work.each_reach[k] == pytest.approx(one.infoset_reach, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("role", [Role.EVALUATE, Role.COUNTERFACTUAL])
+def test_a_mixture_of_one_is_the_single_pass(name: str, role: Role) -> None:
+    game = game_of(name)
+    policy, opponent = drawn(game, 2)
+    work = GenericMany(game.tables, 1)
+    work.face(opponent)
+    work.forward(policy)
+    found = work.backward(policy, role)
+    one, starts = singly(game, policy, opponent, role)
+    assert [found.first[0], found.other[0]] == pytest.approx(starts, abs=1e-12)
+    if role == Role.COUNTERFACTUAL:
+        assert work.counterfactual_values == pytest.approx(one.counterfactual_values, abs=1e-13)
+
+
+def test_a_softmax_step_where_positions_recur_moves_all_rows() -> None:
+    game = game_of("fa15")
+    policy, *opponents = drawn(game, 1 + PAIRS)
+    work = many(game)
+    work.face(np.array(opponents), WEIGHTS)
+    work.forward(policy)
+    before = float(WEIGHTS @ work.win_rates(policy))
+    after = work.backward(policy, Role.SOFTMAX, temperature=0.01, damping=0.2)
+    assert float(WEIGHTS @ after.win_rates) > before
+    assert policy.sum(axis=2) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_weights_of_more_than_policies_are_refused_where_positions_recur() -> None:
+    game = game_of("fa15")
+    work = many(game)
+    work.face(drawn(game, PAIRS))
+    with pytest.raises(ValueError, match="rows sum to more than 1"):
+        work.forward(np.ones(game.shape))
