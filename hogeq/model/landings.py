@@ -18,8 +18,10 @@ class LandingArrays:
 
     Attributes
     ----------
+    inside : bool
+        Whether the game goes on; only then `cell`, `forced` and `again` mean anything.
     cell : int64
-        Cell of the next mover, -1 once the game is over.
+        Cell of the next mover.
     forced : int64
         The same if the roll forces an extra turn.
     again : bool
@@ -39,10 +41,8 @@ class LandingArrays:
         most_points, most_given = points.most()
         own = goal + ring + most_points
         opponent = goal + most_given
-        self.cell = np.full((own, opponent), -1, np.int64)
-        self.again = np.zeros((own, opponent), bool)
-        self.wins = np.zeros((own, opponent), bool)
-        self.forced = np.full((own, opponent), -1, np.int64)
+        self.cell, self.forced = np.zeros((2, own, opponent), np.int64)
+        self.inside, self.again, self.wins = np.zeros((3, own, opponent), bool)
         for score, other in product(range(own), range(opponent)):
             after = turns.land(score, other)
             if after.winner is not None:
@@ -59,6 +59,7 @@ class LandingArrays:
                     f"rules: a landing lowers scores {score}, {other} to {mine}, {yours}, which no "
                     "edition does and the kernels cannot play"
                 )
+            self.inside[score, other] = True
             self.again[score, other] = after.again
             self.forced[score, other] = mine * goal + yours
             self.cell[score, other] = mine * goal + yours if after.again else yours * goal + mine
@@ -93,7 +94,7 @@ class LandingArrays:
         rows: list[tuple[int, int, bool, int]] = []
         fixed: list[int] = []
         for end, own, other in product(range(ends), range(goal), range(goal)):
-            if self.forced[own, other] >= 0:
+            if self.inside[own, other]:
                 cell = self.forced[own, other] if end else self.cell[own, other]
                 again = bool(end or self.again[own, other])
                 rows.append((int(cell), layout.base(end, own, other), again, other * goal + own))
