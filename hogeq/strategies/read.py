@@ -27,6 +27,7 @@ import shlex
 import stat
 import zipfile
 import zlib
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final, Literal
 
@@ -226,18 +227,13 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _parse_table(text: str) -> list[list[int | float | str]]:
-    numbers: dict[str, int | float | str] = {}  # a table has few different cells
+    number = cache(_number)  # a table has few different cells ...
 
-    def number(cell: str) -> int | float | str:
-        if cell not in numbers:
-            numbers[cell] = _number(cell)
-        return numbers[cell]
+    @cache  # ... and one of a million rows has few different rows
+    def row(line: str) -> list[int | float | str]:
+        return [number(cell) for cell in (line.split(",") if "," in line else line.split())]
 
-    return [
-        [number(cell) for cell in (line.split(",") if "," in line else line.split())]
-        for line in text.splitlines()
-        if line.strip()
-    ]
+    return [cells for line in text.splitlines() if (cells := row(line))]
 
 
 def _number(cell: str) -> int | float | str:

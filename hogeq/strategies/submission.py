@@ -5,12 +5,13 @@ wants the whole list.
 """
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.strategies.arrays import check_matrix, is_policy
 from hogeq.strategies.read import file_size, read_rows
@@ -108,7 +109,7 @@ def _name_faults(name: str | None) -> list[Fault]:
     return []
 
 
-def _table_faults(rows: Any, goal: int, max_dice: int) -> list[Fault]:
+def _table_faults(rows: list[Any] | NDArray[Any], goal: int, max_dice: int) -> list[Fault]:
     """List what is wrong with a table that was read, shapes first."""
     if isinstance(rows, np.ndarray):
         if is_policy(rows):
@@ -116,13 +117,16 @@ def _table_faults(rows: Any, goal: int, max_dice: int) -> list[Fault]:
             return [Fault("shape", 1, (line,))]
         rows = rows.tolist()
     shapes, cells = _Lines(), _Lines()
-    if not _is_row(rows) or len(rows) != goal:
-        given = f"{len(rows)} rows" if _is_row(rows) else f"{shown(rows)}"
-        shapes.add(lambda: f"has {given}; allowed: {goal} rows of {goal} whole numbers")
-    for row, values in enumerate(rows if _is_row(rows) else ()):
-        if not _is_row(values) or len(values) != goal:
+    if len(rows) != goal:
+        given = len(rows)
+        shapes.add(lambda: f"has {given} rows; allowed: {goal} rows of {goal} whole numbers")
+    for row, values in enumerate(rows):
+        if not isinstance(values, list):
             shapes.add(_row_line, row, values, goal)
-        for column, value in enumerate(values if _is_row(values) else ()):
+            continue
+        if len(values) != goal:
+            shapes.add(_row_line, row, values, goal)
+        for column, value in enumerate(values):
             whole = type(value) is int or (type(value) is float and value.is_integer())
             if not (whole and 0 <= value <= max_dice):
                 cells.add(_cell_line, row, column, value, max_dice)
@@ -146,15 +150,11 @@ class _Lines:
             self.told.append(line(*of))
 
 
-def _row_line(row: int, values: Any, goal: int) -> str:
-    given = f"has {len(values)} cells" if _is_row(values) else f"is {shown(values)}"
+def _row_line(row: int, values: object, goal: int) -> str:
+    given = f"has {len(values)} cells" if isinstance(values, list) else f"is {shown(values)}"
     return f"row {row} {given}; allowed: {goal} whole numbers"
 
 
 def _cell_line(row: int, column: int, value: object, max_dice: int) -> str:
     where = f"cell (row {row}, column {column}) is {shown(value)}"
     return f"{where}; allowed: whole numbers from 0 to {max_dice}"
-
-
-def _is_row(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
