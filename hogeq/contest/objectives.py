@@ -26,6 +26,11 @@ def count_beaten(rates: Floats) -> int:
     return int((rates > WIN).sum())
 
 
+def _smooth_step(rates: Floats, width: float) -> Floats:
+    """Rise from 0 to 1 at a win, as the logistic function does."""
+    return 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * width))
+
+
 class MeanWins:
     """The mean win rate."""
 
@@ -54,7 +59,7 @@ class SmoothWins:
         return wins * (1.0 - wins) / (self.width * len(rates))
 
     def _wins(self, rates: Floats) -> Floats:
-        return 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * self.width))
+        return _smooth_step(rates, self.width)
 
 
 class Shortfall:
@@ -70,8 +75,7 @@ class Shortfall:
 
     def weights(self, rates: Floats) -> Floats:
         """Gradient of the score in the win rates, (n,)."""
-        wins = 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * self.width))
-        return np.where(self.target, 1.0 - wins, 0.0)
+        return np.where(self.target, 1.0 - _smooth_step(rates, self.width), 0.0)
 
 
 Score = MeanWins | SmoothWins | Shortfall

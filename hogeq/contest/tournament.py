@@ -90,8 +90,8 @@ def round_robin(
     tasks = [
         _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
     ]
-    for block, found in zip(blocks, compute(_Block.rates, tasks, report), strict=True):
-        for (a, b), rate in zip(block, found, strict=True):
+    for found in compute(_Block.rates, tasks, report):
+        for (a, b), rate in found.items():
             rates[a, b], rates[b, a] = rate, 1.0 - rate
     return rates
 
@@ -104,14 +104,14 @@ class _Block(NamedTuple):
     strategies: dict[int, NDArray[Any]]
     """As given, since policies of a large field would not fit in memory."""
 
-    def rates(self) -> list[float]:
+    def rates(self) -> dict[tuple[int, int], float]:
         """Win rate of the first of each pair against the second."""
-        return [
-            win_rate_of_valid(
+        return {
+            (a, b): win_rate_of_valid(
                 self.game, self.strategies[a], self.strategies[b], endless_is_draw=True
             ).win_rate
             for a, b in self.pairs
-        ]
+        }
 
 
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:

@@ -4,14 +4,12 @@ import pytest
 from hogeq.baselines import always_roll, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.contest.assessment import (
-    CHANGES,
     assess,
     opponents,
     outcomes,
     usual_reference,
 )
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
 
@@ -64,12 +62,37 @@ def test_no_change_of_one_cell_gains_more_than_those_listed(edition: str) -> Non
                 gains.append(win_rate(of, changed, against).win_rate - before)
             every.append(max(gains))
     assert [one.gain for one in found.changes] == pytest.approx(
-        sorted(every, reverse=True)[:CHANGES], abs=1e-12
+        sorted(every, reverse=True)[:3], abs=1e-12
     )
     changed = matrix.copy()
     for one in found.changes:
         changed[one.score, one.opponent] = one.instead
     assert found.changed == win_rate(of, changed, against).win_rate
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21"])
+def test_with_memory_the_best_rolls_are_best_against_the_response(edition: str) -> None:
+    of = game(edition, goal=8)
+    random = np.random.default_rng(5)
+    matrix = random.integers(0, of.num_actions, (8, 8)).astype(np.int8)
+    found = assess(of, matrix, random.dirichlet(np.ones(of.num_actions), (8, 8)))
+    worse = found.costs > 1e-12
+    assert worse.sum() > 10
+    assert (found.best != matrix)[worse].all()
+    for one in found.losses:
+        assert (one.roll, one.best) == (matrix[one.score, one.opponent], found.best[one[:2]])
+        assert one.roll != one.best
+
+
+def test_what_never_ends_counts_half() -> None:
+    nothing = [0] * 6  # no dice score nothing, and are rolled for ever
+    of = compile_game(rules_from({"goal": 6, "max_dice": 2, "zero_dice": nothing}))
+    none = always_roll(of, 0)
+    assert outcomes(of, none, [("itself", none)]) == [("itself", None, None, None)]
+    found = assess(of, none, none)
+    assert found.win_rate == pytest.approx(0.5, abs=1e-14)
+    assert found.best_response > 0.9
+    assert assess(of, always_roll(of, 2), none).win_rate > 0.9
 
 
 def test_opponents_and_references_are_those_that_the_rules_allow() -> None:
@@ -80,14 +103,3 @@ def test_opponents_and_references_are_those_that_the_rules_allow() -> None:
     assert usual_reference(game("fa22")) == "optimal"
     assert usual_reference(game("su20")) == "ignore_memory"  # no champion is shipped for goal 14
     assert usual_reference(compile_game(rules_from("su20"))) == "champion"
-
-
-def test_a_pair_that_never_ends_has_no_win_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Games in which that can happen take long to compile.
-    def endless(*_: object) -> None:
-        raise EndlessError("play may never end")
-
-    of = game("fa22")
-    ones = always_roll(of, 1)
-    monkeypatch.setattr("hogeq.contest.assessment.win_rate", endless)
-    assert outcomes(of, ones, [("itself", ones)]) == [("itself", None, None, None)]

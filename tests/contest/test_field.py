@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll, bacon
-from hogeq.contest.field import Answer, answer_field
+from hogeq.contest.field import Answer, Field, answer_field
 from hogeq.contest.objectives import Objective
 from hogeq.contest.safety import (
     CapError,
@@ -155,6 +155,23 @@ def test_more_starts_and_perturbations_are_never_worse() -> None:
         found = [answer_field(game, rivals, objective, budget) for budget in budgets]
         ranks = [(answer.beaten if objective == "beaten" else 0, answer.mean) for answer in found]
         assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("objective", ["mean", "beaten"])
+def test_only_later_starts_of_beaten_lean_to_some_rivals(
+    monkeypatch: pytest.MonkeyPatch, objective: Objective
+) -> None:
+    game, rivals = small()
+    leans: list[bool] = []
+    anneal = Field.anneal
+
+    def noted(self: Field, *arguments: Any, **options: Any) -> Any:
+        leans.append(len(set(options["weights"].tolist())) > 1)
+        return anneal(self, *arguments, **options)
+
+    monkeypatch.setattr(Field, "anneal", noted)
+    answer_field(game, rivals, objective, SearchBudget(3, 1))
+    assert leans == [False, objective == "beaten", objective == "beaten"]
 
 
 def test_threads_and_order_change_nothing() -> None:

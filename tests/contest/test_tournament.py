@@ -31,6 +31,19 @@ def test_every_pair_is_the_exact_win_rate() -> None:
         assert np.array_equal(round_robin(GAME, field), rates)
 
 
+def test_pairs_are_computed_in_blocks_and_none_is_left_out() -> None:
+    random = np.random.default_rng(2)
+    field = list(random.integers(GAME.num_actions, size=(6, 20, 20)))  # 15 pairs, 3 at a time
+    rates = round_robin(GAME, field)
+    for a in range(6):
+        for b in range(6):
+            want = 0.5 if a == b else win_rate(GAME, field[a], field[b]).win_rate
+            assert rates[a, b] == pytest.approx(want, abs=1e-12)
+    seen: list[int] = []
+    round_robin(GAME, field, lambda: seen.append(1))
+    assert len(seen) == 15
+
+
 def test_progress_is_told_of_every_pair() -> None:
     seen: list[int] = []
     with workers(2):
