@@ -45,10 +45,10 @@ KEPT_STATES = 8  # those used last
 KEPT_DAYS = 30  # without use
 UNSAID = 2.0  # seconds of compiling of which nothing is said
 SECONDS = {
-    "passes._backward": 3.5,
+    "passes._backward": 3.0,
     "passes._forward": 3.0,
-    "cycles._backward": 5.0,
-    "cycles._forward": 4.0,
+    "cycles._backward": 3.5,
+    "cycles._forward": 3.5,
     "planned.backward": 1.0,
     "planned.forward": 0.7,
 }
@@ -294,7 +294,7 @@ class KernelCache(_Cache):
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Give the compiled kernel for argument types; None if it must be compiled."""
         with compiling():
-            context.refresh()
+            # Unlike numba's own: what is loaded needs none of numba's typing, which takes longer.
             file = self._file(signature, context.codegen())
             found = _read(file)
             if found is None:

@@ -7,8 +7,7 @@ probabilities of player 0, so that all its numbers are probabilities; self-play 
 players too, who share their arrays.
 """
 
-from hogeq.kernels.handover import modes_of, roll_at
-from hogeq.kernels.sums import base_of, part, place_of, zero_row
+from hogeq.kernels.sums import part, zero_row
 
 STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
 
@@ -77,56 +76,13 @@ def count_visits(chain, inflow, size):
 
 @part
 def staying(tables, dice, roll, own, opponent):
-    """Probability that a roll stays and that it does not, and the offset of what it then leaves."""
+    """Probability that a roll stays, and the offset of what it then leaves."""
     cycles = tables.cycles
     if roll > 0:
-        return cycles.stay[dice, roll], cycles.leave[dice, roll], cycles.stay_offset[roll]
+        return cycles.stay[dice, roll], cycles.stay_offset[roll]
     if cycles.zero_stays[dice, own, opponent] != 0:
-        return 1.0, 0.0, tables.zero_offset[dice, zero_row(tables, own), opponent]
-    return 0.0, 1.0, 0
-
-
-@part
-def list_moves(tables, component, whos, players, places, modes, stay, leave, target, position):
-    """Fill how each roll moves each state of a component's chain, arrays (U, K).
-
-    `stay` and `leave` are probabilities, `target` is the state to which staying leads, `position`
-    is where the buffer holds the roll.
-    """
-    dimensions = tables.dimensions
-    goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
-    size = len(tables.lane)
-    cycles = tables.cycles
-    first = cycles.entry_start[component]
-    for entry in range(first, cycles.entry_start[component + 1]):
-        own, opponent = divmod(cycles.entry_cell[entry], goal)
-        memory, lane = divmod(cycles.entry_slot[entry], size)
-        situation = tables.situation[own, opponent]
-        modes_of(tables, situation, memory, lane, modes)
-        for who in range(whos):
-            state = (entry - first) * whos + who
-            mover = mover_at(tables, entry, who, whos)
-            seat = min(mover, players - 1)
-            places[0] = place_of(tables, seat, own, opponent)
-            places[1] = place_of(tables, seat, own + ring - 1, opponent)
-            for roll in range(num_actions):
-                mode = modes[roll]
-                plane = tables.mode_plane[mode]
-                position[state, roll] = roll_at(tables, places, mode, roll) + lane
-                stay[state, roll] = 0.0
-                leave[state, roll] = 1.0
-                target[state, roll] = 0
-                if tables.mode_bonus[mode] > 0:
-                    continue
-                dice = tables.plane_dice[plane]
-                chance, other, offset = staying(tables, dice, roll, own, opponent)
-                if chance > 0.0:
-                    base = base_of(tables, tables.plane_again[plane], own, opponent)
-                    left = cycles.entry_at[base + offset + lane]
-                    if left >= 0:
-                        stay[state, roll] = chance
-                        leave[state, roll] = other
-                        target[state, roll] = (left - first) * whos + mover
+        return 1.0, tables.zero_offset[dice, zero_row(tables, own), opponent]
+    return 0.0, 0
 
 
 @part
@@ -136,20 +92,21 @@ def mover_at(tables, entry, who, whos):
 
 
 @part
-def build_chain(
-    tables, component, whos, policies, picks, stay, leave, target, rest, chain, exits, gains
-):
+def build_chain(tables, component, whos, policies, picks, rest, chain, exits, gains):
     """Set up a component's chain: each state keeps to its pick (U,), or, if -1, to the policy.
 
-    Fills `chain` (U, U), `exits` (U,) and `gains` (U,), what the rolls in play win outside.
+    Fills `chain` (U, U), `exits` (U,) and `gains` (U,), what the rolls in play win outside, `rest`
+    (U, K).
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    first = tables.cycles.entry_start[component]
-    size = (tables.cycles.entry_start[component + 1] - first) * whos
+    cycles = tables.cycles
+    first = cycles.entry_start[component]
+    size = (cycles.entry_start[component + 1] - first) * whos
     for state in range(size):
         entry = first + state // whos
-        own, opponent = divmod(tables.cycles.entry_cell[entry], goal)
-        seat = min(mover_at(tables, entry, state % whos, whos), len(policies) - 1)
+        own, opponent = divmod(cycles.entry_cell[entry], goal)
+        mover = mover_at(tables, entry, state % whos, whos)
+        seat = min(mover, len(policies) - 1)
         for other in range(size):
             chain[state, other] = 0.0
         exits[state] = 0.0
@@ -159,14 +116,22 @@ def build_chain(
             if picks[state] >= 0:
                 weight = 1.0 if roll == picks[state] else 0.0
             if weight > 0.0:
-                chain[state, target[state, roll]] += weight * stay[state, roll]
-                exits[state] += weight * leave[state, roll]
+                target = cycles.move_to[entry, roll] * whos + mover
+                chain[state, target] += weight * cycles.move_stay[entry, roll]
+                exits[state] += weight * cycles.move_leave[entry, roll]
                 gains[state] += weight * rest[state, roll]
     return size
 
 
 @part
-def improve(tables, component, mover, picks, stay, target, rest, wins):
+def win_of(tables, entry, mover, roll, rest, wins):
+    """Add up what a roll of the mover wins outside, `rest`, and after staying, `wins` (U,)."""
+    cycles = tables.cycles
+    return rest + cycles.move_stay[entry, roll] * wins[cycles.move_to[entry, roll] * 2 + mover]
+
+
+@part
+def improve(tables, component, mover, picks, rest, wins):
     """Move the picks of a mover's states to better rolls; whether any moved.
 
     Player 0 wants the win probabilities `wins` (U,) high, player 1 wants them low.
@@ -177,12 +142,13 @@ def improve(tables, component, mover, picks, stay, target, rest, wins):
     sign = 1.0 if mover == 0 else -1.0
     moved = False
     for state in range(size):
-        if picks[state] < 0 or mover_at(tables, first + state // 2, state % 2, 2) != mover:
+        entry = first + state // 2
+        if picks[state] < 0 or mover_at(tables, entry, state % 2, 2) != mover:
             continue
         roll = picks[state]
-        best = sign * (rest[state, roll] + stay[state, roll] * wins[target[state, roll]]) + STRICT
+        best = sign * win_of(tables, entry, mover, roll, rest[state, roll], wins) + STRICT
         for roll in range(num_actions):
-            value = sign * (rest[state, roll] + stay[state, roll] * wins[target[state, roll]])
+            value = sign * win_of(tables, entry, mover, roll, rest[state, roll], wins)
             if value > best:
                 best = value
                 picks[state] = roll
@@ -191,7 +157,7 @@ def improve(tables, component, mover, picks, stay, target, rest, wins):
 
 
 @part
-def settle(tables, component, picks, policies, stay, leave, target, rest, wins, before):
+def settle(tables, component, picks, policies, rest, wins, before):
     """Set the picks of a component that play might never leave; improving them is not enough there.
 
     To be the first to leave can be worse for both players than to stay, and no single change of a
@@ -199,6 +165,7 @@ def settle(tables, component, picks, policies, stay, leave, target, rest, wins, 
     that leaves goes before one that stays for certain and is worth as much.
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
+    leave = tables.cycles.move_leave
     first = tables.cycles.entry_start[component]
     size = (tables.cycles.entry_start[component + 1] - first) * 2
     for state in range(size):
@@ -214,7 +181,7 @@ def settle(tables, component, picks, policies, stay, leave, target, rest, wins, 
             sign = 1.0 if mover == 0 else -1.0
             best, total = -2.0, 0.0
             for roll in range(num_actions):
-                value = rest[state, roll] + stay[state, roll] * before[target[state, roll]]
+                value = win_of(tables, entry, mover, roll, rest[state, roll], before)
                 best = max(best, sign * value)
                 if picks[state] < 0:
                     seat = min(mover, len(policies) - 1)
@@ -226,12 +193,14 @@ def settle(tables, component, picks, policies, stay, leave, target, rest, wins, 
     for state in range(size):
         if picks[state] < 0:
             continue
-        sign = 1.0 if mover_at(tables, first + state // 2, state % 2, 2) == 0 else -1.0
+        entry = first + state // 2
+        mover = mover_at(tables, entry, state % 2, 2)
+        sign = 1.0 if mover == 0 else -1.0
         found = -1
         for roll in range(num_actions):
-            value = rest[state, roll] + stay[state, roll] * wins[target[state, roll]]
+            value = win_of(tables, entry, mover, roll, rest[state, roll], wins)
             if sign * value >= sign * wins[state] - STRICT and (
-                found < 0 or (leave[state, found] == 0.0 and leave[state, roll] > 0.0)
+                found < 0 or (leave[entry, found] == 0.0 and leave[entry, roll] > 0.0)
             ):
                 found = roll
         picks[state] = found

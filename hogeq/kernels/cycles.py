@@ -15,15 +15,20 @@ from hogeq.kernels.chains import (
     count_visits,
     factorise,
     improve,
-    list_moves,
     mover_at,
     settle,
     staying,
 )
-from hogeq.kernels.handover import average_rolls, collect, depart, mix, publish
+from hogeq.kernels.handover import average_rolls, collect, depart, mix, publish, to_turn
 from hogeq.kernels.passes import fill_ends, maximise, soften, take_best
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.sums import kernel, place_of, spread_rolls, value_rolls
+
+# What is done with a component that loops, in this order; with one that does not, the last alone.
+MEASURE = 0  # find what its rolls win when staying wins nothing
+ADAPT = 1  # change its rows, as long as that wins
+PUBLISH = 2
+DONE = 3
 
 
 @kernel
@@ -48,11 +53,7 @@ def _backward(
     modes,
     before,
     roots,
-    stay,
-    leave,
     rest,
-    target,
-    position,
     chain,
     exits,
     wins,
@@ -70,146 +71,125 @@ def _backward(
         low, high = cycles.entry_start[component], cycles.entry_start[component + 1]
         loops = high > low
         if loops:
-            # What every roll wins when staying wins nothing.
             for entry in range(low, high):
                 for player in range(players):
                     values[player, cycles.entry_position[entry]] = 0.0
-            for member in range(members):
-                own, opponent = divmod(cycles.component_cells[first + member], goal)
-                for player in range(players):
-                    place = place_of(tables, player, own, opponent)
-                    everything = player == 0 and role != EVALUATE
-                    policy, known = policies[player], values[player]
-                    value_rolls(tables, policy, everything, known, buffer, place, own, opponent)
-            list_moves(tables, component, 2, players, places, modes, stay, leave, target, position)
-            traps = False
-            for entry in range(low, high):
-                for who in range(2):
-                    state = (entry - low) * 2 + who
-                    mover = mover_at(tables, entry, who, 2)
-                    picks[state] = -1
-                    if choice is not None and (mover == 0 or players == 1):
-                        picks[state] = 0
-                    for roll in range(num_actions):
-                        win = buffer[position[state, roll]]
-                        rest[state, roll] = win if mover == 0 else leave[state, roll] - win
-                        traps = traps or leave[state, roll] == 0.0
-            if choice is not None and traps:
-                settle(
-                    tables,
-                    component,
-                    picks,
-                    policies,
-                    stay,
-                    leave,
-                    target,
-                    rest,
-                    wins,
-                    exits,
-                )
 
-        # Each member makes two turns to change its row and to check that, then one to publish.
         adapts = loops and role in (ASCEND, SOFTMAX)
         moved = False
         checks = False
         repeats = False
-        turn = -1 if adapts else 2 * members - 1
-        while turn < 3 * members - 1:
-            turn += 1
-            if turn == 2 * members and repeats:
-                turn = 0
-                repeats = False
-            publishes = turn >= 2 * members
-            member = turn - 2 * members if publishes else turn // 2
-            proposes = not publishes and turn % 2 == 0
-            if not publishes and not proposes and not checks:
-                continue
-            if proposes and moved and len(slots) > 1:
-                continue
-            own, opponent = divmod(cycles.component_cells[first + member], goal)
-            if loops and (member == 0 or not publishes):
-                while True:
-                    count = build_chain(
-                        tables,
-                        component,
-                        2,
-                        policies,
-                        picks,
-                        stay,
-                        leave,
-                        target,
-                        rest,
-                        chain,
-                        exits,
-                        wins,
-                    )
-                    factorise(chain, exits, count)
-                    absorb(chain, exits, wins, count)
-                    # The reply to player 0's picks is found first, and whole (Hoffman, Karp 1966).
-                    if choice is None:
-                        break
-                    if improve(tables, component, 1, picks, stay, target, rest, wins):
-                        continue
-                    if not improve(tables, component, 0, picks, stay, target, rest, wins):
-                        break
-                for entry in range(low, high):
-                    at = cycles.entry_position[entry]
-                    values[0, at] = wins[2 * (entry - low)]
-                    if players == 2:
-                        values[1, at] = 1.0 - wins[2 * (entry - low) + 1]
+        phase = MEASURE if loops else PUBLISH
+        while phase != DONE:
+            # A row is changed in one turn, and that checked in the next.
+            for turn in range(2 * members if phase == ADAPT else members):
+                member = turn // 2 if phase == ADAPT else turn
+                proposes = phase == ADAPT and turn % 2 == 0
+                if phase == ADAPT and not proposes and not checks:
+                    continue
+                if proposes and moved and len(slots) > 1:
+                    continue
+                own, opponent = divmod(cycles.component_cells[first + member], goal)
+                if phase == ADAPT or (phase == PUBLISH and loops and member == 0):
+                    while True:
+                        count = build_chain(
+                            tables, component, 2, policies, picks, rest, chain, exits, wins
+                        )
+                        factorise(chain, exits, count)
+                        absorb(chain, exits, wins, count)
+                        # The reply to player 0's picks is found first, and whole (Hoffman, Karp
+                        # 1966).
+                        if choice is None:
+                            break
+                        if improve(tables, component, 1, picks, rest, wins):
+                            continue
+                        if not improve(tables, component, 0, picks, rest, wins):
+                            break
+                    for entry in range(low, high):
+                        at = cycles.entry_position[entry]
+                        values[0, at] = wins[2 * (entry - low)]
+                        if players == 2:
+                            values[1, at] = 1.0 - wins[2 * (entry - low) + 1]
 
-            for player in range(players if publishes else 1):
-                acting = role if player == 0 else EVALUATE
-                if adapts and player == 0 and not proposes:
-                    acting = COUNTERFACTUAL
-                cell = own * goal + opponent
-                situation = tables.situation[own, opponent]
-                policy = policies[player]
-                row = policy[own, opponent]
-                places[0] = place_of(tables, player, own, opponent)
-                places[1] = place_of(tables, player, own + ring - 1, opponent)
-                value_rolls(
-                    tables,
-                    policy,
-                    acting != EVALUATE,
-                    values[player],
-                    buffer,
-                    places[0],
-                    own,
-                    opponent,
-                )
-                if choice is not None and player == 0:
-                    maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
-                else:
-                    if reach is not None and player == 0:
-                        here = collect(tables, reach, player, cell, masses, turned, common)
-                        infoset_reach[own, opponent] = here
-                        found = counterfactual_values[own, opponent]
-                        average_rolls(tables, masses, buffer, places, situation, common, found)
-                        if checks:
-                            gain = 0.0
-                            for roll in range(num_actions):
-                                gain += (row[roll] - before[roll]) * found[roll]
-                            if gain <= 0.0:
+                for player in range(1 if phase == ADAPT else players):
+                    acting = role if player == 0 else EVALUATE
+                    if adapts and player == 0 and not proposes:
+                        acting = COUNTERFACTUAL
+                    cell = own * goal + opponent
+                    situation = tables.situation[own, opponent]
+                    policy = policies[player]
+                    row = policy[own, opponent]
+                    places[0] = place_of(tables, player, own, opponent)
+                    places[1] = place_of(tables, player, own + ring - 1, opponent)
+                    value_rolls(
+                        tables,
+                        policy,
+                        acting != EVALUATE,
+                        values[player],
+                        buffer,
+                        places[0],
+                        own,
+                        opponent,
+                    )
+                    if phase == MEASURE:
+                        continue
+                    if choice is not None and player == 0:
+                        maximise(
+                            tables, buffer, places, situation, modes, slots, choice[own, opponent]
+                        )
+                    else:
+                        if reach is not None and player == 0:
+                            here = collect(tables, reach, player, cell, masses, turned, common)
+                            infoset_reach[own, opponent] = here
+                            found = counterfactual_values[own, opponent]
+                            average_rolls(tables, masses, buffer, places, situation, common, found)
+                            if checks:
+                                gain = 0.0
                                 for roll in range(num_actions):
-                                    row[roll] = before[roll]
-                                changes -= 1
-                                moved = False
-                            checks = False
-                        elif here > 0.0 and acting == ASCEND:
-                            for roll in range(num_actions):
-                                before[roll] = row[roll]
-                            moved = take_best(row, found, here) > 0
-                            changes += moved
-                            checks = moved and loops and len(slots) > 1
-                            if moved and not checks:
-                                repeats = True
-                        elif here > 0.0 and acting == SOFTMAX:
-                            soften(row, found, here, temperature, damping)
-                    mix(tables, row, buffer, places, situation, gains, slots)
-                publish(tables, slots, turned, values, player, cell)
-                if cell == 0:
-                    roots[player] = slots[tables.start]
+                                    gain += (row[roll] - before[roll]) * found[roll]
+                                if gain <= 0.0:
+                                    for roll in range(num_actions):
+                                        row[roll] = before[roll]
+                                    changes -= 1
+                                    moved = False
+                                checks = False
+                            elif here > 0.0 and acting == ASCEND:
+                                for roll in range(num_actions):
+                                    before[roll] = row[roll]
+                                moved = take_best(row, found, here) > 0
+                                changes += moved
+                                checks = moved and loops and len(slots) > 1
+                                if moved and not checks:
+                                    repeats = True
+                            elif here > 0.0 and acting == SOFTMAX:
+                                soften(row, found, here, temperature, damping)
+                        mix(tables, row, buffer, places, situation, gains, slots)
+                    publish(tables, slots, turned, values, player, cell)
+                    if cell == 0:
+                        roots[player] = slots[tables.start]
+
+            if phase == MEASURE:
+                traps = False
+                for entry in range(low, high):
+                    for who in range(2):
+                        state = (entry - low) * 2 + who
+                        mover = mover_at(tables, entry, who, 2)
+                        picks[state] = -1
+                        if choice is not None and (mover == 0 or players == 1):
+                            picks[state] = 0
+                        seat = min(mover, players - 1) * (len(buffer) // players)
+                        for roll in range(num_actions):
+                            leave = cycles.move_leave[entry, roll]
+                            win = buffer[seat + cycles.move_at[entry, roll]]
+                            rest[state, roll] = win if mover == 0 else leave - win
+                            traps = traps or leave == 0.0
+                if choice is not None and traps:
+                    settle(tables, component, picks, policies, rest, wins, exits)
+                phase = ADAPT if adapts else PUBLISH
+            elif phase == ADAPT and repeats:
+                repeats = False
+            else:
+                phase += 1
     return roots[0], roots[players - 1], changes
 
 
@@ -239,7 +219,7 @@ def backward(
     num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     slots = np.zeros(max(active, size) * size, values.dtype)
-    turned = np.zeros(size * size, values.dtype)
+    turned = to_turn(size, values.dtype)
     masses = np.zeros_like(slots)
     common = np.zeros(size, values.dtype)
     gains = np.zeros(max(1, len(tables.alternative_far)) * size, values.dtype)
@@ -248,15 +228,7 @@ def backward(
     before = np.zeros(num_actions)
     roots = np.zeros(2)
     most = 2 * np.diff(tables.cycles.entry_start).max()
-    stay, leave, rest = (
-        np.zeros((most, num_actions)),
-        np.zeros((most, num_actions)),
-        np.zeros((most, num_actions)),
-    )
-    target, position = (
-        np.zeros((most, num_actions), np.int64),
-        np.zeros((most, num_actions), np.int64),
-    )
+    rest = np.zeros((most, num_actions))
     chain, exits, wins = np.zeros((most, most)), np.zeros(most), np.zeros(most)
     picks = np.zeros(most, np.int64)
     # As in passes: what a role does not need is left out.
@@ -281,11 +253,7 @@ def backward(
         modes,
         before,
         roots,
-        stay,
-        leave,
         rest,
-        target,
-        position,
         chain,
         exits,
         wins,
@@ -304,12 +272,7 @@ def _forward(
     turned,
     common,
     places,
-    modes,
-    stay,
-    leave,
     rest,
-    target,
-    position,
     chain,
     exits,
     unused,
@@ -341,35 +304,12 @@ def _forward(
                                 continue
                             for roll in range(num_actions):
                                 dice = tables.plane_dice[plane]
-                                chance, _, offset = staying(tables, dice, roll, own, opponent)
+                                chance, offset = staying(tables, dice, roll, own, opponent)
                                 if chance > 0.0 and offset == recorded * stride:
                                     at = place + (plane * num_actions + roll) * size + lane
                                     visits[state] += chance * buffer[at]
-                list_moves(
-                    tables,
-                    component,
-                    players,
-                    players,
-                    places,
-                    modes,
-                    stay,
-                    leave,
-                    target,
-                    position,
-                )
                 count = build_chain(
-                    tables,
-                    component,
-                    players,
-                    policies,
-                    picks,
-                    stay,
-                    leave,
-                    target,
-                    rest,
-                    chain,
-                    exits,
-                    unused,
+                    tables, component, players, policies, picks, rest, chain, exits, unused
                 )
                 factorise(chain, exits, count)
                 count_visits(chain, visits, count)
@@ -416,20 +356,11 @@ def forward(view, policies, reach, buffer, sums, infoset_reach):
     num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
-    turned = np.zeros(size * size, reach.dtype)
+    turned = to_turn(size, reach.dtype)
     common = np.zeros(size, reach.dtype)
     places = np.zeros(2, np.int64)
-    modes = np.zeros(num_actions, np.int64)
     most = len(reach) * np.diff(tables.cycles.entry_start).max()
-    stay, leave, rest = (
-        np.zeros((most, num_actions)),
-        np.zeros((most, num_actions)),
-        np.zeros((most, num_actions)),
-    )
-    target, position = (
-        np.zeros((most, num_actions), np.int64),
-        np.zeros((most, num_actions), np.int64),
-    )
+    rest = np.zeros((most, num_actions))
     chain, exits, unused = np.zeros((most, most)), np.zeros(most), np.zeros(most)
     visits = np.zeros(most)
     picks = np.full(most, -1)
@@ -443,12 +374,7 @@ def forward(view, policies, reach, buffer, sums, infoset_reach):
         turned,
         common,
         places,
-        modes,
-        stay,
-        leave,
         rest,
-        target,
-        position,
         chain,
         exits,
         unused,

@@ -5,6 +5,8 @@ they can be transposed. A roll that plays otherwise for some memories than for m
 *alternative*: it lies elsewhere in the buffer, and its *members* are those memories.
 """
 
+import numpy as np
+
 from hogeq.kernels.lanes import (
     above_rounding,
     item,
@@ -18,6 +20,11 @@ from hogeq.kernels.lanes import (
 from hogeq.kernels.sums import part
 
 KEPT, SWAPPED, SCATTERED = 0, 1, 2  # how record and lane make the next mover's memory
+
+
+def to_turn(size, dtype):
+    """Make scratch for transpositions, (L * L,); None for one lane, where nothing is swapped."""
+    return np.zeros(size * size, dtype) if size > 1 else None
 
 
 @part
@@ -61,7 +68,7 @@ def collect(tables, reach, player, cell, masses, turned, common):
     zero = splat(masses, 0.0, tables.lane)
     first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
     swaps = tables.handover[0] == SWAPPED
-    if swaps:
+    if turned is not None and swaps:
         for record in range(size):
             total = zero
             for arrival in range(first, last if record < records else first):
@@ -182,7 +189,7 @@ def publish(tables, slots, turned, values, player, cell):
     size = len(tables.lane)
     stride = tables.strides.records
     first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
-    if last > first and tables.handover[0] == SWAPPED:
+    if turned is not None and last > first and tables.handover[0] == SWAPPED:
         transpose(slots, turned, tables.lane)
     for arrival in range(first, last):
         again = tables.arrival_again[arrival]
@@ -191,7 +198,7 @@ def publish(tables, slots, turned, values, player, cell):
         constant, sign = (0.0, 1.0) if again else (1.0, -1.0)
         for record in range(records):
             at = tables.arrival_base[arrival] + record * stride
-            if handover == SWAPPED:
+            if turned is not None and handover == SWAPPED:
                 value = load(turned, record * size, tables.lane)
                 store(target, at, constant + sign * value)
             elif handover == KEPT:

@@ -25,6 +25,7 @@ from hogeq.kernels.handover import (
     publish_one,
     roll_at,
     sure_roll,
+    to_turn,
 )
 from hogeq.kernels.lanes import prefetch, splat, store
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, EVALUATE, FULL_MEMORY, SOFTMAX
@@ -173,7 +174,6 @@ def _backward(
     direct,
 ):
     goal, ring = tables.dimensions.goal, tables.dimensions.ring
-    size = len(tables.lane)
     players = len(values)
     changes = 0
     if len(sums) > 0:
@@ -186,7 +186,7 @@ def _backward(
         cell = order[turn]
         own, opponent = divmod(cell, goal)
         situation = tables.situation[own, opponent]
-        if size > 1 and turn >= AHEAD:
+        if turned is not None and turn >= AHEAD:
             expect_rolls(tables, policies, values, order[turn - AHEAD])
             expect(tables, values, order[turn - AHEAD])
             if reach is not None:
@@ -214,26 +214,23 @@ def _backward(
                 )
             if choice is not None and player == 0:
                 maximise(tables, buffer, places, situation, modes, slots, choice[own, opponent])
-                publish(tables, slots, turned, values, player, cell)
-                if cell == 0:
-                    roots[player] = slots[tables.start]
-                continue
-            row = policy[own, opponent]
-            if reach is not None and player == 0:
-                here = collect(tables, reach, player, cell, masses, turned, common)
-                infoset_reach[own, opponent] = here
-                found = counterfactual_values[own, opponent]
-                average_rolls(tables, masses, buffer, places, situation, common, found)
-                if here > 0.0 and role == ASCEND:
-                    changes += take_best(row, found, here)
-                elif here > 0.0 and role == SOFTMAX:
-                    soften(row, found, here, temperature, damping)
-            if tables.only_swaps and cell != 0:
-                sure = sure_roll(row)
-                if sure >= 0:
-                    publish_one(tables, sure, buffer, places, situation, values, player, cell)
-                    continue
-            mix(tables, row, buffer, places, situation, gains, slots)
+            else:
+                row = policy[own, opponent]
+                if reach is not None and player == 0:
+                    here = collect(tables, reach, player, cell, masses, turned, common)
+                    infoset_reach[own, opponent] = here
+                    found = counterfactual_values[own, opponent]
+                    average_rolls(tables, masses, buffer, places, situation, common, found)
+                    if here > 0.0 and role == ASCEND:
+                        changes += take_best(row, found, here)
+                    elif here > 0.0 and role == SOFTMAX:
+                        soften(row, found, here, temperature, damping)
+                if turned is not None and tables.only_swaps and cell != 0:
+                    sure = sure_roll(row)
+                    if sure >= 0:
+                        publish_one(tables, sure, buffer, places, situation, values, player, cell)
+                        continue
+                mix(tables, row, buffer, places, situation, gains, slots)
             publish(tables, slots, turned, values, player, cell)
             if cell == 0:
                 roots[player] = slots[tables.start]
@@ -292,7 +289,7 @@ def backward(
     num_actions, active = tables.dimensions.num_actions, tables.dimensions.active_memories
     size = len(tables.lane)
     slots = np.zeros(max(active, size) * size, values.dtype)
-    turned = np.zeros(size * size, values.dtype)
+    turned = to_turn(size, values.dtype)
     masses = np.zeros_like(slots)
     common = np.zeros(size, values.dtype)
     gains = np.zeros(max(1, len(tables.alternative_far)) * size, values.dtype)
@@ -341,7 +338,6 @@ def _forward(
     direct,
 ):
     goal, ring = tables.dimensions.goal, tables.dimensions.ring
-    size = len(tables.lane)
     players = len(reach)
     if len(sums) > 0:
         for player in range(players):
@@ -358,7 +354,7 @@ def _forward(
             cell = order[turn]
             own, opponent = divmod(cell, goal)
             situation = tables.situation[own, opponent]
-            if size > 1 and turn + AHEAD < len(order):
+            if turned is not None and turn + AHEAD < len(order):
                 expect_rolls(tables, policies, reach, order[turn + AHEAD])
                 expect(tables, reach, order[turn + AHEAD])
             for player in range(players):
@@ -403,7 +399,7 @@ def forward(view, policies, reach, buffer, sums, infoset_reach):
     active = tables.dimensions.active_memories
     size = len(tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
-    turned = np.zeros(size * size, reach.dtype)
+    turned = to_turn(size, reach.dtype)
     common = np.zeros(size, reach.dtype)
     places = np.zeros(2, np.int64)
     direct = np.ones(len(reach), np.bool_)
@@ -448,7 +444,7 @@ def hidden_reach(view, reach, player, out):
     active = view.tables.dimensions.active_memories
     size = len(view.tables.lane)
     masses = np.zeros(max(active, size) * size, reach.dtype)
-    turned = np.zeros(size * size, reach.dtype)
+    turned = to_turn(size, reach.dtype)
     common = np.zeros(size, reach.dtype)
     _hidden_reach(view, reach, player, out, masses, turned, common)
 

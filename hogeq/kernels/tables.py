@@ -73,7 +73,11 @@ class Cycles(NamedTuple):
     entry_cell: Ints  # (n,) cell on which it lands
     entry_slot: Ints  # (n,) memory slot of whoever moves there
     entry_again: Ints  # (n,) 1 if the same player moves again
-    entry_at: Ints  # (N,) the entry at every position, -1 where there is none; or (0,)
+    # What each roll then does: where it cannot stay, move_stay is 0 and move_leave is 1.
+    move_stay: Floats  # (n, K) probability that it leads to another entry of the component ...
+    move_leave: Floats  # (n, K) ... and that it does not
+    move_to: Ints  # (n, K) that entry, counted from the component's first
+    move_at: Ints  # (n, K) where the buffer holds the roll of player 0
 
 
 class Tables(NamedTuple):

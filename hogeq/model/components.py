@@ -187,15 +187,64 @@ def _entries(
     entry_from = [np.broadcast_to(x, shape).ravel() for x in (end, opponent, recorded, own)]
     entry_at = np.full((1 + int(tables.plane_again.max())) * strides.ends, -1, np.int64)
     entry_at[entry_position] = np.arange(len(entry_position))
+    cells = repeated(target).ravel()[by_component].astype(np.int64)
+    slots = slot.ravel()[by_component]
     return {
         "entry_start": start.astype(np.int64),
         "entry_position": entry_position,
         "entry_from": np.stack(entry_from, axis=1)[by_component].astype(np.int64),
-        "entry_cell": repeated(target).ravel()[by_component].astype(np.int64),
-        "entry_slot": slot.ravel()[by_component],
+        "entry_cell": cells,
+        "entry_slot": slots,
         "entry_again": repeated(again).ravel()[by_component].astype(np.int64),
-        "entry_at": entry_at,
+        **_moves(tables, cells, slots, np.repeat(start[:-1], np.diff(start)), entry_at),
     }
+
+
+def _moves(
+    tables: Tables, cells: Ints, slots: Ints, first: Ints, entry_at: Ints
+) -> dict[str, NDArray[Any]]:
+    """Say what every roll does at the entries, n, as :class:`Cycles` has it.
+
+    `cells` and `slots` are those of the entries, `first` the first entry of the same component.
+    """
+    goal, ring, strides = tables.dimensions.goal, tables.dimensions.ring, tables.strides
+    width, planes = len(tables.lane), len(tables.plane_dice)
+    own, opponent = (axis[:, None] for axis in np.divmod(cells, goal))
+    lane = slots[:, None] % width
+    modes = _modes(tables, tables.situation.ravel()[cells], *np.divmod(slots, width))
+    roll = np.arange(modes.shape[1])
+    far, plane = tables.mode_bonus[modes] > 0, tables.mode_plane[modes]
+    base = (own + np.where(far, ring - 1, 0)) % ring
+    row = ((opponent * ring + base) * planes + plane) * len(roll) + roll
+    dice = tables.plane_dice[plane]
+    stay, leave = tables.cycles.stay[dice, roll], tables.cycles.leave[dice, roll]
+    offset = np.broadcast_to(tables.cycles.stay_offset, modes.shape).copy()
+    none = dice[:, 0], own[:, 0], opponent[:, 0]
+    stay[:, 0] = tables.cycles.zero_stays[none] != 0
+    leave[:, 0] = 1.0 - stay[:, 0]
+    offset[:, 0] = np.broadcast_to(tables.zero_offset, (len(tables.zero_offset), goal, goal))[none]
+    after = strides.origin + tables.plane_again[plane] * strides.ends
+    after += opponent * strides.columns + own * strides.scores + offset + lane
+    stays = (stay > 0.0) & ~far
+    to = entry_at[np.where(stays, after, 0)]
+    stays &= to >= 0
+    return {
+        "move_stay": np.where(stays, stay, 0.0),
+        "move_leave": np.where(stays, leave, 1.0),
+        "move_to": np.where(stays, to - first[:, None], 0),
+        "move_at": row * width + lane,
+    }
+
+
+def _modes(tables: Tables, situation: Ints, memory: Ints, lane: Ints) -> Ints:
+    """How each roll plays, (n, K), in n situations with an active memory and a lane each."""
+    modes = tables.default_mode[situation]
+    for place, active in np.unique(np.stack([situation, memory]), axis=1).T:
+        here = (situation == place) & (memory == active)
+        for x in range(*tables.exception_start[place, [active, active + 1]]):
+            inside = (tables.exception_low[x] <= lane) & (lane < tables.exception_high[x])
+            modes[here & inside, tables.exception_roll[x]] = tables.exception_mode[x]
+    return modes
 
 
 def _plain_rolls(tables: Tables) -> NDArray[np.bool_]:

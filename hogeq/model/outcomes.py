@@ -122,6 +122,7 @@ class OutcomeArrays:
     def cycles(self) -> Cycles:
         """Which rolls can leave both scores as they were; no components yet."""
         layout, none = self.layout, np.zeros(0, np.int64)
+        nowhere = np.zeros((0, layout.rules.max_dice + 1))
         rolls = range(layout.rules.max_dice + 1)
         offsets = [layout.offset(0, 0, record(layout.rules, roll, 0)) for roll in rolls]
         return Cycles(
@@ -138,7 +139,10 @@ class OutcomeArrays:
             entry_cell=none,
             entry_slot=none,
             entry_again=none,
-            entry_at=none,
+            move_stay=nowhere,
+            move_leave=nowhere,
+            move_to=nowhere.astype(np.int64),
+            move_at=nowhere.astype(np.int64),
         )
 
     def targets(self) -> dict[str, Any]:

@@ -252,3 +252,6 @@ def test_small_commands_import_little() -> None:
     assert not modules("rules") & (heavy | {"numpy", "numba"})
     assert not modules("strategies") & (heavy | {"numba"})
     assert not modules("compare", "always_roll:0", "always_roll:6") & heavy
+    # By now its kernel is kept; to load one takes nothing of numba's compiler.
+    compiler = {"numba.cpython.rangeobj", "numba.np.random.generator_core"}
+    assert not modules("compare", "always_roll:0", "always_roll:6") & compiler
