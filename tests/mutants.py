@@ -157,7 +157,10 @@ TARGETS = (
             "solvers/double_oracle",
             "solvers/dynamic_programming",
         ),
-        tests="tests/solvers",
+        tests="tests/solvers/test_regret_steps.py tests/solvers/test_steps.py"
+        " tests/solvers/test_base.py tests/solvers/test_regret_hog.py"
+        " tests/solvers/test_regret_convergence.py tests/solvers/test_solvers.py"
+        " tests/solvers/test_bundle.py",
         each=4,
     ),
     Target(

@@ -89,6 +89,12 @@ def test_a_table_of_the_wrong_size_is_refused(
         check_matrix(convert(np.zeros(shape, int)), 4, 2)
 
 
+def test_an_array_without_rows_has_no_first_cell() -> None:
+    for columns in (0, 3, 4, 5):
+        with pytest.raises(StrategyError, match=r"cell \(row 0, column 0\) is missing"):
+            check_matrix(np.zeros((0, columns), int), 4, 2)
+
+
 def test_a_ragged_table_is_refused_where_it_first_goes_wrong() -> None:
     rows = table()
     rows[1].pop()

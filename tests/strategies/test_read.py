@@ -319,6 +319,17 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         refused(tmp_path / f"d{suffix}", "is not a file", trust=True)
 
 
+def test_a_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_whole(*_: Any) -> bytes:
+        raise PermissionError(13, "Permission denied", "m.csv")
+
+    monkeypatch.setattr(read, "read_whole", read_whole)
+    for suffix in (".csv", ".json", ".npy", ".npz"):
+        refused(file(tmp_path, f"m{suffix}", "0"), "cannot be read: Permission denied$")
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "m.csv")
     assert stat.S_ISFIFO((tmp_path / "m.csv").stat().st_mode)
