@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.baselines.diagonals import Diagonals, diagonals_of
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.policies import policy_of
-from hogeq.support.aliases import Floats, Policy
+from hogeq.support.aliases import Floats, Ints, Policy
 from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ Counts = NDArray[np.float32]
 
 
 def entries(
-    game: "Game", first: ArrayLike | None = None, second: ArrayLike | None = None
+    game: "Game",
+    first: ArrayLike | None = None,
+    second: ArrayLike | None = None,
+    cell: tuple[int, int] | None = None,
 ) -> Counts:
     """Count the ways into every memory state.
 
@@ -42,10 +45,12 @@ def entries(
         Who moves first and who moves second: a matrix (G, G); a policy (G, G, K), whose rolls of
         positive probability all count; whole numbers (G, G, H), the rolls of a player who
         remembers; or None, any roll. `second` is `first` if not given.
+    cell : tuple of int, optional
+        The only cell asked for, as own and opponent's score: what cannot lead to it is not counted.
 
     Returns
     -------
-    float32 (2, G, G, H)
+    float32 (2, G, G, H), or (2, H) of a cell
         By seat of the player to move. Whole numbers; 0 where play never comes.
 
     Raises
@@ -62,11 +67,12 @@ def entries(
     after = np.zeros((goal, goal, records, 2, records), np.float32)
     found = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
     found[0, 0, 0, 0] = 1.0
-    for total in range(2 * goal - 1):
-        own, opponent = turns.cells(total)
-        at, other, cell = turns.arrivals(total)
+    last = (goal - 1, goal - 1) if cell is None else cell
+    for total in range(sum(last) + 1):
+        own, opponent = _leading_to(last, *turns.cells(total))
+        at, other, landed = turns.arrivals(total)
         # Whoever moved is now the opponent; what was the opponent's record is the mover's own.
-        np.add.at(found, cell, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
+        np.add.at(found, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
         met = found[own * goal + opponent] > 0.0
         made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
         for seat, plays in enumerate(players):
@@ -75,10 +81,19 @@ def entries(
             with_bonus = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
             made[seat, ..., num_actions:] = with_bonus
             made[seat, ..., :num_actions] = every - with_bonus
-        _spread(turns, total, made, after)
+        _spread(turns, own, opponent, made, after)
+    if cell is not None:
+        return found[cell[0] * goal + cell[1]].reshape(2, -1)
     return np.ascontiguousarray(
         found.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
     )
+
+
+def _leading_to(cell: tuple[int, int], own: Ints, opponent: Ints) -> tuple[Ints, Ints]:
+    """Cells of a diagonal from which play may come to a cell: no score falls but by a swap."""
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    leading = (low <= min(cell)) & (high <= max(cell))
+    return own[leading], opponent[leading]
 
 
 def _plays(game: "Game", player: ArrayLike | None) -> NDArray[np.bool_]:
@@ -98,10 +113,9 @@ def _plays(game: "Game", player: ArrayLike | None) -> NDArray[np.bool_]:
     return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
 
 
-def _spread(turns: Diagonals, total: int, made: Counts, after: Counts) -> None:
-    """Add what the rolls of a diagonal, (2, n, W, 2 * K), lead to, to the afterstates."""
-    own, opponent = turns.cells(total)
-    rolled = turns.rolled[total]
+def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
+    """Add what the rolls of a diagonal's cells, (2, n, W, 2 * K), lead to, to the afterstates."""
+    rolled = turns.rolled[own[0] + opponent[0]]
     outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
     reached = own[:, None] + rolled.gain
     cell, way = np.nonzero(reached < turns.goal)
@@ -117,7 +131,12 @@ def _spread(turns: Diagonals, total: int, made: Counts, after: Counts) -> None:
         ]
 
 
-def own_entries(game: "Game", strategy: ArrayLike, against: ArrayLike | None = None) -> Counts:
+def own_entries(
+    game: "Game",
+    strategy: ArrayLike,
+    against: ArrayLike | None = None,
+    cell: tuple[int, int] | None = None,
+) -> Counts:
     """Count the ways into every memory state of one player's turns.
 
     Parameters
@@ -127,10 +146,12 @@ def own_entries(game: "Game", strategy: ArrayLike, against: ArrayLike | None = N
         Of the player to move, as in :func:`entries`.
     against : array_like, optional
         Of the other; by default the same.
+    cell : tuple of int, optional
+        The only cell asked for.
 
     Returns
     -------
-    float32 (2, G, G, H)
+    float32 (2, G, G, H), or (2, H) of a cell
         By the player's seat.
 
     Raises
@@ -138,9 +159,9 @@ def own_entries(game: "Game", strategy: ArrayLike, against: ArrayLike | None = N
     ValueError
         As :func:`entries`.
     """
-    first = entries(game, strategy, against)
+    first = entries(game, strategy, against, cell)
     if against is not None:
-        first[1] = entries(game, against, strategy)[1]
+        first[1] = entries(game, against, strategy, cell)[1]
     return first
 
 

@@ -32,17 +32,19 @@ class PlayCounts(NamedTuple):
     """Counts of the ways into the memory states that need no strategy's self-play."""
 
     possible: delta.Counts
-    """(2, G, G, H), by seat: above 0 where some play leads."""
+    """(2, G, G, H), or (2, H) of a cell, by seat: above 0 where some play leads."""
     perfect: delta.Counts
-    """(2, G, G, H): counts of two players who remember everything and play best."""
+    """Of the same shape: counts of two players who remember everything and play best."""
 
 
-def first_guess(game: "Game") -> PlayCounts:
+def first_guess(game: "Game", cell: tuple[int, int] | None = None) -> PlayCounts:
     """Count the ways into memory states, of any play and of perfect play.
 
     Parameters
     ----------
     game : Game
+    cell : tuple of int, optional
+        The only cell asked for.
 
     Returns
     -------
@@ -55,8 +57,8 @@ def first_guess(game: "Game") -> PlayCounts:
     """
     from hogeq.evaluation.tablebase import solve
 
-    possible = delta.entries(game)
-    return PlayCounts(possible, WALKS * delta.entries(game, solve(game).rolls))
+    possible = delta.entries(game, cell=cell)
+    return PlayCounts(possible, WALKS * delta.entries(game, solve(game).rolls, cell=cell))
 
 
 def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Floats:
@@ -68,14 +70,14 @@ def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Flo
     Parameters
     ----------
     counts : PlayCounts
-    own : float32 (2, G, G, H) or None
-        Counts of a strategy against itself, if there are any yet.
+    own : float32 or None
+        Counts of a strategy against itself, if there are any yet; of the same shape.
     default : float
         At least 0.
 
     Returns
     -------
-    float64 (2, G, G, H)
+    float64, of the same shape
     """
     backup = np.full(counts.perfect.shape, default, np.float64)
     if own is not None:
@@ -143,13 +145,21 @@ class MemoryGuesses(NamedTuple):
     """Distributions of the memory as counting guesses them."""
 
     counted: Floats
-    """(G, G, H) by the strategy's own play; sums to 1, or to 0 where it never comes."""
+    """(G, G, H), or (H,) of a cell: by the strategy's own play.
+
+    Sums to 1, or to 0 where it never comes."""
     looked_up: Floats
-    """(G, G, H) by :func:`weights`, perfect play first; sums to 1 wherever any play can come."""
+    """Of the same shape: by :func:`weights`, perfect play first.
+
+    Sums to 1 wherever any play can come."""
 
 
 def guess_by_counting(
-    game: "Game", strategy: ArrayLike, against: ArrayLike | None = None, weight: float = 0.25
+    game: "Game",
+    strategy: ArrayLike,
+    against: ArrayLike | None = None,
+    weight: float = 0.25,
+    cell: tuple[int, int] | None = None,
 ) -> MemoryGuesses:
     """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself.
 
@@ -162,6 +172,8 @@ def guess_by_counting(
         Of the other; by default the same.
     weight : float
         Of what was never counted; at least 0.
+    cell : tuple of int, optional
+        The only cell asked for, as own and opponent's score; faster.
 
     Returns
     -------
@@ -172,8 +184,8 @@ def guess_by_counting(
     ValueError
         If a strategy is malformed, or the game not of the kind that the method is for.
     """
-    own = WALKS * delta.own_entries(game, strategy, against)
-    looked_up = weights(first_guess(game), own, weight)
+    own = WALKS * delta.own_entries(game, strategy, against, cell)
+    looked_up = weights(first_guess(game, cell), own, weight)
     return MemoryGuesses(over_seats(own), over_seats(looked_up))
 
 

@@ -78,6 +78,5 @@ def memory_at(
         raise UnreachedError(f"play never comes to {score} points against {opponent}")
     counted = looked_up = None
     if countable(game):
-        guessed = guess_by_counting(game, strategy, against)
-        counted, looked_up = guessed.counted[score, opponent], guessed.looked_up[score, opponent]
+        counted, looked_up = guess_by_counting(game, strategy, against, cell=(score, opponent))
     return MemoryAt(cell_reach, state_reach / cell_reach, counted, looked_up)

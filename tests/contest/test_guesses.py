@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hogeq.baselines.second_place import guess_by_counting
 from hogeq.contest.guesses import memory_at
 from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.hidden import belief, reach
@@ -33,3 +34,13 @@ def test_no_guess_where_turns_do_not_alternate() -> None:
     assert game.rules.time_trot or game.rules.gives_extra_turns
     found = memory_at(game, ONE, 3, 5)
     assert found.counted is found.looked_up is None
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa19", "fa22"])
+def test_guesses_of_one_cell(edition: str) -> None:
+    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
+    everywhere = guess_by_counting(game, ONE, TWO)
+    for cell in np.ndindex(12, 12):
+        one = guess_by_counting(game, ONE, TWO, cell=(cell[0], cell[1]))
+        np.testing.assert_array_equal(one.counted, everywhere.counted[cell])
+        np.testing.assert_array_equal(one.looked_up, everywhere.looked_up[cell])
