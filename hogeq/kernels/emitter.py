@@ -1,6 +1,6 @@
 """LLVM instructions on lanes, for the arithmetic of :mod:`hogeq.kernels.unrolled`.
 
-A lane is held as vectors of the machine, :data:`hogeq.kernels.plan.PIECE` numbers each, in Python
+A lane is held as vectors of the machine, in Python
 lists while code is generated. No bounds are checked.
 """
 
@@ -20,7 +20,7 @@ from hogeq.kernels.lanes import (
     widened,
     zero_of,
 )
-from hogeq.kernels.plan import PIECE, Constants
+from hogeq.kernels.plan import Constants, piece_of
 
 Pieces = list[Any]
 
@@ -38,8 +38,9 @@ class Emitter:
     def __init__(self, builder: ir.IRBuilder, constants: Constants, element: Any) -> None:
         self.builder = builder
         self.constants = constants
-        self.kind = ir.VectorType(element, PIECE)
-        self.pieces = constants.lanes // PIECE
+        self.piece = piece_of(constants.lanes, 32 if isinstance(element, ir.FloatType) else 64)
+        self.kind = ir.VectorType(element, self.piece)
+        self.pieces = constants.lanes // self.piece
 
     @property
     def zero(self) -> Pieces:
@@ -53,14 +54,14 @@ class Emitter:
     def load(self, data: Any, position: Any) -> Pieces:
         """Read a lane from an array."""
         return [
-            load_at(self.builder, data, self.at(position, piece * PIECE), PIECE)
+            load_at(self.builder, data, self.at(position, piece * self.piece), self.piece)
             for piece in range(self.pieces)
         ]
 
     def store(self, lane: Pieces, data: Any, position: Any) -> None:
         """Write a lane to an array."""
         for piece, vector in enumerate(lane):
-            store_at(self.builder, vector, data, self.at(position, piece * PIECE))
+            store_at(self.builder, vector, data, self.at(position, piece * self.piece))
 
     def splat(self, scalar: Any) -> Any:
         """Return a vector that repeats a number."""
@@ -68,7 +69,7 @@ class Emitter:
 
     def constant(self, value: float) -> Any:
         """Return a vector that repeats a constant."""
-        return ir.Constant(self.kind, [value] * PIECE)
+        return ir.Constant(self.kind, [value] * self.piece)
 
     def add(self, left: Pieces, right: Pieces) -> Pieces:
         """Add two lanes."""
@@ -100,15 +101,17 @@ class Emitter:
 
     def number_at(self, lane: Pieces, x: int) -> Any:
         """Return one number of a lane, double."""
-        index = ir.Constant(ir.IntType(32), x % PIECE)
-        number = self.builder.extract_element(lane[x // PIECE], index)
+        index = ir.Constant(ir.IntType(32), x % self.piece)
+        number = self.builder.extract_element(lane[x // self.piece], index)
         return widened(self.builder, number)
 
     def only(self, x: int, scalar: Any) -> Pieces:
         """Return a lane of zeros but for one number."""
         found = self.zero
-        one = ir.Constant(self.kind, [1.0 if y == x % PIECE else 0.0 for y in range(PIECE)])
-        found[x // PIECE] = self.builder.fmul(self.splat(scalar), one)
+        one = ir.Constant(
+            self.kind, [1.0 if y == x % self.piece else 0.0 for y in range(self.piece)]
+        )
+        found[x // self.piece] = self.builder.fmul(self.splat(scalar), one)
         return found
 
     def total(self, lanes: list[Pieces]) -> Pieces:
@@ -130,22 +133,22 @@ class Emitter:
         turned: list[Pieces] = [[None] * self.pieces for _ in rows]
         for top in range(self.pieces):
             for left in range(self.pieces):
-                block = self._turned([rows[top * PIECE + x][left] for x in range(PIECE)])
-                for x in range(PIECE):
-                    turned[left * PIECE + x][top] = block[x]
+                block = self._turned([rows[top * self.piece + x][left] for x in range(self.piece)])
+                for x in range(self.piece):
+                    turned[left * self.piece + x][top] = block[x]
         return turned
 
     def _turned(self, rows: list[Any]) -> list[Any]:
         """Halves, quarters, single numbers trade places across the diagonal."""
-        indices = ir.VectorType(ir.IntType(32), PIECE)
+        indices = ir.VectorType(ir.IntType(32), self.piece)
         step = 1
-        while step < PIECE:
-            for row in range(PIECE):
+        while step < self.piece:
+            for row in range(self.piece):
                 if row & step:
                     continue
                 pair = rows[row], rows[row + step]
-                low = [x if not x & step else PIECE + x - step for x in range(PIECE)]
-                high = [x + step if not x & step else PIECE + x for x in range(PIECE)]
+                low = [x if not x & step else self.piece + x - step for x in range(self.piece)]
+                high = [x + step if not x & step else self.piece + x for x in range(self.piece)]
                 for at, mask in ((row, low), (row + step, high)):
                     rows[at] = self.builder.shuffle_vector(*pair, ir.Constant(indices, mask))
             step *= 2
@@ -154,39 +157,41 @@ class Emitter:
     def store_dense(self, rows: list[Pieces], data: Any, position: Any) -> None:
         """Write the lanes in use of several rows, without the padding."""
         for x, vector in enumerate(self._dense(rows)):
-            store_at(self.builder, vector, data, self.at(position, x * PIECE))
+            store_at(self.builder, vector, data, self.at(position, x * self.piece))
 
     def load_dense(self, data: Any, position: Any, count: int) -> list[Pieces]:
         """Read rows that were written without the padding, which is 0."""
-        whole, rest = divmod(self.constants.records, PIECE)
+        whole, rest = divmod(self.constants.records, self.piece)
         flat = [
-            load_at(self.builder, data, self.at(position, x * PIECE), PIECE)
-            for x in range(self.constants.dense // PIECE)
+            load_at(self.builder, data, self.at(position, x * self.piece), self.piece)
+            for x in range(self.constants.dense(self.piece) // self.piece)
         ]
         rows = []
         for x in range(count):
             row = flat[x * whole : (x + 1) * whole]
             if rest:
-                places = [divmod(x * rest + y, PIECE) for y in range(rest)]
+                places = [divmod(x * rest + y, self.piece) for y in range(rest)]
                 row.append(self._picked([(flat[count * whole + v], at) for v, at in places]))
             rows.append(row)
         return rows
 
     def _dense(self, rows: list[Pieces]) -> Pieces:
-        whole, rest = divmod(self.constants.records, PIECE)
+        whole, rest = divmod(self.constants.records, self.piece)
         flat = [row[x] for row in rows for x in range(whole)]
         places = [(row[whole], y) for row in rows for y in range(rest)]
-        return flat + [self._picked(places[x : x + PIECE]) for x in range(0, len(places), PIECE)]
+        return flat + [
+            self._picked(places[x : x + self.piece]) for x in range(0, len(places), self.piece)
+        ]
 
     def _picked(self, places: list[tuple[Any, int]]) -> Any:
         """Vector of numbers from others, then zeros."""
-        indices = ir.VectorType(ir.IntType(32), PIECE)
+        indices = ir.VectorType(ir.IntType(32), self.piece)
         found = zero_of(self.kind)
         for vector in dict.fromkeys(vector for vector, _ in places):
-            mask = list(range(PIECE))
+            mask = list(range(self.piece))
             for x, (source, at) in enumerate(places):
                 if source is vector:
-                    mask[x] = PIECE + at
+                    mask[x] = self.piece + at
             found = self.builder.shuffle_vector(found, vector, ir.Constant(indices, mask))
         return found
 
@@ -202,43 +207,34 @@ class Emitter:
             place = self.builder.bitcast(place, made.data.type)
         return self.builder.load(place)
 
-    def around(self, index: Any, size: int) -> Any:
-        """Return an index modulo a size."""
-        return self.builder.urem(index, constant_int(size))
+    def entry(self, table: Any, row: Any, place: int) -> Any:
+        """Read a number of a row of a table."""
+        return self.builder.load(self.builder.gep(table, [self.at(row, place)]))
 
-    def windows(self, line: Any, own: Any, *, ahead: bool) -> list[Any]:
-        """Positions of the sums of the bases 2 to `sides` steps ahead or behind."""
-        ring = self.constants.ring
-        steps = range(2, self.constants.sides + 1)
-        return [self.sums_of(line, self.at(own, x if ahead else ring - x)) for x in steps]
+    def landed_at(self, landed: Any, index: Any) -> tuple[Any, Any]:
+        """Read where an arrival's column begins, and its row of landings."""
+        place = self.builder.mul(index, constant_int(2))
+        return self.entry(landed, place, 0), self.entry(landed, place, 1)
 
-    def sums_of(self, line: Any, own: Any) -> Any:
-        """Position of a base's sums; `line` is player * G + opponent's score."""
-        return self._in_ring(line, own, self.constants.ring)
+    def windows(self, rows: list[Pieces], length: int) -> list[Pieces]:
+        """Sum so many neighbouring rows, from the first, the second, and so on to the last.
 
-    def rolls_of(self, line: Any, own: Any) -> tuple[Any, Any]:
-        """Positions of the rolls of a base and of the one the bonus leads to."""
-        bases = self.constants.bases
-        far = self.at(own, bases - 1)
-        return self._in_ring(line, own, bases), self._in_ring(line, far, bases)
-
-    def _in_ring(self, line: Any, own: Any, ring: int) -> Any:
-        row = self.builder.add(self.builder.mul(line, constant_int(ring)), self.around(own, ring))
-        return self.builder.mul(
-            row, constant_int(self.constants.num_actions * self.constants.lanes)
-        )
-
-    def blocks(self, at: Any, home: Any) -> Callable[[int, int], Any]:
-        """Return what finds the afterstate of points and a record, from a base's place in `at`."""
-        found: dict[int, Any] = {}
-
-        def afterstate(points: int, record: int) -> Any:
-            if points not in found:
-                place = self.builder.gep(at, [self.at(home, points)])
-                found[points] = self.builder.load(place)
-            return self.at(found[points], record * self.constants.lanes)
-
-        return afterstate
+        What all of them share is added once, and what lies on either side of it step by step.
+        """
+        last = len(rows) - length
+        if last >= length:
+            return [self.total(rows[x : x + length]) for x in range(last + 1)]
+        parts: list[list[Pieces]] = [[self.total(rows[last:length])] for _ in range(last + 1)]
+        below: Pieces | None = None
+        above: Pieces | None = None
+        for x in range(1, last + 1):
+            row = rows[last - x]
+            below = row if below is None else self.add(row, below)
+            parts[last - x].append(below)
+            row = rows[length + x - 1]
+            above = row if above is None else self.add(above, row)
+            parts[x].append(above)
+        return [self.total(part) for part in parts]
 
     def loop(self, first: Any, last: Any, carried: Pieces, body: Callable[..., Pieces]) -> Pieces:
         """Run ``body(index, carried)`` for index in first..last; return what it carried."""

@@ -5,11 +5,13 @@ says. Kernels with a plan are compiled for the terms of one game, every loop ove
 (:mod:`hogeq.kernels.unrolled`): the numba type of a plan carries the numbers. That takes some
 seconds, once for an edition and machine, so small games have none.
 
-Afterstates live only from the cells whose rolls lead to them to the cell on which they land. With
-a plan those of equal scores form a *block*, and blocks whose lives do not meet share their place in
-memory, so that what is alive stays in the cache.
+A *column* is the cells of one opponent's score. With a plan it keeps all that its bases lead to, or
+come from, in one piece of memory that a first-level cache can hold, each part in a ring as long as
+it is needed: an afterstate only lives from the bases whose rolls lead to it to the cell on which
+it lands, which is no more points away than its record tells.
 """
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -19,9 +21,14 @@ from numba.extending import NativeValue, models, register_model, unbox
 
 from hogeq.kernels.tables import Ints, Tables
 
-WIDEST = 16  # lanes; so many vectors of so many lanes just fit in a core's registers
-PIECE = 8  # lanes of one vector of the machine
+WIDEST = 24  # lanes
+PIECE = 8  # lanes of one vector of the machine, in double precision
+CHUNK = 4  # bases whose sums are made together
+TILE = 16  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
 SMALLEST = 1 << 20  # afterstates of a player below which a pass takes a millisecond or two anyway
+
+# Places in a source row.
+NEAR, FAR, STEP, ROWS = 0, 1, 2, 3
 
 
 class Target(NamedTuple):
@@ -54,8 +61,6 @@ class Constants(NamedTuple):
     bases: int
     """Bases of a column whose rolls are kept."""
     sides: int
-    ring: int
-    """Bases of a column whose sums are kept."""
     depth: int
     """Most dice whose outcomes are summed one die at a time."""
     many: int
@@ -68,29 +73,72 @@ class Constants(NamedTuple):
     alternatives: tuple[Alternative, ...]
     sole: tuple[int, ...]
     """Records left by one number of points alone, so that each afterstate has but one base."""
+    shared: tuple[int, ...]
+    """The other records that rolls leave: afterstates that several bases add to."""
+
+    def dense(self, piece: int) -> int:
+        """Numbers kept of a cell's reach: everyone's and every alternative's members', by lane.
+
+        Without the padding of the lanes, to a multiple of the vector's length.
+        """
+        return -(-(1 + len(self.alternatives)) * self.records // piece) * piece
 
     @property
-    def dense(self) -> int:
-        """Numbers kept of a cell's reach: everyone's and every alternative's members', by lane."""
-        return -(-(1 + len(self.alternatives)) * self.records // PIECE) * PIECE
+    def ring(self) -> int:
+        """Bases of a column whose sums are kept."""
+        return CHUNK + self.sides if self.depth else 0
+
+    @property
+    def many_row(self) -> int:
+        """Place in a source row of the afterstates of sums."""
+        return ROWS + self.ring
+
+    @property
+    def target_row(self) -> int:
+        """Place in a source row of the afterstates of targets."""
+        return self.many_row + (self.sides if self.depth else 0)
+
+    @property
+    def last_row(self) -> int:
+        """Place in a source row of the last afterstates of the shared records."""
+        return self.target_row + len(self.targets)
 
 
-class BlockPlaces(NamedTuple):
-    """Where blocks lie, in numbers from the first."""
+def piece_of(lanes: int, bits: int) -> int:
+    """Length of the vectors that hold lanes of numbers of so many bits."""
+    wide = PIECE * 64 // bits
+    return wide if lanes % wide == 0 else PIECE
+
+
+class Places(NamedTuple):
+    """Where a column keeps what it keeps, in numbers from its first.
+
+    A *source* row is of a base, by own score: rolls of the base, and of the one that the bonus
+    leads to; its place in its chunk; sums of the bases from `CHUNK` - 1 below it to `sides` above;
+    afterstates of sums, 1 to `sides` points away; those of all targets; and the last afterstate of
+    every shared record that the base can lead to.
+    A *landing* row is of an afterstate, by score: the place of every record, and the sums of the
+    bases 2 to `sides` points below it.
+    """
 
     order: Ints
-    """(G * G, 2), own and opponent's score of the cells, as in the tables."""
-    at: Ints
-    """(G, G + reach), block of opponent's score u and score t; from G on one that nothing reads."""
+    """(G * G, 2), own and opponent's score of the cells, forward."""
+    source: Ints
+    """(G, n)"""
+    landing: Ints
+    """(G, W + sides - 1)"""
     none: Ints
     """(G, G), by own and opponent's score, afterstate of no dice."""
     landed: Ints
-    """(y,), block of every arrival of the tables."""
-    reach: int
-    """Points that a block can be away from a base that leads to it."""
+    """(y, 2), of every arrival of the tables: where its column begins, and its landing row."""
+    column: int
+    """Numbers of a column."""
     spare: int
-    """The block of scores from G on, after all others."""
-    length: int
+    """Where what reaches the goal is read, which is 0, and written, which nobody reads."""
+    rolls: int
+    """Where the rolls of the bases lie, and before them all afterstates."""
+    sums: int
+    """Where the sums lie, to the end of the column or its padding."""
 
 
 class PlanType(types.Type):
@@ -108,10 +156,10 @@ register_model(PlanType)(models.OpaqueModel)
 class Plan:
     """What is handed to a kernel: nothing when it runs, the constants when it is compiled."""
 
-    def __init__(self, constants: Constants, blocks: BlockPlaces) -> None:
+    def __init__(self, constants: Constants, places: Places) -> None:
         self._numba_type_ = PlanType(constants)
         self.constants = constants
-        self.blocks = blocks
+        self.places = places
 
 
 @unbox(PlanType)
@@ -136,7 +184,16 @@ def can_plan(tables: Tables) -> bool:
         and not len(tables.fixed_win)
         and not tables.correction_gift.any()
         and not tables.zero_gift.any()
+        and _lands_at_home(tables)
     )
+
+
+def _lands_at_home(tables: Tables) -> bool:
+    """Whether all afterstates land on cells of the same two scores."""
+    goal = tables.dimensions.goal
+    cell = np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))
+    pairs = [np.sort(np.divmod(cells, goal), axis=0) for cells in (cell, tables.arrival_row)]
+    return bool((pairs[0] == pairs[1]).all())
 
 
 def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
@@ -145,7 +202,7 @@ def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
     if not can_plan(tables) or goal * goal * records * len(tables.lane) < smallest:
         return None
     constants = _constants(tables)
-    return Plan(constants, _blocks(tables, constants))
+    return Plan(constants, _places(tables, constants))
 
 
 def _constants(tables: Tables) -> Constants:
@@ -177,6 +234,9 @@ def _constants(tables: Tables) -> Constants:
             alternatives.append(
                 Alternative(roll, far, offset, tuple(tables.member_memory[first:last].tolist()))
             )
+    points = _points(tables, targets, many)
+    written = {target.record for target in targets} - {many}
+    sole = tuple(sorted(x for x in written if len(points[x]) == 1))
     return Constants(
         lanes=lanes,
         num_actions=dimensions.num_actions,
@@ -185,7 +245,6 @@ def _constants(tables: Tables) -> Constants:
         start=tables.start,
         bases=dimensions.ring,
         sides=int(tables.sides[dice]),
-        ring=tables.sum_ring,
         depth=int(tables.sum_depth[dice]),
         many=many,
         is_sum=tuple(map(bool, tables.is_sum[dice])),
@@ -194,63 +253,79 @@ def _constants(tables: Tables) -> Constants:
             zip(tables.default_far[0].tolist(), tables.default_offset[0].tolist(), strict=True)
         ),
         alternatives=tuple(alternatives),
-        sole=_sole(tables, targets, many),
+        sole=sole,
+        shared=tuple(x for x in sorted(points) if x not in sole),
     )
 
 
-def _sole(tables: Tables, targets: list[Target], many: int) -> tuple[int, ...]:
-    """Find the records of which the points are known, whichever roll it was, even no dice."""
-    points: dict[int, set[int]] = {}
+def _points(tables: Tables, targets: Iterable[Target], many: int) -> dict[int, set[int]]:
+    """Find the points with which rolls leave each record, even no dice."""
+    found: dict[int, set[int]] = {}
     for target in targets:
-        points.setdefault(target.record, set()).add(target.points)
+        found.setdefault(target.record, set()).add(target.points)
+    dice = int(tables.plane_dice[0])
+    if tables.sum_depth[dice]:
+        found.setdefault(many, set()).update(range(2, int(tables.sides[dice]) + 1))
     free = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
     for recorded, gained in np.unique(free, axis=0).tolist():
-        if recorded in points:
-            points[recorded].add(gained)
-    return tuple(x for x, found in sorted(points.items()) if x != many and len(found) == 1)
+        found.setdefault(recorded, set()).add(gained)
+    return found
 
 
-def _blocks(tables: Tables, constants: Constants) -> BlockPlaces:
-    """Give blocks that live at different times the same place, the last left one first."""
-    goal, records = tables.dimensions.goal, tables.dimensions.records
-    length = records * len(tables.lane)
-    reach = max(2, int(tables.correction_points.max(initial=0)), int(tables.zero_points.max()))
-    visit = np.empty(goal * goal, np.int64)
-    visit[tables.cell_order] = np.arange(goal * goal)
+def _places(tables: Tables, constants: Constants) -> Places:
+    """Lay a column out, ring after ring, and find what bases and afterstates need in it."""
+    goal, lanes = tables.dimensions.goal, constants.lanes
+    ring, sides, bases = constants.ring, constants.sides, constants.bases
+    points = _points(tables, constants.targets, constants.many)
+    spans = np.array([1 + max(points.get(x, {-1})) for x in range(constants.records)])
+    begin = np.append(0, np.cumsum(spans)) * lanes
+    spare = int(begin[-1])
+    rolls = spare + lanes
+    sums = rolls + bases * constants.num_actions * lanes
+    used = -(-(sums + ring * constants.depth * lanes) // (2 * PIECE))
+    column = (used + 1 - used % 2) * 2 * PIECE  # odd, so that columns do not share cache sets
+
+    def afterstate(score: Ints, record: int) -> Ints:
+        there = begin[record] + score % max(1, spans[record]) * lanes
+        return np.where(score < goal, there, spare)
+
+    def rolls_of(base: Ints) -> Ints:
+        return rolls + base % bases * constants.num_actions * lanes
+
+    def sums_of(base: Ints) -> Ints:
+        return sums + (base + 2 * goal * ring) % max(1, ring) * constants.depth * lanes
+
+    own = np.arange(goal)
+    source = [rolls_of(own), rolls_of(own + bases - 1), (own - goal) % CHUNK]
+    if ring:
+        source += [sums_of(own + x) for x in range(1 - CHUNK, sides + 1)]
+        source += [afterstate(own + x, constants.many) for x in range(1, sides + 1)]
+    source += [afterstate(own + target.points, target.record) for target in constants.targets]
+    source += [afterstate(own + spans[record] - 1, record) for record in constants.shared]
+    landing = [afterstate(own, record) for record in range(constants.records)]
+    landing += [sums_of(own - x) for x in range(2, sides + 1)]
+    base, record = own[:, None] + tables.zero_points[0], tables.zero_record[0]
+    none = begin[record] + base % spans[record] * lanes
     opponent, score = np.divmod(tables.arrival_row, goal)
-    born: list[list[int]] = [[] for _ in visit]
-    dead: list[list[int]] = [[] for _ in visit]
-    first = visit[np.maximum(score - reach, 0) * goal + opponent]
-    # A column's first blocks are cleared before anything of their run is visited.
-    run = tables.run_start[np.searchsorted(tables.run_start, first, side="right") - 1]
-    first = np.where(score <= reach, run, first)
-    last = visit[np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))]
-    last = np.maximum(last, visit[score * goal + opponent])  # the base of these scores itself
-    for arrival, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-        born[begin].append(arrival)
-        dead[end].append(arrival)
-    landed = np.zeros(len(score), np.int64)
-    free: list[int] = []
-    count = 0
-    for begin, end in zip(born, dead, strict=True):
-        for arrival in begin:
-            if not free:
-                free.append(count)
-                count += 1
-            landed[arrival] = free.pop()
-        free.extend(int(landed[arrival]) for arrival in end)
-    landed *= length
-    at = np.full((goal, goal + reach + 1), count * length)
-    at[opponent, score] = landed
-    own, other = np.indices((goal, goal))
-    none = at[other, own + tables.zero_points[0]] + tables.zero_record[0] * len(tables.lane)
-    order = np.stack(np.divmod(tables.cell_order, goal), axis=1)
-    return BlockPlaces(
-        order=order,
-        at=at,
-        none=none,
-        landed=landed,
-        reach=reach,
-        spare=count * length,
-        length=length,
+    return Places(
+        order=_order(goal),
+        source=np.stack(source, axis=1),
+        landing=np.stack(landing, axis=1),
+        none=np.where(base < goal, none, spare),
+        landed=np.stack([opponent * column, score * len(landing)], axis=1),
+        column=column,
+        spare=spare,
+        rolls=rolls,
+        sums=sums,
     )
+
+
+def _order(goal: int) -> Ints:
+    """Order of the cells: rows of tiles, and in each rows of cells with their mirror images.
+
+    Half of all cells then come right after their neighbour of the same column.
+    """
+    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    order = np.lexsort([own, low, high, low // TILE, high // TILE])
+    return np.stack([own[order], opponent[order]], axis=1)

@@ -4,16 +4,18 @@ Nothing is kept of values and reach but what the passes return: win probabilitie
 values, and what of player 0's reach these are weighted by.
 """
 
-from hogeq.kernels.lanes import item, prefetch
-from hogeq.kernels.passes import fill_ends, soften, take_best
+from hogeq.kernels.lanes import item, prefetch, splat, store
+from hogeq.kernels.passes import soften, take_best
+from hogeq.kernels.plan import CHUNK, STEP
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import expect_wins, kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,
-    clear_block,
-    land_sums,
+    carry_sums,
+    clear_shared,
     mix_and_publish,
     pass_reach_on,
+    sum_rolls,
     value_rolls,
 )
 
@@ -22,25 +24,14 @@ AHEAD = 4
 
 
 @part
-def _expect(tables, blocks, policies, turn):
+def _expect(tables, places, policies, turn):
     """Ask for what a cell needs of large arrays, some cells before it is visited."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
+    own, opponent = item(places.order, 2 * turn), item(places.order, 2 * turn + 1)
     for player in range(len(policies)):
         at = ((player * goal + own) * goal + opponent) * num_actions
         prefetch(policies, at, tables.lane)
     expect_wins(tables, own, opponent)
-
-
-@part
-def _expect_landings(tables, blocks, afterstates, turn):
-    """Ask for a block that lands on a cell, for each player, just before it is visited."""
-    goal, records = tables.dimensions.goal, tables.dimensions.records
-    cell = item(blocks.order, 2 * turn) * goal + item(blocks.order, 2 * turn + 1)
-    block = item(blocks.landed, item(tables.arrival_start, cell))
-    for player in range(len(afterstates)):
-        for record in range(records):
-            prefetch(afterstates[player], block + record * len(tables.lane), tables.lane)
 
 
 @part
@@ -51,17 +42,33 @@ def _expect_weights(tables, masses, turn):
         prefetch(masses, turn * numbers + x, tables.lane)
 
 
+@part
+def _begin_values(tables, places, columns, column, opponent):
+    """Write what a column's first visit finds: no sums, and rolls that won past the goal."""
+    dimensions = tables.dimensions
+    goal, num_actions, bases = dimensions.goal, dimensions.num_actions, dimensions.ring
+    size = len(tables.lane)
+    dice = tables.plane_dice[0]
+    nothing = splat(columns, 0.0, tables.lane)
+    store(columns, column + places.spare, nothing)
+    for at in range(column + places.sums, column + places.column - size + 1, size):
+        store(columns, at, nothing)
+    for base in range(goal, goal + bases - 1):
+        for roll in range(num_actions):
+            at = column + places.rolls + (base % bases * num_actions + roll) * size
+            win = tables.terminal_win[dice, base, opponent, roll]
+            store(columns, at, splat(columns, win, tables.lane))
+
+
 @kernel
 def backward(
     plan,
-    blocks,
+    places,
     tables,
     role,
     policies,
     masses,
-    values,
-    buffer,
-    sums,
+    columns,
     counterfactual_values,
     infoset_reach,
     temperature,
@@ -72,16 +79,14 @@ def backward(
     Parameters
     ----------
     plan : Plan
-    blocks : BlockPlaces
+    places : Places
     tables : Tables
     role, policies, counterfactual_values, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
     masses, infoset_reach
         From :func:`forward`; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
-    values : float64 (Q, n)
-        Scratch: the blocks.
-    buffer, sums : float64
-        Scratch, as of :func:`hogeq.kernels.passes.backward`.
+    columns : float64 (Q, n)
+        Scratch: one column of each player after the other.
 
     Returns
     -------
@@ -90,61 +95,73 @@ def backward(
         of cells that ASCEND changed.
     """
     goal = tables.dimensions.goal
-    players = len(values)
+    players = len(columns)
     dice = tables.plane_dice[0]
+    width = places.source.shape[1]
     changes = 0
     first_root = root = 0.0
-    sums[:] = 0.0
-    values[:, blocks.spare :] = 0.0
-    fill_ends(tables, values, buffer)
     for turn in range(goal * goal - 1, -1, -1):
-        own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
+        own, opponent = item(places.order, 2 * turn), item(places.order, 2 * turn + 1)
         ahead = max(turn - AHEAD, 0)
-        _expect(tables, blocks, policies, ahead)
-        _expect_landings(tables, blocks, values, max(turn - 1, 0))
+        _expect(tables, places, policies, ahead)
         if role != EVALUATE:
-            there = item(blocks.order, 2 * ahead) * goal + item(blocks.order, 2 * ahead + 1)
+            there = item(places.order, 2 * ahead) * goal + item(places.order, 2 * ahead + 1)
             _expect_weights(tables, masses, ahead)
             prefetch(counterfactual_values, there * tables.dimensions.num_actions, tables.lane)
         cell = own * goal + opponent
-        home = opponent * blocks.at.shape[1] + own
-        none = blocks.none[own, opponent]
+        none = places.none[own, opponent]
         first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
         wins = tables.terminal_win[dice, own, opponent]
+        base = own * width
         for player in range(players):
-            line = player * goal + opponent
+            column = (player * goal + opponent) * places.column
+            other = (players - 1 - player) * goal * places.column
             row = policies[player, own, opponent]
-            known, told = values[player], values[players - 1 - player]
-            value_rolls(plan, known, blocks.at, home, none, wins, buffer, sums, line, own)
+            if own == goal - 1:
+                _begin_values(tables, places, columns, column, opponent)
+            if item(places.source, base + STEP) == CHUNK - 1:
+                sum_rolls(plan, columns, column, places.source, base)
+            value_rolls(plan, columns, column, places.source, base, none, wins)
             if player == 0 and role != EVALUATE:
                 found = counterfactual_values[own, opponent]
-                average_rolls(plan, masses, turn, buffer, line, own, found)
+                average_rolls(plan, columns, column, places.source, base, masses, turn, found)
                 here = infoset_reach[own, opponent]
                 if here > 0.0 and role == ASCEND:
                     changes += take_best(row, found, here)
                 elif here > 0.0 and role == SOFTMAX:
                     soften(row, found, here, temperature, damping)
-            root = mix_and_publish(plan, row, buffer, line, own, told, blocks.landed, first, last)
+            root = mix_and_publish(
+                plan,
+                columns,
+                column,
+                places.source,
+                base,
+                row,
+                columns,
+                other,
+                places.landing,
+                places.landed,
+                first,
+                last,
+            )
             if player == 0:
                 first_root = root
     return first_root, root, changes
 
 
 @kernel
-def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset_reach):
+def forward(plan, places, tables, policies, columns, masses, infoset_reach):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
     ----------
     plan : Plan
-    blocks : BlockPlaces
+    places : Places
     tables : Tables
     policies : float64 (Q, G, G, K)
         As of :func:`hogeq.kernels.passes.forward`.
-    reach : float64 (Q, n)
-        Scratch: the blocks.
-    buffer, sums : float64
-        Scratch, as of :func:`hogeq.kernels.passes.forward`.
+    columns : float64 (Q, n)
+        Scratch: one column of each player after the other.
     masses : float64 (G * G, D)
         Filled with the reach of player 0 at every cell, in the order of visits: of all memories,
         and of the members of every alternative, by lane without the padding (`Constants.dense`).
@@ -152,55 +169,51 @@ def forward(plan, blocks, tables, policies, reach, buffer, sums, masses, infoset
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
     """
     goal = tables.dimensions.goal
-    players = len(reach)
-    sums[:] = 0.0
-    runs = tables.run_start
-    for run in range(len(runs) - 1):
-        for turn in range(runs[run], runs[run + 1]):
-            own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
+    players = len(columns)
+    size = len(tables.lane)
+    width = places.source.shape[1]
+    nothing = splat(columns, 0.0, tables.lane)
+    for turn in range(goal * goal):
+        own, opponent = item(places.order, 2 * turn), item(places.order, 2 * turn + 1)
+        ahead = min(turn + AHEAD, goal * goal - 1)
+        _expect(tables, places, policies, ahead)
+        if len(masses) > 0:
+            _expect_weights(tables, masses, ahead)
+        cell = own * goal + opponent
+        none = places.none[own, opponent]
+        first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
+        begun = 1.0 / players if cell == 0 else 0.0
+        base = own * width
+        if own == 0:
             for player in range(players):
-                if own == 0:
-                    for score in range(blocks.reach + 1):
-                        clear_block(plan, reach[player], blocks.at[opponent, score], True)
-                line = player * goal + opponent
-                land_sums(plan, reach[player], blocks.at[opponent, own], sums, line, own)
-        for turn in range(runs[run], runs[run + 1]):
-            own, opponent = item(blocks.order, 2 * turn), item(blocks.order, 2 * turn + 1)
-            ahead = min(turn + AHEAD, goal * goal - 1)
-            _expect(tables, blocks, policies, ahead)
-            if len(masses) > 0:
-                _expect_weights(tables, masses, ahead)
-            _expect_landings(tables, blocks, reach, min(turn + 1, goal * goal - 1))
-            cell = own * goal + opponent
-            home = opponent * blocks.at.shape[1] + own
-            none = blocks.none[own, opponent]
-            first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
-            begun = 1.0 / players if cell == 0 else 0.0
-            for player in range(players):
-                line = player * goal + opponent
-                row = policies[player, own, opponent]
-                known, told = reach[player], reach[players - 1 - player]
-                if own > 0:
-                    clear_block(plan, known, blocks.at[opponent, own + blocks.reach], False)
-                here = pass_reach_on(
-                    plan,
-                    told,
-                    blocks.landed,
-                    first,
-                    last,
-                    begun,
-                    row,
-                    masses,
-                    turn if player == 0 and len(masses) > 0 else -1,
-                    known,
-                    blocks.at,
-                    home,
-                    none,
-                    buffer,
-                    sums,
-                    line,
-                    own,
-                )
-                if player == 0:
-                    infoset_reach[own, opponent] = here
-    buffer[:] = 0.0
+                column = (player * goal + opponent) * places.column
+                for at in range(column, column + places.column - size + 1, size):
+                    store(columns, at, nothing)
+        for player in range(players):
+            column = (player * goal + opponent) * places.column
+            other = (players - 1 - player) * goal * places.column
+            row = policies[player, own, opponent]
+            if own > 0:
+                clear_shared(plan, columns, column, places.source, base)
+            here = pass_reach_on(
+                plan,
+                columns,
+                column,
+                places.source,
+                base,
+                none,
+                row,
+                columns,
+                other,
+                places.landing,
+                places.landed,
+                first,
+                last,
+                begun,
+                masses,
+                turn if player == 0 and len(masses) > 0 else -1,
+            )
+            if item(places.source, base + STEP) == CHUNK - 1:
+                carry_sums(plan, columns, column, places.source, base)
+            if player == 0:
+                infoset_reach[own, opponent] = here

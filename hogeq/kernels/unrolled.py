@@ -1,11 +1,14 @@
 """One cell's arithmetic with a game's terms written out, for kernels that are given a plan.
 
 What is computed is what :mod:`hogeq.kernels.sums` and :mod:`hogeq.kernels.handover` compute, up to
-the order of additions. No bounds are checked: what reaches the goal is read from a spare block that
+the order of additions. No bounds are checked: what reaches the goal is read from a spare lane that
 holds nothing, and written to one nobody reads.
+
+Where an argument is called `column`, it is the position of the column's first number in `columns`,
+and `source` and `base` are the table and the position of the base's row in it
+(:class:`hogeq.kernels.plan.Places`).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -14,104 +17,160 @@ from numba.extending import intrinsic
 
 from hogeq.kernels.emitter import Emitter, Pieces, constant_int, emitter_of
 from hogeq.kernels.lanes import data_of
+from hogeq.kernels.plan import CHUNK, FAR, NEAR, ROWS, STEP
 
 _integer = types.int64
 
 
-def _summed(
-    emit: Emitter,
-    values: Any,
-    afterstate: Callable[[int, int], Any],
-    sums: Any,
-    line: Any,
-    own: Any,
-) -> dict[int, Pieces]:
-    """Sum all rolls at a base, each from those of one die less further on."""
-    plan = emit.constants
-    if not plan.depth:
-        return {}
-    here = emit.sums_of(line, own)
-    ahead = emit.windows(line, own, ahead=True)
-    # The only afterstate of a sum that no base further on has asked for.
-    emit.store(emit.load(values, afterstate(2, plan.many)), sums, ahead[0])
-    share = emit.constant(1.0 / plan.sides)
-    totals = {}
-    for roll in range(1, plan.depth + 1):
-        level = (roll - 1) * plan.lanes
-        terms = [emit.load(sums, emit.at(row, level)) for row in ahead]
-        totals[roll] = emit.scale(share, emit.total(terms))
-        emit.store(totals[roll], sums, emit.at(here, roll * plan.lanes))
-    return totals
+class _Base:
+    """What is where for a base, while code is generated."""
+
+    def __init__(self, emit: Emitter, columns: Any, column: Any, source: Any, base: Any) -> None:
+        self.emit = emit
+        self.data = emit.builder.gep(columns, [column])
+        self._source = source
+        self._base = base
+
+    def entry(self, place: int) -> Any:
+        """Read the base's row."""
+        return self.emit.entry(self._source, self._base, place)
+
+    def sums(self, away: int) -> Any:
+        """Position of the sums of a base, from `ring - 1` below to `sides` above."""
+        plan = self.emit.constants
+        return self.entry(ROWS + (away + CHUNK - 1) % plan.ring)
+
+    def level(self, sums: Any, roll: int) -> Any:
+        """Position of a roll among a base's sums."""
+        return self.emit.at(sums, (roll - 1) * self.emit.constants.lanes)
+
+    def load(self, position: Any) -> Pieces:
+        return self.emit.load(self.data, position)
+
+    def store(self, lane: Pieces, position: Any) -> None:
+        self.emit.store(lane, self.data, position)
+
+
+def _is_step(base: _Base, test: str, step: int) -> Any:
+    """Compare a base's place in its chunk."""
+    return base.emit.builder.icmp_signed(test, base.entry(STEP), constant_int(step))
 
 
 @intrinsic
-def value_rolls(typing, plan, values, at, home, none, wins, buffer, sums, line, own):
-    """Win probability of every roll from a base, by lane, into the buffer: by sums.
-
-    ``at[home]`` is where the block of no points lies, `none` the afterstate of no dice.
-    """
-    signature = types.void(
-        plan, values, at, _integer, _integer, wins, buffer, sums, _integer, _integer
-    )
+def sum_rolls(typing, plan, columns, column, source, base):
+    """Sum all rolls of the bases of a chunk, from its last: each from those of one die less."""
+    signature = types.void(plan, columns, _integer, source, _integer)
 
     def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        _, values, at, home, none, wins, buffer, sums, line, own = arguments
-        values, at, buffer, sums = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 6, 7)
-        )
-        emit = emitter_of(context, builder, kinds[0], kinds[1])
-        plan = emit.constants
-        afterstate = emit.blocks(at, home)
-        near, _ = emit.rolls_of(line, own)
-        totals = _summed(emit, values, afterstate, sums, line, own)
+        here = _base_of(context, builder, signature, arguments)
+        emit, plan = here.emit, here.emit.constants
+        if not plan.depth:
+            return context.get_dummy_value()
+        share = emit.constant(1.0 / plan.sides)
+        rows = [here.sums(x) for x in range(1 - CHUNK, plan.sides + 1)]
+        known = [here.load(here.entry(plan.many_row + x)) for x in range(plan.sides)]
+        made: list[Pieces] = []
+        for roll in range(1, plan.depth + 1):
+            if roll > 1:
+                further = [here.load(here.level(row, roll - 1)) for row in rows[CHUNK:]]
+                known = made[-2:] + further
+            made = [emit.scale(share, total) for total in emit.windows(known, plan.sides - 1)]
+            # The first bases of a chunk make the sums of one die when they are visited.
+            for row, lane in zip(rows[CHUNK - len(made) : CHUNK], made, strict=True):
+                here.store(lane, here.level(row, roll))
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _base_of(context: Any, builder: Any, signature: Any, arguments: Any) -> _Base:
+    """Return the base of a function whose first arguments are a plan and a base."""
+    kinds = signature.args
+    _, columns, column, source, base = arguments[:5]
+    columns = data_of(context, builder, kinds[1], columns)
+    source = data_of(context, builder, kinds[3], source)
+    return _Base(emitter_of(context, builder, kinds[0], kinds[1]), columns, column, source, base)
+
+
+@intrinsic
+def value_rolls(typing, plan, columns, column, source, base, none, wins):
+    """Win probability of every roll from a base, by lane; `none` is the afterstate of no dice."""
+    signature = types.void(plan, columns, _integer, source, _integer, _integer, wins)
+
+    def generate(context, builder, signature, arguments):
+        here = _base_of(context, builder, signature, arguments)
+        *_, none, wins = arguments
+        emit, plan = here.emit, here.emit.constants
         worth = []
+        sums = here.sums(0) if plan.depth else None
+        if plan.depth:
+            with builder.if_then(_is_step(here, "<", CHUNK - 2)):
+                known = [here.load(here.entry(plan.many_row + x)) for x in range(1, plan.sides)]
+                total = emit.scale(emit.constant(1.0 / plan.sides), emit.total(known))
+                here.store(total, here.level(sums, 1))
         for roll in range(plan.num_actions):
-            win = [emit.splat(emit.element(kinds[5], wins, context, roll))] * emit.pieces
-            worth.append(emit.add(win, totals[roll]) if plan.is_sum[roll] else win)
-        worth[0] = emit.add(worth[0], emit.load(values, none))
-        for target in plan.targets:
-            value = emit.load(values, afterstate(target.points, target.record))
+            win = emit.element(signature.args[-1], wins, context, roll)
+            lane = [emit.splat(win)] * emit.pieces
+            if plan.is_sum[roll]:
+                lane = emit.add(lane, here.load(here.level(sums, roll)))
+            worth.append(lane)
+        worth[0] = emit.add(worth[0], here.load(none))
+        for place, target in enumerate(plan.targets):
+            value = here.load(here.entry(plan.target_row + place))
             for roll, prob in target.rolls:
                 product = emit.scale(emit.constant(prob), value)
                 worth[roll] = emit.add(product, worth[roll])
-        for roll, value in enumerate(worth):
-            emit.store(value, buffer, emit.at(near, roll * plan.lanes))
+        near = here.entry(NEAR)
+        for roll, lane in enumerate(worth):
+            here.store(lane, emit.at(near, roll * plan.lanes))
         return context.get_dummy_value()
 
     return signature, generate
 
 
 @intrinsic
-def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first, last):
+def mix_and_publish(
+    typing, plan, columns, column, source, base, row, told, player, landing, landed, first, last
+):
     """Mix the rolls of a cell, and write what each memory is worth to whoever moved before.
 
-    ``landed[first:last]`` are the blocks that land on the cell. Returns the value of the memory
-    before the first turn.
+    ``landed[first:last]`` are the column and the row of `landing` of what lands on the cell, in
+    `told` from the position `player`. Returns the value of the memory before the first turn.
     """
     signature = types.float64(
-        plan, row, buffer, _integer, _integer, values, landed, _integer, _integer
+        plan,
+        columns,
+        _integer,
+        source,
+        _integer,
+        row,
+        told,
+        _integer,
+        landing,
+        landed,
+        _integer,
+        _integer,
     )
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, row, buffer, line, own, values, landed, first, last = arguments
-        buffer, values, landed = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (2, 5, 6)
+        here = _base_of(context, builder, signature, arguments)
+        row, told, player, landing, landed, first, last = arguments[5:]
+        told, landing, landed = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (6, 8, 9)
         )
-        emit = emitter_of(context, builder, kinds[0], kinds[5])
-        plan = emit.constants
-        places = emit.rolls_of(line, own)
+        emit, plan = here.emit, here.emit.constants
+        places = here.entry(NEAR), here.entry(FAR)
         # What the other player, who has just moved, wins: 1 less all that the mover does.
         common = [emit.constant(1.0)] * emit.pieces
         extra: list[list[Pieces]] = [[] for _ in range(plan.active)]
         for roll, (is_far, offset) in enumerate(plan.usual):
-            weight = emit.splat(emit.element(kinds[1], row, context, roll))
-            usual = emit.load(buffer, emit.at(places[is_far], offset))
+            weight = emit.splat(emit.element(kinds[5], row, context, roll))
+            usual = here.load(emit.at(places[is_far], offset))
             common = emit.subtract(common, emit.scale(weight, usual))
             for other in plan.alternatives:
                 if other.roll == roll:
-                    there = emit.load(buffer, emit.at(places[other.far], other.offset))
+                    there = here.load(emit.at(places[other.far], other.offset))
                     loss = emit.scale(weight, emit.subtract(usual, there))
                     for member in other.members:
                         extra[member].append(loss)
@@ -122,9 +181,10 @@ def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first,
         turned = emit.transposed(rows)
 
         def write(index, _):
-            block = builder.load(builder.gep(landed, [index]))
-            for record in range(plan.records):
-                emit.store(turned[record], values, emit.at(block, record * plan.lanes))
+            there, at = emit.landed_at(landed, index)
+            data = builder.gep(told, [builder.add(player, there)])
+            for record in sorted((*plan.sole, *plan.shared)):
+                emit.store(turned[record], data, emit.entry(landing, at, record))
             return []
 
         emit.loop(first, last, [], write)
@@ -134,27 +194,25 @@ def mix_and_publish(typing, plan, row, buffer, line, own, values, landed, first,
 
 
 @intrinsic
-def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
+def average_rolls(typing, plan, columns, column, source, base, masses, turn, averages):
     """Counterfactual value of every roll: its values weighted by the reach of each memory."""
-    signature = types.void(plan, masses, _integer, buffer, _integer, _integer, averages)
+    signature = types.void(plan, columns, _integer, source, _integer, masses, _integer, averages)
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, masses, turn, buffer, line, own, averages = arguments
-        masses, buffer, averages = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3, 6)
-        )
-        emit = emitter_of(context, builder, kinds[0], kinds[1])
-        plan = emit.constants
-        places = emit.rolls_of(line, own)
-        at = builder.mul(turn, constant_int(plan.dense))
+        here = _base_of(context, builder, signature, arguments)
+        *_, masses, turn, averages = arguments
+        masses, averages = (data_of(context, builder, kinds[x], arguments[x]) for x in (5, 7))
+        emit, plan = here.emit, here.emit.constants
+        places = here.entry(NEAR), here.entry(FAR)
+        at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
         everyone, *members = emit.load_dense(masses, at, 1 + len(plan.alternatives))
         for roll, (is_far, offset) in enumerate(plan.usual):
-            usual = emit.load(buffer, emit.at(places[is_far], offset))
+            usual = here.load(emit.at(places[is_far], offset))
             total = emit.multiply(everyone, usual)
             for other, some in zip(plan.alternatives, members, strict=True):
                 if other.roll == roll:
-                    there = emit.load(buffer, emit.at(places[other.far], other.offset))
+                    there = here.load(emit.at(places[other.far], other.offset))
                     total = emit.add(emit.multiply(some, emit.subtract(there, usual)), total)
             builder.store(emit.number(total), builder.gep(averages, [constant_int(roll)]))
         return context.get_dummy_value()
@@ -166,88 +224,98 @@ def average_rolls(typing, plan, masses, turn, buffer, line, own, averages):
 def pass_reach_on(
     typing,
     plan,
+    columns,
+    column,
+    source,
+    base,
+    none,
+    row,
     told,
+    player,
+    landing,
     landed,
     first,
     last,
     begun,
-    row,
     masses,
     turn,
-    reach,
-    at,
-    home,
-    none,
-    buffer,
-    sums,
-    line,
-    own,
 ):
     """Carry the reach of a cell to its rolls, and of a base's rolls one die further.
 
-    ``landed[first:last]`` are the blocks of `told` that land on the cell, `begun` is what starts
-    there, `row` how it is played. What weights values is kept in `masses` (n, D), unless `turn` is
-    negative; the sum of all reach is returned. `at`, `home`, `none` as of :func:`value_rolls`.
+    ``landed[first:last]`` are the column and the row of `landing` of what lands on the cell, in
+    `told` from the position `player`; `begun` is what starts there, `row` how it is played, `none`
+    the afterstate of no dice. What weights values is kept in `masses` (n, D), unless `turn` is
+    negative; the sum of all reach is returned.
     """
     signature = types.float64(
         plan,
+        columns,
+        _integer,
+        source,
+        _integer,
+        _integer,
+        row,
         told,
+        _integer,
+        landing,
         landed,
         _integer,
         _integer,
         types.float64,
-        row,
         masses,
-        _integer,
-        reach,
-        at,
-        _integer,
-        _integer,
-        buffer,
-        sums,
-        _integer,
         _integer,
     )
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, _, _, first, last, begun, row, _, turn, _, _, home, none, _, _, line, own = arguments
-        told, landed, masses, reach, at, buffer, sums = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2, 7, 9, 10, 13, 14)
+        here = _base_of(context, builder, signature, arguments)
+        none, row, told, player, landing, landed, first, last, begun, masses, turn = arguments[5:]
+        told, landing, landed, masses = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (7, 9, 10, 14)
         )
-        emit = emitter_of(context, builder, kinds[0], kinds[1])
-        plan = emit.constants
-        held = _collected(emit, told, landed, first, last, begun)
+        emit, plan = here.emit, here.emit.constants
+        told = builder.gep(told, [player])
+        held = _collected(emit, told, landing, landed, first, last, begun)
         everyone = emit.total(list(held))
         with builder.if_then(builder.icmp_signed(">=", turn, constant_int(0))):
             members = [emit.total([held[x] for x in other.members]) for other in plan.alternatives]
-            emit.store_dense(
-                [everyone, *members], masses, builder.mul(turn, constant_int(plan.dense))
-            )
+            at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
+            emit.store_dense([everyone, *members], masses, at)
         weights = [
             emit.splat(emit.element(kinds[6], row, context, roll))
             for roll in range(plan.num_actions)
         ]
-        flows = _departed(emit, everyone, held, weights, buffer, line, own)
-        _spread(emit, flows, reach, emit.blocks(at, home), none, sums, line, own)
+        flows = _departed(here, everyone, held, weights)
+        _spread(here, flows, none)
         return emit.number(everyone)
 
     return signature, generate
 
 
 def _collected(
-    emit: Emitter, told: Any, landed: Any, first: Any, last: Any, begun: Any
+    emit: Emitter, told: Any, landing: Any, landed: Any, first: Any, last: Any, begun: Any
 ) -> list[Pieces]:
     """Reach of every active memory at a cell, by lane."""
     plan, builder = emit.constants, emit.builder
 
     def gather(index: Any, running: Pieces) -> Pieces:
-        block = builder.load(builder.gep(landed, [index]))
+        there, at = emit.landed_at(landed, index)
+        data = builder.gep(told, [there])
         found = []
         for record in range(plan.records):
             known = running[record * emit.pieces : (record + 1) * emit.pieces]
-            more = emit.load(told, emit.at(block, record * plan.lanes))
-            found.extend(emit.add(known, more))
+            if record in (*plan.sole, *plan.shared):
+                more = emit.load(data, emit.entry(landing, at, record))
+                if record == plan.many and plan.depth:
+                    rows = [
+                        emit.load(data, emit.entry(landing, at, plan.records + x))
+                        for x in range(plan.sides - 1)
+                    ]
+                    landed_here = emit.scale(emit.constant(1.0 / plan.sides), emit.total(rows))
+                    # What corrections took away beforehand can leave nothing but rounding.
+                    more = emit.above(emit.add(landed_here, more), emit.rounding(landed_here))
+                known = emit.add(known, more)
+            found.extend(known)
         return found
 
     flat = emit.loop(first, last, emit.zero * plan.records, gather)
@@ -259,23 +327,15 @@ def _collected(
     return held
 
 
-def _departed(
-    emit: Emitter,
-    everyone: Pieces,
-    held: list[Pieces],
-    weights: Pieces,
-    buffer: Any,
-    line: Any,
-    own: Any,
-) -> list[Pieces]:
+def _departed(here: _Base, everyone: Pieces, held: list[Pieces], weights: Pieces) -> list[Pieces]:
     """Reach of every roll from a base: of those made there, and of those that gained the bonus.
 
-    What gains the bonus waits in the buffer until its base is visited; nothing else is kept there.
+    What gains the bonus waits in the column until its base is visited; nothing else is kept there.
     """
-    plan = emit.constants
-    near, far = emit.rolls_of(line, own)
+    emit, plan = here.emit, here.emit.constants
+    near, far = here.entry(NEAR), here.entry(FAR)
     least = emit.rounding(everyone)
-    here: dict[int, list[Pieces]] = {}
+    made: dict[int, list[Pieces]] = {}
     later: dict[int, list[Pieces]] = {}
     for roll, (is_far, offset) in enumerate(plan.usual):
         usual = everyone
@@ -284,102 +344,92 @@ def _departed(
                 some = emit.total([held[x] for x in other.members])
                 usual = emit.subtract(usual, some)
                 given = emit.scale(weights[roll], some)
-                (later if other.far else here).setdefault(other.offset, []).append(given)
+                (later if other.far else made).setdefault(other.offset, []).append(given)
         if usual is not everyone:
             usual = emit.above(usual, least)
         given = emit.scale(weights[roll], usual)
-        (later if is_far else here).setdefault(offset, []).append(given)
+        (later if is_far else made).setdefault(offset, []).append(given)
     flows = []
     for roll in range(plan.num_actions):
         offset = roll * plan.lanes
-        parts = here.get(offset, [])
+        parts = made.get(offset, [])
         if offset in later:
-            parts = [emit.load(buffer, emit.at(near, offset)), *parts]
+            parts = [here.load(emit.at(near, offset)), *parts]
         flows.append(emit.total(parts) if parts else emit.zero)
     for offset, parts in later.items():
-        emit.store(emit.total(parts), buffer, emit.at(far, offset))
+        here.store(emit.total(parts), emit.at(far, offset))
     return flows
 
 
-def _spread(
-    emit: Emitter,
-    flows: list[Pieces],
-    reach: Any,
-    afterstate: Callable[[int, int], Any],
-    none: Any,
-    sums: Any,
-    line: Any,
-    own: Any,
-) -> None:
-    """Carry the reach of every roll from a base to its afterstates, or one die further."""
-    plan = emit.constants
-    here = emit.sums_of(line, own)
-    behind = emit.windows(line, own, ahead=False)
-    share = emit.constant(1.0 / plan.sides)
-    for roll in range(1, plan.depth + 1):
-        terms = []
-        if roll < plan.depth:
-            level = (roll + 1) * plan.lanes
-            terms = [emit.load(sums, emit.at(row, level)) for row in behind]
-            terms = [emit.scale(share, emit.total(terms))]
-        if plan.is_sum[roll]:
-            terms.append(flows[roll])
-        total = emit.total(terms) if terms else emit.zero
-        emit.store(total, sums, emit.at(here, roll * plan.lanes))
-    for target in plan.targets:
-        there = afterstate(target.points, target.record)
+def _spread(here: _Base, flows: list[Pieces], none: Any) -> None:
+    """Carry the reach of every roll from a base to its afterstates, or to its sums."""
+    emit, plan = here.emit, here.emit.constants
+    if plan.depth:
+        sums = here.sums(0)
+        for roll in range(1, plan.depth + 1):
+            if plan.is_sum[roll] or roll == plan.depth:
+                here.store(flows[roll], here.level(sums, roll))
+        if plan.depth > 1:
+            # What lands before the chunk is complete.
+            with emit.builder.if_then(_is_step(here, "<", CHUNK - 2)):
+                known = [here.load(here.level(here.sums(-x), 2)) for x in range(2, plan.sides + 1)]
+                total = emit.scale(emit.constant(1.0 / plan.sides), emit.total(known))
+                if plan.is_sum[1]:
+                    total = emit.add(total, flows[1])
+                here.store(total, here.level(sums, 1))
+    for place, target in enumerate(plan.targets):
+        there = here.entry(plan.target_row + place)
         parts = [emit.scale(emit.constant(prob), flows[roll]) for roll, prob in target.rolls]
         if target.record not in plan.sole:
-            parts.append(emit.load(reach, there))
+            parts.append(here.load(there))
         total = parts[-1]
         for part in parts[:-1]:
             total = emit.add(part, total)
-        emit.store(total, reach, there)
-    emit.store(emit.add(emit.load(reach, none), flows[0]), reach, none)
+        here.store(total, there)
+    here.store(emit.add(here.load(none), flows[0]), none)
 
 
 @intrinsic
-def land_sums(typing, plan, reach, block, sums, line, own):
-    """Complete the reach of the afterstate, in a block, to which sums lead."""
-    signature = types.void(plan, reach, _integer, sums, _integer, _integer)
+def carry_sums(typing, plan, columns, column, source, base):
+    """Carry the reach of all rolls of the bases of a chunk, from its last, one die further."""
+    signature = types.void(plan, columns, _integer, source, _integer)
 
     def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        _, reach, block, sums, line, own = arguments
-        reach, sums = (data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3))
-        emit = emitter_of(context, builder, kinds[0], kinds[1])
-        plan = emit.constants
-        if plan.depth:
-            at = emit.at(block, plan.many * plan.lanes)
-            rows = emit.windows(line, own, ahead=False)
-            terms = [emit.load(sums, emit.at(row, plan.lanes)) for row in rows]
-            landed = emit.scale(emit.constant(1.0 / plan.sides), emit.total(terms))
-            total = emit.add(landed, emit.load(reach, at))
-            # What corrections took away beforehand can leave nothing but rounding.
-            emit.store(emit.above(total, emit.rounding(landed)), reach, at)
+        here = _base_of(context, builder, signature, arguments)
+        emit, plan = here.emit, here.emit.constants
+        if not plan.depth:
+            return context.get_dummy_value()
+        share = emit.constant(1.0 / plan.sides)
+        rows = [here.sums(1 - CHUNK + x) for x in range(-plan.sides, CHUNK)]
+        own = rows[plan.sides :]
+        made = [here.load(here.level(row, plan.depth)) for row in own[:2]]
+        for roll in range(plan.depth - 1, 0, -1):
+            known = [here.load(here.level(row, roll + 1)) for row in rows[: plan.sides]] + made[:2]
+            chosen = own if roll > 1 else own[CHUNK - 2 :]
+            if roll == 1:
+                known = known[CHUNK - 2 :]
+            made = []
+            for row, window in zip(chosen, emit.windows(known, plan.sides - 1), strict=True):
+                total = emit.scale(share, window)
+                if plan.is_sum[roll]:
+                    total = emit.add(total, here.load(here.level(row, roll)))
+                here.store(total, here.level(row, roll))
+                made.append(total)
         return context.get_dummy_value()
 
     return signature, generate
 
 
 @intrinsic
-def clear_block(typing, plan, reach, block, whole):
-    """Set a block to 0; unless as a `whole`, only what is added to and not written once."""
-    signature = types.void(plan, reach, _integer, types.boolean)
+def clear_shared(typing, plan, columns, column, source, base):
+    """Set the last afterstates to 0 that a base is the first to add to."""
+    signature = types.void(plan, columns, _integer, source, _integer)
 
     def generate(context, builder, signature, arguments):
-        kinds = signature.args
-        emit = emitter_of(context, builder, kinds[0], kinds[1])
-        plan = emit.constants
-        reach = data_of(context, builder, kinds[1], arguments[1])
-
-        def clear(records):
-            for record in records:
-                emit.store(emit.zero, reach, emit.at(arguments[2], record * plan.lanes))
-
-        clear(x for x in range(plan.records) if x not in plan.sole)
-        with builder.if_then(arguments[3]):
-            clear(plan.sole)
+        here = _base_of(context, builder, signature, arguments)
+        plan = here.emit.constants
+        for place in range(len(plan.shared)):
+            here.store(here.emit.zero, here.entry(plan.last_row + place))
         return context.get_dummy_value()
 
     return signature, generate

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes, planned, roles
 from hogeq.kernels.duel import can_duel, duel, duel_arrays
-from hogeq.kernels.plan import Plan
+from hogeq.kernels.plan import Plan, piece_of
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
@@ -124,9 +124,9 @@ class Workspace:
         self._values_kept = self._reach_kept = plan is None
         self._weighed = True
         if plan is not None:
-            numbers = plan.blocks.spare + plan.blocks.length
-            self._blocks = zeros((players, numbers), dtype)
-            self._masses = zeros((goal * goal, plan.constants.dense), dtype)
+            piece = piece_of(width, np.dtype(dtype).itemsize * 8)
+            self._columns = zeros((players, goal * plan.places.column), dtype)
+            self._masses = zeros((goal * goal, plan.constants.dense(piece)), dtype)
 
     def forward(self, policies: Floats, *, keep: bool = False) -> None:
         """Fill `infoset_reach` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
@@ -164,12 +164,10 @@ class Workspace:
             self._weighed = memories
             planned.forward(
                 self._plan,
-                self._plan.blocks,
+                self._plan.places,
                 self._view,
                 _plain(policies),
-                self._blocks,
-                self._flow,
-                self._sums,
+                self._columns,
                 self._masses if memories else self._masses[:0],
                 self.infoset_reach,
             )
@@ -207,14 +205,12 @@ class Workspace:
             played = _plain(policies)
             found: tuple[float, float, int] = planned.backward(
                 self._plan,
-                self._plan.blocks,
+                self._plan.places,
                 self._view,
                 int(role),
                 played,
                 self._masses,
-                self._blocks,
-                self._buffer,
-                self._sums,
+                self._columns,
                 self.counterfactual_values,
                 self.infoset_reach,
                 temperature,

@@ -119,7 +119,7 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
     assert game.plan is None
     played = policies(game, share)[:players]
     fast, slow = planned(game, players), Workspace(game.tables, players)
-    for _ in range(2):  # the second finds the blocks in use
+    for _ in range(2):  # the second finds the columns in use
         found: list[NDArray[np.float64]] = []
         expected: list[NDArray[np.float64]] = []
         for work, results in ((fast, found), (slow, expected)):
@@ -138,9 +138,19 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         assert np.array_equal(found[0] > 0.0, expected[0] > 0.0)
 
 
-@pytest.mark.parametrize("edition", ["sp20", "fa19"])
-def test_plans_of_other_editions(edition: str) -> None:
-    game = compile_game(replace(EDITIONS[edition], goal=30))
+@pytest.mark.parametrize(
+    "rules",
+    [
+        replace(EDITIONS["sp20"], goal=30),
+        replace(EDITIONS["fa19"], goal=30),
+        replace(EDITIONS["su20"], goal=20, max_dice=3),  # lanes of 8
+        replace(EDITIONS["su20"], goal=27, max_dice=15),  # and of 24
+        replace(EDITIONS["su20"], goal=30, max_dice=4, sides=4),
+    ],
+    ids=["sp20", "fa19", "3 dice", "15 dice", "4 sides"],
+)
+def test_plans_of_other_games(rules: Rules) -> None:
+    game = compile_game(rules)
     assert plan_of(game.tables, smallest=0) is not None
     played = policies(game, 1.0)
     fast, slow = planned(game, 2), Workspace(game.tables, 2)
@@ -202,33 +212,42 @@ def test_values_that_were_not_kept_are_refused() -> None:
     assert work.hidden_values(0, 0).shape == (game.memory_size, game.num_actions)
 
 
-def test_blocks_that_share_a_place_live_at_different_times() -> None:
-    tables = compiled("records, one kind of dice").tables
+@pytest.mark.parametrize(("edition", "goal", "dice"), [("su20", 30, 10), ("fa19", 60, 4)])
+def test_afterstates_that_share_a_place_live_at_different_times(
+    edition: str, goal: int, dice: int
+) -> None:
+    tables = compile_game(replace(EDITIONS[edition], goal=goal, max_dice=dice)).tables
     plan = plan_of(tables, smallest=0)
     assert plan is not None
-    blocks, goal = plan.blocks, tables.dimensions.goal
-    assert blocks.spare < goal * goal * blocks.length / 2  # or sharing would save nothing
-    holder: dict[int, tuple[int, int]] = {}
+    places, constants = plan.places, plan.constants
+    lanes = constants.lanes
+    assert places.spare < goal * constants.records * lanes / 2  # or sharing would save nothing
+    holder: dict[tuple[int, int], int] = {}
 
-    def touch(score: int, opponent: int, *, clear: bool = False) -> None:
+    def touch(opponent: int, score: int, record: int, place: int, *, first: bool) -> None:
         if score < goal:
-            place = int(blocks.at[opponent, score])
-            assert clear or holder[place] == (score, opponent)
-            holder[place] = score, opponent
+            assert place == places.landing[score, record]
+            assert first or holder.get((opponent, place), score) == score
+            holder[opponent, place] = score
 
-    for run in zip(tables.run_start[:-1], tables.run_start[1:], strict=True):
-        cells = [tuple(map(int, cell)) for cell in blocks.order[slice(*run)]]
-        for own, opponent in cells:
-            for score in range(blocks.reach + 1 if own == 0 else 0):
-                touch(score, opponent, clear=True)
-            touch(own, opponent)
-        for own, opponent in cells:
-            cell = own * goal + opponent
-            for arrival in range(*tables.arrival_start[cell : cell + 2]):
-                touch(*reversed(divmod(int(tables.arrival_row[arrival]), goal)))
-            touch(own + blocks.reach, opponent, clear=True)
-            for points in range(blocks.reach):
-                touch(own + points, opponent)
+    for own, opponent in places.order.tolist():
+        cell = own * goal + opponent
+        for arrival in range(*tables.arrival_start[cell : cell + 2]):
+            other, score = divmod(int(tables.arrival_row[arrival]), goal)
+            for record in (*constants.sole, *constants.shared):
+                touch(other, score, record, places.landing[score, record], first=False)
+        row = places.source[own].tolist()
+        for record, place in zip(constants.shared, row[constants.last_row :], strict=True):
+            span = len(set(places.landing[:, record].tolist()))
+            for score in range(own + span - 1 if own else 0, own + span):
+                taken = places.landing[min(score, goal - 1), record] if own == 0 else place
+                touch(opponent, score, record, taken, first=True)
+        ways = [(target.points, target.record) for target in constants.targets]
+        found = dict(zip(ways, row[constants.target_row :], strict=False))
+        free = int(tables.zero_points[0, own, opponent]), int(tables.zero_record[0, own, opponent])
+        found[free] = int(places.none[own, opponent])
+        for (points, record), place in found.items():
+            touch(opponent, own + points, record, place, first=record in constants.sole)
 
 
 @pytest.mark.parametrize("edition", ["su21", "fa15", "fa22", "fa18"])
