@@ -330,8 +330,8 @@ class Copy:
             command,
             cwd=self.home,
             env=self.environment | own,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if limit else sys.stderr,  # the code as it is does not fail
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         try:

@@ -102,6 +102,7 @@ class Toy:
         return sorted(infoset for infoset, nodes in self.nodes.items() if nodes[0].seat == seat)
 
     plan = None
+    can_be_endless = False
 
     def workspace(self, players: int, dtype: Any = float) -> "ToyWorkspace":  # noqa: ARG002
         """Fresh arrays for passes over this game."""

@@ -1,9 +1,10 @@
 """Games that never end: two strategies that leave the scores as they are, turn after turn."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.model.workspace import Workspace
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 
 
 class EndlessError(ValueError):
@@ -26,21 +27,11 @@ def endless_position(work: Workspace, policies: Floats) -> tuple[int, int] | Non
     tuple of int or None
         Scores of the player to move and of the other, None if every game ends.
     """
-    cell, roll, target, again = work.tables.cycles.certain.T
-    if not len(cell):
+    certain = work.tables.cycles.certain
+    if not len(certain):
         return None
-    goal, num_actions = policies.shape[1], policies.shape[3]
-    rows = policies.reshape(2, goal * goal, num_actions)[:, cell]
-    place = np.full(goal * goal, -1)
-    place[cell] = np.arange(len(cell))
-    for_ever = (rows > 0.0).sum(axis=2) == 1  # (2, n), by the player to move
-    for_ever &= rows[:, np.arange(len(cell)), roll] > 0.0
-    mover = np.where(again, [[0], [1]], [[1], [0]])
-    while True:
-        goes_on = for_ever & for_ever[mover, place[target]]
-        if (goes_on == for_ever).all():
-            break
-        for_ever = goes_on
+    cell, goal = certain[:, 0], policies.shape[1]
+    for_ever = _for_ever(certain, goal, _staying(certain, policies))
     for player in np.flatnonzero(for_ever.any(axis=1)):
         reach = work.cell_reach(np.ascontiguousarray(policies[[player, 1 - player]])).ravel()
         met = cell[for_ever[player] & (reach[cell] > 0.0)]
@@ -48,3 +39,50 @@ def endless_position(work: Workspace, policies: Floats) -> tuple[int, int] | Non
             own, opponent = divmod(int(met[0]), goal)
             return own, opponent
     return None
+
+
+def ways_to_stay(work: Workspace, policies: Floats) -> list[tuple[int, int, int]]:
+    """List the rolls by which player 0 can keep a game from ending, and does not play.
+
+    Parameters
+    ----------
+    work : Workspace
+        Of a game, for two players.
+    policies : float64 (2, G, G, K)
+
+    Returns
+    -------
+    list of tuple
+        Scores of player 0 and of the other, and the roll: staying there, and wherever player 0
+        comes to move before that again, is for ever, since the other player stays too.
+    """
+    certain = work.tables.cycles.certain
+    if not len(certain):
+        return []
+    stays = _staying(certain, policies)
+    can = np.stack([np.ones_like(stays[0]), stays[1]])
+    goal = policies.shape[1]
+    found = certain[_for_ever(certain, goal, can)[0] & ~stays[0]]
+    return [(*divmod(cell, goal), roll) for cell, roll, *_ in found.tolist()]
+
+
+def _staying(certain: Ints, policies: Floats) -> NDArray[np.bool_]:
+    """Whether a player always plays the turns that stay for certain, (2, n), n of them."""
+    cell, roll = certain[:, :2].T
+    goal, num_actions = policies.shape[1], policies.shape[3]
+    rows = policies.reshape(2, goal * goal, num_actions)[:, cell]
+    only = (rows > 0.0).sum(axis=2) == 1
+    return np.asarray(only & (rows[:, np.arange(len(cell)), roll] > 0.0))
+
+
+def _for_ever(certain: Ints, goal: int, for_ever: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of turns that stay, by the player to move, those after which all that follow stay too."""
+    cell, _, target, again = certain.T
+    place = np.full(goal * goal, -1)
+    place[cell] = np.arange(len(cell))
+    mover = np.where(again, [[0], [1]], [[1], [0]])
+    while True:
+        goes_on = for_ever & for_ever[mover, place[target]]
+        if (goes_on == for_ever).all():
+            return for_ever
+        for_ever = goes_on

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
@@ -17,6 +18,8 @@ WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 PERTURBED_SHARES = (0.01, 0.3)  # shares of the cells: few pay in large games, many in small ones
 
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
+
+STAYING = 1e-12  # what to stay for ever must gain, in win probability
 
 ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
 
@@ -53,6 +56,35 @@ def ascend(
     return rate, sweeps
 
 
+def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
+    """Let player 0 stay at a position for ever, if a draw there is better than to play on.
+
+    No sweep of an ascent finds that: to stay once is worth as much as to play on.
+
+    Parameters
+    ----------
+    work : Workspace
+        Of two players.
+    policies : float64 (2, G, G, K)
+        Row 0 is rewritten in place.
+    rate : float
+        Win rate as it is.
+
+    Returns
+    -------
+    bool
+        Whether a row was changed.
+    """
+    for own, opponent, roll in ways_to_stay(work, policies):
+        row = policies[0, own, opponent]
+        before = row.copy()
+        row[:] = np.arange(len(row)) == roll
+        if work.win_rate(policies).win_rate > rate + STAYING:
+            return True
+        row[:] = before
+    return False
+
+
 def climb(game: Game, policies: Floats, at_least: float = 0.0) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double.
 
@@ -72,8 +104,13 @@ def climb(game: Game, policies: Floats, at_least: float = 0.0) -> tuple[float, i
     rate, sweeps = ascend(quick_workspace(game, 2), policies, least_gain=ROUNDING)
     if rate < at_least - ROUNDING:
         return rate, sweeps
-    rate, more = ascend(shared_workspace(game, 2), policies)
-    return rate, sweeps + more
+    work = shared_workspace(game, 2)
+    rate, more = ascend(work, policies)
+    sweeps += more
+    while game.can_be_endless and stay_for_ever(work, policies, rate):
+        rate, more = ascend(work, policies)
+        sweeps += more
+    return rate, sweeps
 
 
 def anneal(
