@@ -11,6 +11,8 @@ from .evaluation.hidden import belief as belief
 from .evaluation.hidden import mean_values as mean_values
 from .evaluation.hidden import reach as reach
 from .evaluation.hidden import values as values
+from .evaluation.mixtures import PartsAt as PartsAt
+from .evaluation.mixtures import parts_at as parts_at
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.tablebase import solve as solve
 from .evaluation.win_rates import mover_value as mover_value
@@ -42,6 +44,8 @@ from .runs.runner import run_experiment as run_experiment
 from .runs.summary import RunSummary as RunSummary
 from .solvers import SOLVERS as SOLVERS
 from .solvers import solver as solver
+from .strategies.mixtures import Mixture as Mixture
+from .strategies.read import read_mixture as read_mixture
 from .strategies.read import read_strategy as read_strategy
 from .strategies.write import export_python as export_python
 from .strategies.write import write_strategy as write_strategy

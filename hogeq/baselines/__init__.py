@@ -19,9 +19,9 @@ from hogeq.baselines.tablebases import (
     ignore_memory,
     optimal,
 )
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.strategies.mixtures import AnyStrategy
 
-BASELINES: tuple[tuple[str, str, Callable[..., Matrix | Policy]], ...] = (
+BASELINES: tuple[tuple[str, str, Callable[..., AnyStrategy]], ...] = (
     ("always_roll:N", "roll N dice, whatever the scores", always_roll),
     ("bacon:CUTOFF,N", "roll 0 dice for at least CUTOFF points, else N", bacon),
     (

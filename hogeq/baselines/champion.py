@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_strategy
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.strategies.mixtures import AnyStrategy
+from hogeq.strategies.read import read_any
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
@@ -42,7 +42,7 @@ def about(name: str) -> str:
     return f"the least exploitable {kind} found so far: {shipped or 'none yet'}"
 
 
-def champion(name: str) -> "Callable[[Game], Matrix | Policy]":
+def champion(name: str) -> "Callable[[Game], AnyStrategy]":
     """Give what reads the champion of this name for the rules in force.
 
     Parameters
@@ -56,13 +56,13 @@ def champion(name: str) -> "Callable[[Game], Matrix | Policy]":
         It raises `StrategyError` if these rules, however they are called, have no champion.
     """
 
-    def read(game: "Game") -> Matrix | Policy:
+    def read(game: "Game") -> AnyStrategy:
         file, kind = FILES[name]
         shipped = editions(name)
         for edition in shipped:
             if replace(EDITIONS[edition], name=game.rules.name) == game.rules:
                 with as_file(SHIPPED / edition / file) as path:
-                    return read_strategy(path, game.goal, game.rules.max_dice)
+                    return read_any(path, game.goal, game.rules.max_dice)
         if len(all_memories(game.rules)) == 1:
             raise StrategyError(
                 f"strategy {name!r}: none is shipped for {game.rules.name}, "

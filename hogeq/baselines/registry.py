@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_strategy
+from hogeq.strategies.mixtures import AnyStrategy, Mixture, not_a_table
+from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.messages import nearest, shown
 from hogeq.support.registry import enter
@@ -25,7 +26,7 @@ class Builtin(NamedTuple):
     """Names of the whole numbers to be given after the colon."""
     about: str
     """One line for people."""
-    make: Callable[..., Matrix | Policy]
+    make: Callable[..., AnyStrategy]
     """Called with the game, one int for each parameter, and options by name."""
     options: Mapping[str, float]
     """Numbers that may be given by name, and what they are if they are not."""
@@ -39,7 +40,7 @@ class Builtin(NamedTuple):
 
 _BUILTINS: dict[str, Builtin] = {}
 
-_Maker = TypeVar("_Maker", bound=Callable[..., Matrix | Policy])
+_Maker = TypeVar("_Maker", bound=Callable[..., AnyStrategy])
 
 
 def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
@@ -167,7 +168,7 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     ------
     StrategyError
         If the name is unknown, or a parameter missing, one too many, not whole or out of range,
-        or an option unknown, given twice, no number or out of range.
+        or an option unknown, given twice, no number or out of range; if it is a mixture's.
 
     Examples
     --------
@@ -177,6 +178,16 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     >>> hogeq.builtin("always_roll:3", game)[0, :4].tolist()
     [3, 3, 3, 3]
     """
+    return _one_table(spec, _made(spec, game))
+
+
+def _one_table(spec: str, found: AnyStrategy) -> Matrix | Policy:
+    if isinstance(found, Mixture):
+        raise not_a_table(f"strategy {shown(spec)}", len(found))
+    return found
+
+
+def _made(spec: str, game: "Game") -> AnyStrategy:
     name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
         allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS, LIKE)}"
@@ -255,8 +266,15 @@ def find_strategy(
     StrategyError
         If it is neither, or if `builtin` or `read_strategy` refuses it.
     """
+    return _one_table(spec, find_any(spec, game, trust, time_limit=time_limit))
+
+
+def find_any(
+    spec: str, game: "Game", trust: bool = False, *, time_limit: float = 60.0
+) -> AnyStrategy:
+    """Find a matrix, a policy or a mixture; otherwise as `find_strategy`."""
     if is_builtin(spec):
-        return builtin(spec, game)
+        return _made(spec, game)
     if Path(spec).suffix.lower() not in SUFFIXES + PICKLES and not is_folder(spec):
         name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
@@ -265,4 +283,4 @@ def find_strategy(
             f"{nearest(name, known, LIKE)}; and no run directory or file ending in "
             f"{', '.join(SUFFIXES)}"
         )
-    return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)
+    return read_any(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)

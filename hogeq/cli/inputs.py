@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.model.game import Game
+    from hogeq.strategies.mixtures import Mixture
 
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
@@ -63,6 +64,14 @@ def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":
 
     with refusing():
         return find_strategy(spec, game, trust)
+
+
+def load_any(spec: str, game: "Game", trust: bool) -> "NDArray[Any] | Mixture":
+    """Matrix, policy or mixture from a built-in's name or a file."""
+    from hogeq.baselines.registry import find_any
+
+    with refusing():
+        return find_any(spec, game, trust)
 
 
 def check_output(path: Path | None, suffixes: Sequence[str]) -> None:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from hogeq.baselines.registry import find_strategy, is_builtin
+from hogeq.baselines.registry import find_any, is_builtin
 from hogeq.model.game import Game
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
 from hogeq.support.messages import shown_path
 from hogeq.support.workers import compute
@@ -30,8 +31,8 @@ class Field(NamedTuple):
 
     entries: list[str]
     """As they were named, files of a folder by their paths. Names given twice are two entries."""
-    strategies: list[NDArray[Any]]
-    """Each a matrix (G, G) or a policy (G, G, K)."""
+    strategies: list[NDArray[Any] | Mixture]
+    """Each a matrix (G, G), a policy (G, G, K), or a mixture of such."""
     refused: list[Refused]
 
 
@@ -137,18 +138,23 @@ def read_field(
     )
 
 
-def _read(game: Game, trust: bool, entry: str) -> NDArray[Any] | Refused:
+def _read(game: Game, trust: bool, entry: str) -> NDArray[Any] | Mixture | Refused:
     try:
-        return find_strategy(entry, game, trust)
+        return find_any(entry, game, trust)
     except StrategyError as error:
         return Refused(entry, str(error))
 
 
-def identical_entries(strategies: Sequence[NDArray[Any]]) -> list[list[int]]:
+def identical_entries(strategies: Sequence[NDArray[Any] | Mixture]) -> list[list[int]]:
     """List the groups of two and more strategies that are the same, cell by cell."""
-    groups: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+    groups: dict[tuple[object, ...], list[int]] = {}
     for index, strategy in enumerate(strategies):
-        groups.setdefault((strategy.shape, strategy.tobytes()), []).append(index)
+        if isinstance(strategy, Mixture):
+            arrays: list[NDArray[Any]] = [strategy.weights, strategy.parts]
+        else:
+            arrays = [strategy]
+        key = tuple((array.shape, array.tobytes()) for array in arrays)
+        groups.setdefault(key, []).append(index)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -14,7 +14,7 @@ from hogeq.solvers.double_oracle import equilibrium
 from hogeq.support.aliases import Floats
 
 
-class Mixture(NamedTuple):
+class FieldEquilibrium(NamedTuple):
     """Nash equilibrium of a field."""
 
     weights: Floats
@@ -24,7 +24,7 @@ class Mixture(NamedTuple):
     """By how much the best entry's win rate against the mixture exceeds 1/2: rounding, no more."""
 
 
-def field_equilibrium(win_rates: ArrayLike) -> Mixture:
+def field_equilibrium(win_rates: ArrayLike) -> FieldEquilibrium:
     """Find a Nash equilibrium of a field: a mixture of entries that none of them beats.
 
     Parameters
@@ -34,7 +34,7 @@ def field_equilibrium(win_rates: ArrayLike) -> Mixture:
 
     Returns
     -------
-    Mixture
+    FieldEquilibrium
 
     Raises
     ------
@@ -53,4 +53,4 @@ def field_equilibrium(win_rates: ArrayLike) -> Mixture:
     group = group.reshape(-1)
     one_each = equilibrium(rates[np.ix_(first, first)])
     weights = (one_each / np.bincount(group))[group]
-    return Mixture(weights, max(0.0, float((rates @ weights).max()) - 0.5))
+    return FieldEquilibrium(weights, max(0.0, float((rates @ weights).max()) - 0.5))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.win_rates import win_rate_of_valid
+from hogeq.evaluation.win_rates import checked, win_rate_of_valid
 from hogeq.model.game import Game
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import compute, width
 
@@ -43,7 +43,7 @@ class Standing(NamedTuple):
 
 def round_robin(
     game: Game,
-    strategies: Sequence[ArrayLike],
+    strategies: Sequence[ArrayLike | Mixture],
     progress: Callable[[], object] = lambda: None,
 ) -> Floats:
     """Exact win rate of every strategy against every other.
@@ -51,8 +51,8 @@ def round_robin(
     Parameters
     ----------
     game : Game
-    strategies : sequence of array_like
-        Each a matrix (G, G) or a policy (G, G, K).
+    strategies : sequence of array_like or Mixture
+        Each a matrix (G, G), a policy (G, G, K), or a mixture of such.
     progress : callable, optional
         Called in this thread for each pair that has been played.
 
@@ -75,9 +75,9 @@ def round_robin(
     >>> hogeq.round_robin(game, field).round(4).tolist()
     [[0.5, 0.1871, 0.1402], [0.8129, 0.5, 0.389], [0.8598, 0.611, 0.5]]
     """
-    tables = [np.asarray(strategy) for strategy in strategies]
+    tables = [one if isinstance(one, Mixture) else np.asarray(one) for one in strategies]
     for table in tables:
-        policy_of(game, table)  # refuses what is malformed
+        checked(game, table)  # refuses what is malformed
     rates = np.full((len(tables), len(tables)), 0.5)
     pairs = list(combinations(range(len(tables)), 2))
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
@@ -101,7 +101,7 @@ class _Block(NamedTuple):
 
     game: Game
     pairs: list[tuple[int, int]]
-    strategies: dict[int, NDArray[Any]]
+    strategies: dict[int, NDArray[Any] | Mixture]
     """As given, since policies of a large field would not fit in memory."""
 
     def rates(self) -> dict[tuple[int, int], float]:

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluation.full_memory import remembering_win_rate
 from hogeq.evaluation.hidden import check_position
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.win_rates import mean_win_rate, win_rate
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats
 
 Rolls = NDArray[np.int8]
@@ -154,14 +155,15 @@ def solve(game: Game) -> Tablebase:
     return Tablebase(game, value, rolls, work)
 
 
-def full_memory_win_rate(game: Game, strategy: ArrayLike | None = None) -> WinRate:
+def full_memory_win_rate(game: Game, strategy: ArrayLike | Mixture | None = None) -> WinRate:
     """Exact win rate of the player who plays optimally and remembers everything.
 
     Parameters
     ----------
     game : Game
-    strategy : array_like, optional
-        The other's, a matrix (G, G) or a policy (G, G, K); by default the same as the player's.
+    strategy : array_like or Mixture, optional
+        The other's, a matrix (G, G), a policy (G, G, K) or a mixture; by default the same as the
+        player's.
 
     Returns
     -------
@@ -176,6 +178,8 @@ def full_memory_win_rate(game: Game, strategy: ArrayLike | None = None) -> WinRa
     solved = solve(game)
     if strategy is None:
         return WinRate(0.5, solved.value, 1.0 - solved.value)
+    if isinstance(strategy, Mixture):
+        return mean_win_rate((weight, solved.against(part)) for weight, part in strategy.drawn())
     return solved.against(strategy)
 
 

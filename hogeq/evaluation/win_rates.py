@@ -1,5 +1,6 @@
 """Exact win rates: sums over all dice, never a sample."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,19 @@ from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
 from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
 from hogeq.strategies.policies import policy_of
 
 
-def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
+def win_rate(game: Game, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinRate:
     """Exact win rate of strategy `a` against strategy `b`.
 
     Parameters
     ----------
     game : Game
-    a, b : array_like
-        Each a matrix (G, G) or a policy (G, G, K).
+    a, b : array_like or Mixture
+        Each a matrix (G, G), a policy (G, G, K), or a mixture of such: the win rate is the mean
+        over what is drawn, each player drawing for itself.
 
     Returns
     -------
@@ -43,19 +46,23 @@ def win_rate(game: Game, a: ArrayLike, b: ArrayLike) -> WinRate:
     >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
     1.0
     """
-    return win_rate_of_valid(game, _checked(game, a), _checked(game, b))
+    return win_rate_of_valid(game, checked(game, a), checked(game, b))
 
 
 def win_rate_of_valid(
-    game: Game, a: NDArray[Any], b: NDArray[Any], *, endless_is_draw: bool = False
+    game: Game,
+    a: NDArray[Any] | Mixture,
+    b: NDArray[Any] | Mixture,
+    *,
+    endless_is_draw: bool = False,
 ) -> WinRate:
     """Exact win rate of strategy `a` against strategy `b`, both of which were checked before.
 
     Parameters
     ----------
     game : Game
-    a, b : arrays
-        Each a matrix (G, G) or a policy (G, G, K), of any type of number.
+    a, b : arrays or Mixture
+        Each a matrix (G, G) or a policy (G, G, K), of any type of number, or a mixture.
     endless_is_draw : bool
         Count a game that never ends as half a win, as the tablebase does.
 
@@ -68,6 +75,22 @@ def win_rate_of_valid(
     EndlessError
         If a game between the two may never end, and that is no draw.
     """
+    if isinstance(a, Mixture) or isinstance(b, Mixture):
+        return mean_win_rate(
+            (weight * other, _of_tables(game, one, two, endless_is_draw))
+            for weight, one in parts_of(a)
+            for other, two in parts_of(b)
+        )
+    return _of_tables(game, a, b, endless_is_draw)
+
+
+def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
+    """Mean of win rates, each with its probability."""
+    shares, rates = zip(*found, strict=True)
+    return WinRate(*(float(np.dot(shares, column)) for column in zip(*rates, strict=True)))
+
+
+def _of_tables(game: Game, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bool) -> WinRate:
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
@@ -83,7 +106,10 @@ def win_rate_of_valid(
     return work.win_rate(policies)
 
 
-def _checked(game: Game, strategy: ArrayLike) -> NDArray[Any]:
+def checked(game: Game, strategy: ArrayLike | Mixture) -> NDArray[Any] | Mixture:
+    """Check a matrix, a policy or a mixture against a game, and copy it."""
+    if isinstance(strategy, Mixture):
+        return check_mixture(strategy.weights, strategy.parts, game.goal, game.rules.max_dice)
     table = np.asarray(strategy)
     check = check_policy if table.ndim == 3 else check_matrix
     return check(table, game.goal, game.rules.max_dice)

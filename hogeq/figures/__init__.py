@@ -10,7 +10,7 @@ Examples
 from hogeq.figures.chances import beliefs, distributions
 from hogeq.figures.curves import exploitability, intervals, tradeoff
 from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
-from hogeq.figures.sheets import matrices
+from hogeq.figures.sheets import matrices, mixture
 from hogeq.figures.style import WIDTH
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "intervals",
     "matrices",
     "matrix",
+    "mixture",
     "policy",
     "tradeoff",
     "values",

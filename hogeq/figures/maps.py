@@ -12,6 +12,7 @@ from hogeq.figures.style import (
     NAMED,
     RAREST,
     ROUNDING,
+    UNREACHED,
     WIDEST,
     as_table,
     colour_bar,
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 _OWN: Final = "own score (points)"
 
 _OTHER: Final = "opponent score (points)"
-
-_UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
 
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
 
@@ -214,7 +213,7 @@ def counter(
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
         _draw_values(figure, above, shown, label, "RdBu_r", (-most, most), title)
         above.set_xlabel("")
-        above.set_facecolor(_UNREACHED)
+        above.set_facecolor(UNREACHED)
         # Any scale will do where nothing is gained.
         least, most_won = (highest * RAREST, highest) if highest > 0.0 else (RAREST, 1.0)
         image = below.imshow(
@@ -337,7 +336,7 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
 def _draw_unreached(axes: "Axes", reach: NDArray[Any]) -> None:
     axes.imshow(
         np.where(reach > 0.0, np.nan, 0.0),
-        cmap=_one_colour(_UNREACHED),
+        cmap=_one_colour(UNREACHED),
         origin="lower",
         interpolation="nearest",
         extent=_extent(reach),

@@ -47,6 +47,8 @@ ROUNDING: Final = 1e-9
 
 WIDEST: Final = 44  # characters of a line of text
 
+UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
+
 RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
 
 

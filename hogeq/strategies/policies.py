@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.strategies.arrays import check_strategy
+from hogeq.strategies.mixtures import Mixture, not_a_table
 from hogeq.support.aliases import Floats, Policy
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
 
 
-def policy_of(game: "Game", strategy: ArrayLike) -> Policy:
+def policy_of(game: "Game", strategy: ArrayLike | Mixture) -> Policy:
     """Policy of a strategy for a game, validated.
 
     Parameters
@@ -29,8 +30,10 @@ def policy_of(game: "Game", strategy: ArrayLike) -> Policy:
     Raises
     ------
     StrategyError
-        If it is neither, naming the first bad cell.
+        If it is neither, naming the first bad cell; if it is a mixture.
     """
+    if isinstance(strategy, Mixture):
+        raise not_a_table("strategy", len(strategy))
     return check_strategy(strategy, game.goal, game.rules.max_dice)
 
 

@@ -11,6 +11,9 @@ suffix     matrix                                   policy
 .py        function ``final_strategy``
 ========== ======================================== ===================================
 
+A mixture is an ``.npz`` of two arrays, ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
+(n, G, G, K).
+
 An object's keys are the two scores, own first, with a comma or space between and, if you like,
 brackets around: ``"12,30"``, ``"(12, 30)"``, ``"[12, 30]"``, ``"12 30"``.
 
@@ -29,7 +32,7 @@ import zipfile
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Final, Literal
+from typing import IO, Any, Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +43,7 @@ from hogeq.strategies.arrays import (
     check_policy,
     is_policy,
 )
+from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import read_whole
@@ -59,6 +63,10 @@ IN_FOLDER: Final = "matrix.csv"
 """What a run directory has for its matrix."""
 
 _MEMBERS: Final = ("matrix.npy", "policy.npy")  # of an .npz file
+
+_WEIGHTS: Final = "weights.npy"  # of one that holds a mixture
+
+_PARTS: Final = ("matrices.npy", "policies.npy")
 
 _HEADER_BYTES: Final = 2**12  # of an .npy file
 
@@ -99,7 +107,8 @@ def read_strategy(
     ------
     StrategyError
         If the file cannot be read, is too large, is of an unknown or refused format, or does not
-        hold a valid strategy: a bad cell is named, the first in reading order.
+        hold a valid strategy: a bad cell is named, the first in reading order. If it holds a
+        mixture, which `read_mixture` reads.
 
     Examples
     --------
@@ -110,13 +119,73 @@ def read_strategy(
     >>> hogeq.read_strategy("four.npz", 20, 4).shape
     (20, 20)
     """
+    found = read_any(path, goal, max_dice, trust, time_limit=time_limit)
+    if isinstance(found, Mixture):
+        raise not_a_table(shown_path(Path(path)), len(found))
+    return found
+
+
+def read_mixture(path: str | os.PathLike[str], goal: int = 100, max_dice: int = 10) -> Mixture:
+    """Read a mixture: weights and parts from an ``.npz`` file.
+
+    Parameters
+    ----------
+    path : path
+        A file of ``weights`` (n,) and either ``matrices`` (n, G, G) or ``policies`` (n, G, G, K).
+    goal : int
+        G, points that win.
+    max_dice : int
+        Most dice a turn may roll; K is one more.
+
+    Returns
+    -------
+    Mixture
+
+    Raises
+    ------
+    StrategyError
+        If the file cannot be read, is too large, or does not hold a valid mixture: the part and
+        its first bad cell are named.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> parts = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (2, 3)]
+    >>> hogeq.write_strategy("drawn.npz", hogeq.Mixture([0.25, 0.75], parts), 20, 4)
+    >>> hogeq.read_mixture("drawn.npz", 20, 4).weights.tolist()
+    [0.25, 0.75]
+    """
+    found = read_any(path, goal, max_dice)
+    if isinstance(found, Mixture):
+        return found
+    kind = "policy" if is_policy(found) else "matrix"
+    raise StrategyError(
+        f"{shown_path(Path(path))}: holds a {kind}; allowed here: a mixture, an .npz of weights "
+        "and matrices or policies"
+    )
+
+
+def read_any(
+    path: str | os.PathLike[str],
+    goal: int,
+    max_dice: int,
+    trust: bool = False,
+    *,
+    time_limit: float = 60.0,
+) -> AnyStrategy:
+    """Read a matrix, a policy or a mixture; otherwise as `read_strategy`."""
     path = Path(path)
     if is_folder(path):
         path = _matrix_in(path)
-    rows = read_rows(path, goal, max_dice, trust, time_limit=time_limit)
-    if isinstance(rows, np.ndarray) and is_policy(rows):
-        return check_policy(rows, goal, max_dice, shown_path(path))
-    return check_matrix(rows, goal, max_dice, shown_path(path))
+    name = shown_path(path)
+    found = _read(path, goal, max_dice, trust, time_limit)
+    if isinstance(found, _Drawn):
+        return check_mixture(found.weights, found.parts, goal, max_dice, name)
+    if isinstance(found, np.ndarray) and is_policy(found):
+        return check_policy(found, goal, max_dice, name)
+    return check_matrix(found, goal, max_dice, name)
 
 
 def read_rows(
@@ -139,6 +208,22 @@ def read_rows(
     StrategyError
         As `read_strategy`, for a file that holds no table at all.
     """
+    found = _read(path, goal, max_dice, trust, time_limit)
+    if isinstance(found, _Drawn):
+        raise not_a_table(shown_path(path), len(found.parts))
+    return found
+
+
+class _Drawn(NamedTuple):
+    """What a file says of a mixture, not checked."""
+
+    weights: npt.NDArray[Any]
+    parts: npt.NDArray[Any]
+
+
+def _read(
+    path: Path, goal: int, max_dice: int, trust: bool, time_limit: float
+) -> list[Any] | npt.NDArray[Any] | _Drawn:
     name = shown_path(path)
     if path.suffix.lower() in PICKLES:
         raise _pickle_refused(path)
@@ -300,14 +385,19 @@ def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
     return [[cells[row, column] for column in range(goal)] for row in range(goal)]
 
 
-def _read_npz(data: bytes, name: str) -> npt.NDArray[Any]:
+def _read_npz(data: bytes, name: str) -> npt.NDArray[Any] | _Drawn:
     try:
-        # Decompressed no further than the array's own header says.
-        with (
-            zipfile.ZipFile(io.BytesIO(data)) as archive,
-            archive.open(_the_array(archive, name)) as member,
-        ):
-            return _read_npy(member, name)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            one = [found for member in _MEMBERS for found in _members(archive, member)]
+            drawn = [found for member in _PARTS for found in _members(archive, member)]
+            weights = _members(archive, _WEIGHTS)
+            if (len(one), len(drawn), len(weights)) == (1, 0, 0):
+                return _read_member(archive, one[0], name)
+            if (len(one), len(drawn), len(weights)) == (0, 1, 1):
+                return _Drawn(
+                    _read_member(archive, weights[0], f"{name}: weights", (1,)),
+                    _read_member(archive, drawn[0], name, (3, 4)),
+                )
     except StrategyError:
         raise
     except (
@@ -321,27 +411,44 @@ def _read_npz(data: bytes, name: str) -> npt.NDArray[Any]:
         zlib.error,
     ) as error:
         raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
-
-
-def _the_array(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    found = [member for member in archive.infolist() if member.filename in _MEMBERS]
-    if len(found) != 1:
+    if drawn or weights:
         raise StrategyError(
-            f"{name}: holds {len(found)} of the arrays `matrix` and `policy`; allowed: 1"
+            f"{name}: holds {len(one)} of the arrays `matrix` and `policy`, {len(drawn)} of "
+            f"`matrices` and `policies`, {len(weights)} of `weights`; allowed: 1 of the first two, "
+            "or for a mixture 1 of the others and `weights`"
         )
-    if found[0].compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+    raise StrategyError(f"{name}: holds {len(one)} of the arrays `matrix` and `policy`; allowed: 1")
+
+
+def _members(archive: zipfile.ZipFile, file: str) -> list[zipfile.ZipInfo]:
+    return [member for member in archive.infolist() if member.filename == file]
+
+
+def _read_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, axes: tuple[int, ...] = (2, 3)
+) -> npt.NDArray[Any]:
+    if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise StrategyError(f"{name}: is not compressed as numpy does it")
-    return found[0]
+    # Decompressed no further than the array's own header says.
+    with archive.open(member) as file:
+        return _read_npy(file, name, axes)
 
 
-def _read_npy(file: IO[bytes], name: str) -> npt.NDArray[Any]:
+_SHAPES: Final = {
+    (1,): "weights (n,)",
+    (2, 3): "matrices (G, G) and policies (G, G, K)",
+    (3, 4): "matrices (n, G, G) and policies (n, G, G, K)",
+}
+
+
+def _read_npy(file: IO[bytes], name: str, axes: tuple[int, ...] = (2, 3)) -> npt.NDArray[Any]:
     """Read one array of numbers."""
     dtype, shape, order = _npy_header(file, name)
     size = math.prod(shape) * dtype.itemsize
-    if len(shape) not in {2, 3} or size > MAX_BYTES:
-        raise StrategyError(
-            f"{name}: has shape {shape}; allowed: matrices (G, G) and policies (G, G, K)"
-        )
+    # Some policies together become float64, whatever they were.
+    largest = max(size, math.prod(shape) * 8 if len(shape) == 4 else 0)
+    if len(shape) not in axes or largest > MAX_BYTES:
+        raise StrategyError(f"{name}: has shape {shape}; allowed: {_SHAPES[axes]}")
     body = file.read(size)
     if len(body) < size:
         raise StrategyError(f"{name}: ends before its array of shape {shape} does")

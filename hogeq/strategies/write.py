@@ -16,6 +16,7 @@ from hogeq.strategies.arrays import (
     check_policy,
     is_policy,
 )
+from hogeq.strategies.mixtures import Mixture, check_mixture
 from hogeq.strategies.read import known_suffix
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
@@ -26,7 +27,7 @@ _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) read
 
 def write_strategy(
     path: str | os.PathLike[str],
-    array: npt.NDArray[Any],
+    array: npt.NDArray[Any] | Mixture,
     goal: int | None = None,
     max_dice: int | None = None,
     player_name: str | None = None,
@@ -36,9 +37,9 @@ def write_strategy(
     Parameters
     ----------
     path : path
-        Ends in one of `SUFFIXES`; for a policy, in ``.npz`` or ``.npy``. An existing file is
-        replaced.
-    array : matrix or policy
+        Ends in one of `SUFFIXES`; for a policy, in ``.npz`` or ``.npy``; for a mixture, in
+        ``.npz``. An existing file is replaced.
+    array : matrix, policy or mixture
         Checked first. Read back, it is the same to the last bit.
     goal, max_dice : int, optional
         Those of the game, to check against; by default what the array's shape says.
@@ -48,7 +49,8 @@ def write_strategy(
     Raises
     ------
     StrategyError
-        If the array is not valid, the suffix unknown or not for a policy, or `player_name` blank.
+        If the array is not valid, the suffix unknown or not for what is to be written, or
+        `player_name` blank.
     OSError
         If the file cannot be written; what was there before is still there.
 
@@ -64,6 +66,9 @@ def write_strategy(
     path = Path(path)
     suffix = known_suffix(path)
     name = shown_path(path)
+    if isinstance(array, Mixture):
+        _write_mixture(path, array, goal, max_dice)
+        return
     strategy: Matrix | Policy
     goal = len(array) if goal is None else goal
     if is_policy(array):
@@ -85,6 +90,25 @@ def write_strategy(
         write_whole(path, file.getvalue())
     else:
         write_whole(path, _text(strategy.tolist(), suffix).encode())
+
+
+def _write_mixture(path: Path, mixture: Mixture, goal: int | None, max_dice: int | None) -> None:
+    parts = mixture.parts
+    name = shown_path(path)
+    most = MOST_DICE if parts.ndim == 3 else parts.shape[3] - 1
+    mixture = check_mixture(
+        mixture.weights,
+        parts,
+        parts.shape[1] if goal is None else goal,
+        most if max_dice is None else max_dice,
+        name,
+    )
+    if known_suffix(path) != ".npz":
+        raise StrategyError(f"{name}: a mixture can be written to .npz, not {known_suffix(path)}")
+    file = io.BytesIO()
+    arrays: dict[str, Any] = {"weights": mixture.weights, mixture.kind: mixture.parts}
+    np.savez_compressed(file, **arrays)
+    write_whole(path, file.getvalue())
 
 
 def _text(table: list[list[int]], suffix: str) -> str:

@@ -8,8 +8,8 @@ import typer
 from hogeq.cli.inputs import (
     check_output,
     expect_kernels,
+    load_any,
     load_game,
-    load_strategy,
     position,
     title_of,
 )
@@ -29,7 +29,10 @@ from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
 from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hogeq.model.game import Game
+    from hogeq.strategies.mixtures import Mixture
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +56,7 @@ def beliefs(
     digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
-    """Distribution of the hidden memory at a position.
+    """Distribution of the hidden memory at a position; of a mixture, which part is played.
 
     Beside it two guesses by counting, where turns alternate: of the strategies' own play, and as
     the second place of summer 2020 looked it up, perfect play first. Each with its total variation
@@ -64,12 +67,22 @@ def beliefs(
     title = title_of(rules, game.rules)
     expect_kernels(game, "reach", "full memory", "hidden states", strategies=[strategy, against])
     position(game, score, opponent)
+    one = load_any(strategy, game, trust)
+    two = None if against is None else load_any(against, game, trust)
+    from hogeq.strategies.mixtures import Mixture
+
+    if isinstance(one, Mixture) or isinstance(two, Mixture):
+        if plot is not None:
+            raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
+        names = strategy, against or strategy
+        answer = _of_mixtures(game, (one, two), names, title, (score, opponent), top, digits)
+        emit(*answer, as_json)
+        return
     if not game.has_memory:
         raise BadInputError(
-            f"beliefs: rules {title} have no hidden memory; allowed: rules with hidden memory"
+            f"beliefs: rules {title} have no hidden memory; allowed: rules with hidden memory, or "
+            "a mixture, whose draw is hidden"
         )
-    one = load_strategy(strategy, game, trust)
-    two = None if against is None else load_strategy(against, game, trust)
     from hogeq.contest.guesses import memory_at
     from hogeq.evaluation.analysis import UnreachedError
 
@@ -120,6 +133,80 @@ def beliefs(
         told = [(name, percent(distances[name], digits), about[name]) for name in distances]
         lines += ["", "total variation distance of the guesses", table(told, left=3)]
     emit(data, "\n".join(lines), as_json)
+
+
+def _of_mixtures(
+    game: "Game",
+    strategies: "tuple[NDArray[Any] | Mixture, NDArray[Any] | Mixture | None]",
+    names: tuple[str, str],
+    title: str,
+    scores: tuple[int, int],
+    top: int,
+    digits: int,
+) -> tuple[dict[str, Any], str]:
+    """Tell what was drawn, and the memory: the JSON object and the text."""
+    import numpy as np
+
+    from hogeq.evaluation.mixtures import parts_at
+    from hogeq.strategies.mixtures import Mixture
+
+    one, two = strategies
+    at = parts_at(game, one, *scores, two)
+    if at is None:
+        raise BadInputError(
+            f"strategy {names[0]}: play never comes to {scores[0]} against {scores[1]}; allowed: "
+            "positions that it does come to"
+        )
+    lines = [
+        f"{title}, {names[0]} at {scores[0]} points against {names[1]} at {scores[1]}",
+        f"reached in a game with probability {percent(at.reach, digits)}",
+    ]
+    parts = {}
+    for key, strategy, name, found in (
+        ("parts", one, names[0], at.own),
+        ("parts_against", one if two is None else two, names[1], at.other),
+    ):
+        if not isinstance(strategy, Mixture):
+            continue
+        parts[key] = [
+            {"part": number, "weight": weight, "probability": probability}
+            for number, (weight, probability) in enumerate(
+                zip(strategy.weights.tolist(), found.tolist(), strict=True), 1
+            )
+        ]
+        rows = [
+            (row["part"], percent(row["weight"], digits), percent(row["probability"], digits))
+            for row in parts[key]
+        ]
+        who = "to move" if key == "parts" else "the other"
+        header = ("part", "drawn", "here")
+        lines += ["", f"what was drawn from {name}, {who}", table(rows, header, left=0)]
+    order = np.argsort(-at.memory, kind="stable")
+    met = [index for index in order.tolist() if at.memory[index] > 0.0]
+    memories = [(game.memories[index], float(at.memory[index])) for index in met]
+    data = {
+        "rules": game.rules.name,
+        "strategy": names[0],
+        "against": names[1],
+        "score": scores[0],
+        "opponent": scores[1],
+        "reach": at.reach,
+        **parts,
+        "memories": [
+            {**memory_fields(game.rules, memory), "probability": share}
+            for memory, share in memories
+        ],
+    }
+    if game.has_memory:
+        rows_ = [
+            (*memory_texts(game.rules, memory), percent(share, digits))
+            for memory, share in memories[:top]
+        ]
+        lines += ["", table(rows_, (*memory_columns(game.rules), "probability"), left=0)]
+        if len(memories) > top:
+            rest = 1.0 - sum(share for _, share in memories[:top])
+            lines.append(f"and {len(memories) - top} more, together {percent(rest, digits)}")
+    return data, "\n".join(lines)
 
 
 def _plot_beliefs(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hogeq.cli.inputs import expect_kernels, load_game, load_strategy, title_of
+from hogeq.cli.inputs import expect_kernels, load_any, load_game, title_of
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -47,7 +47,7 @@ def compare(
     if remembering:
         found = _of_full_memory(a, b, game, trust)
     else:
-        one, two = load_strategy(a, game, trust), load_strategy(b, game, trust)
+        one, two = load_any(a, game, trust), load_any(b, game, trust)
         from hogeq.evaluation.win_rates import win_rate
         from hogeq.model.endless import EndlessError
 
@@ -69,7 +69,7 @@ def compare(
 
 def _of_full_memory(a: str, b: str, game: "Game", trust: bool) -> "WinRate":
     """Win rate of A against B, one of whom remembers everything, or both."""
-    others = [load_strategy(name, game, trust) for name in (a, b) if name != FULL_MEMORY]
+    others = [load_any(name, game, trust) for name in (a, b) if name != FULL_MEMORY]
     from hogeq.evaluation.tablebase import full_memory_win_rate
 
     with refusing():

@@ -1,12 +1,12 @@
 """Strategy files: export."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from hogeq.cli.inputs import check_output, load_game, load_strategy
+from hogeq.cli.inputs import check_output, load_any, load_game
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
@@ -15,6 +15,12 @@ from hogeq.cli.shell import (
     emit,
     refusing,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hogeq.model.game import Game
+    from hogeq.strategies.mixtures import Mixture
 
 PURIFY_HELP = "Make a policy a matrix first"
 EXPORT_SUFFIXES = (".py", ".csv", ".txt", ".json", ".npy", ".npz")
@@ -50,6 +56,9 @@ def export(
         str | None,
         typer.Option(metavar="METHOD", help=PURIFY_HELP),
     ] = None,
+    part: Annotated[
+        int | None, typer.Option(metavar="N", help="Of a mixture: its N-th part alone, from 1.")
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a file that is there.")
     ] = False,
@@ -59,7 +68,7 @@ def export(
     """Write a strategy file: the one to submit, or another format.
 
     A .py file is what a contest entrant submits, self-contained; the others are .csv and .txt
-    tables, .json, and numpy's .npy and .npz, which alone can hold a policy.
+    tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
     check_output(out, EXPORT_SUFFIXES)
     if out.exists() and not overwrite:
@@ -77,19 +86,10 @@ def export(
         if player_name is not None:
             check_player_name(player_name)
     game = load_game(rules)
-    table_ = load_strategy(strategy, game, trust)
-    from hogeq.purification import purify as made_pure
-
+    found = load_any(strategy, game, trust)
+    written, kind = _written(game, found, strategy, out, purify, part)
     with refusing():
-        if purify is not None:
-            table_ = made_pure(game, table_, purify)
-        elif table_.ndim == 3 and out.suffix.lower() not in {".npy", ".npz"}:
-            raise BadInputError(
-                f"strategy {strategy}: is a policy, which {out.suffix} cannot hold; "
-                "--purify argmax makes it a matrix"
-            )
-        write_strategy(out, table_, game.goal, game.rules.max_dice, player_name)
-    kind = "policy" if table_.ndim == 3 else "matrix"
+        write_strategy(out, written, game.goal, game.rules.max_dice, player_name)
     data = {
         "rules": game.rules.name,
         "strategy": strategy,
@@ -98,3 +98,43 @@ def export(
         "out": str(out),
     }
     emit(data, f"{kind} of {strategy} written to {out}", as_json)
+
+
+def _written(
+    game: "Game",
+    found: "NDArray[Any] | Mixture",
+    strategy: str,
+    out: Path,
+    purify: str | None,
+    part: int | None,
+) -> "tuple[NDArray[Any] | Mixture, str]":
+    """Give what is to be written, and what it is; or refuse what `out` cannot hold."""
+    from hogeq.purification import purify as made_pure
+    from hogeq.strategies.mixtures import Mixture
+
+    if isinstance(found, Mixture):
+        if part is None:
+            if purify is not None or out.suffix.lower() != ".npz":
+                given = f"--purify {purify}" if purify is not None else str(out)
+                raise BadInputError(
+                    f"{given}: not for a mixture, and {strategy} is one of {len(found)} "
+                    f"{found.kind}; --part 1 takes a part (hogeq show lists them), --out FILE.npz "
+                    "all"
+                )
+            return found, "mixture"
+        if not 1 <= part <= len(found):
+            raise BadInputError(f"--part: {part}; allowed: 1 to {len(found)} in {strategy}")
+        table: NDArray[Any] = found.parts[part - 1]
+    else:
+        if part is not None:
+            raise BadInputError(f"--part: allowed for mixtures, and {strategy} is none")
+        table = found
+    if purify is not None:
+        with refusing():
+            table = made_pure(game, table, purify)
+    elif table.ndim == 3 and out.suffix.lower() not in {".npy", ".npz"}:
+        raise BadInputError(
+            f"strategy {strategy}: is a policy, which {out.suffix} cannot hold; "
+            "--purify argmax makes it a matrix"
+        )
+    return table, "policy" if table.ndim == 3 else "matrix"

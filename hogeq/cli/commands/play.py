@@ -13,8 +13,8 @@ from hogeq.cli.inputs import (
     ENDLESS,
     check_output,
     expect_kernels,
+    load_any,
     load_game,
-    load_strategy,
     title_of,
 )
 from hogeq.cli.shell import (
@@ -32,7 +32,10 @@ from hogeq.rules.memory import memory_line
 from hogeq.support.numbers import DIGITS, percent, points
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hogeq.contest.session import PlayedTurn, Session, Situation
+    from hogeq.strategies.mixtures import Mixture
 
 OPTIMAL = ("optimal", "memory")
 HELP = (
@@ -88,17 +91,17 @@ def play(
     check_output(transcript, (".txt", ".json"))
     game = load_game(rules)
     expect_kernels(game, "full memory", "hidden states", strategies=[engine])
-    strategy = None if engine in OPTIMAL else load_strategy(engine, game, trust)
-    from hogeq.contest.session import Engine, Session
-
-    with refusing():
-        opponent = Engine(game, strategy)
+    found = None if engine in OPTIMAL else load_any(engine, game, trust)
     if seed is None:
         import secrets
 
         seed = secrets.randbelow(10**9)
+    strategy, opposite = _drawn(found, engine, seed)
+    from hogeq.contest.session import Engine, Session
+
+    with refusing():
+        opponent = Engine(game, strategy)
     session = Session(game, opponent, first.value, seed)
-    opposite = "optimal play" if strategy is None else engine
     table_ = _Table(session, title_of(rules, game.rules), opposite, as_json, digits)
     try:
         table_.play()
@@ -108,6 +111,22 @@ def play(
             _write(transcript, data, table_)
     if as_json:
         emit(data, "", as_json)
+
+
+def _drawn(
+    found: "NDArray[Any] | Mixture | None", engine: str, seed: int
+) -> "tuple[NDArray[Any] | None, str]":
+    """Give the table that the engine plays, and what to call it."""
+    if found is None:
+        return None, "optimal play"
+    import numpy as np
+
+    from hogeq.strategies.mixtures import Mixture
+
+    if not isinstance(found, Mixture):
+        return found, engine
+    part = found.draw(np.random.default_rng([seed, 1]))  # the game's dice are drawn by [seed]
+    return found.parts[part], f"what was drawn from {engine}"
 
 
 class _Table:

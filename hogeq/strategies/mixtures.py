@@ -1,0 +1,189 @@
+"""Mixtures: mixed strategies, one of several strategies being drawn before a game.
+
+Under imperfect recall they are more than policies, which draw anew at every position: what was
+drawn is played to the end, so the rolls at different positions go together. See
+``docs/mixtures.md``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.strategies.arrays import (
+    MOST_DICE,
+    ROW_SUM_TOLERANCE,
+    StrategyError,
+    check_matrix,
+    check_policy,
+    one_hot,
+)
+from hogeq.support.aliases import Floats, Matrix, Policy
+
+MOST_PARTS: Final = 1000
+"""Most strategies that one mixture is made of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A mixed strategy: one of its parts is drawn before the game and played to its end.
+
+    Attributes
+    ----------
+    weights : float64 (n,)
+        Probability of drawing each part: not negative, sum 1. At most 1,000 parts.
+    parts : array (n, G, G) or (n, G, G, K)
+        Matrices, as int8, or policies, as float64. Of matrices and policies together, given with
+        as many dice as the policies have, policies are made.
+
+    Raises
+    ------
+    StrategyError
+        If weights or parts are malformed or differ in number.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> one, three, four = (hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 3, 4))
+    >>> drawn = hogeq.Mixture([0.5, 0.5], [one, four])
+    >>> round(hogeq.win_rate(game, drawn, three).win_rate, 6)
+    0.375809
+    """
+
+    weights: Floats
+    parts: NDArray[Any]
+
+    def __init__(self, weights: ArrayLike, parts: Sequence[ArrayLike] | NDArray[Any]) -> None:
+        """Check the weights, and that the parts are tables of one game."""
+        tables = [np.asarray(part) for part in parts]
+        chances = check_weights(weights, len(tables), "mixture")
+        dimensions = {table.ndim for table in tables}
+        if not dimensions <= {2, 3}:
+            raise StrategyError(
+                f"mixture: parts have {sorted(dimensions)} axes; allowed: matrices (G, G) and "
+                "policies (G, G, K)"
+            )
+        actions = max((table.shape[2] for table in tables if table.ndim == 3), default=0)
+        most = actions - 1 if actions else MOST_DICE
+        checked = _checked_parts(tables, len(tables[0]), most, "mixture")
+        if actions:
+            checked = [one if one.ndim == 3 else one_hot(one, actions) for one in checked]
+        self._set(chances, np.stack(checked))
+
+    def _set(self, weights: Floats, parts: NDArray[Any]) -> None:
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "parts", parts)
+
+    def __len__(self) -> int:
+        """Count the parts."""
+        return len(self.weights)
+
+    @property
+    def kind(self) -> str:
+        """What the parts are: ``"matrices"`` or ``"policies"``."""
+        return "matrices" if self.parts.ndim == 3 else "policies"
+
+    def drawn(self) -> list[tuple[float, NDArray[Any]]]:
+        """List the parts that can be drawn, each with its weight."""
+        return [
+            (float(weight), part)
+            for weight, part in zip(self.weights, self.parts, strict=True)
+            if weight > 0.0
+        ]
+
+    def draw(self, random: np.random.Generator) -> int:
+        """Draw a part: its index."""
+        return int(random.choice(len(self), p=self.weights / self.weights.sum()))
+
+    def policies(self, num_actions: int) -> Floats:
+        """Give the parts as policies of a game with K actions, float64 (n, G, G, K)."""
+        return one_hot(self.parts, num_actions) if self.parts.ndim == 3 else self.parts.copy()
+
+
+AnyStrategy: TypeAlias = Matrix | Policy | Mixture
+"""What can be read from a file."""
+
+
+def parts_of(strategy: NDArray[Any] | Mixture) -> list[tuple[float, NDArray[Any]]]:
+    """List what may be played, with its probability: the parts drawn, or the strategy itself."""
+    return strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
+
+
+def check_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
+    """Check the weights of some parts, and copy them: float64 (n,), or `StrategyError`."""
+    try:
+        given = np.asarray(weights)
+    except ValueError as error:  # sequences that differ in length
+        raise StrategyError(f"{name}: weights differ in length; allowed: one a part") from error
+    if given.dtype.kind not in "iuf" or given.ndim != 1:
+        raise StrategyError(
+            f"{name}: weights are {given.dtype} of shape {given.shape}; allowed: numbers, (n,)"
+        )
+    if len(given) != parts or not 1 <= parts <= MOST_PARTS:
+        raise StrategyError(
+            f"{name}: has {len(given)} weights and {parts} parts; allowed: as many, "
+            f"1 to {MOST_PARTS}"
+        )
+    chances = given.astype(np.float64)
+    bad = np.flatnonzero(~((chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)))
+    if len(bad):
+        raise StrategyError(
+            f"{name}: the weight of part {bad[0] + 1} is {chances[bad[0]]}; allowed: 0 to 1"
+        )
+    if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
+        raise StrategyError(
+            f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
+        )
+    return chances
+
+
+def check_mixture(
+    weights: ArrayLike, parts: NDArray[Any], goal: int, max_dice: int, name: str = "mixture"
+) -> Mixture:
+    """Check weights and parts against the sizes of a game.
+
+    Parameters
+    ----------
+    weights : array_like, shape (n,)
+    parts : array, shape (n, G, G) or (n, G, G, K)
+    goal, max_dice : int
+        Those of the game.
+    name : str
+        What messages call the mixture.
+
+    Returns
+    -------
+    Mixture
+
+    Raises
+    ------
+    StrategyError
+        If they are not valid; the message names the part and its first bad cell.
+    """
+    mixture = Mixture.__new__(Mixture)
+    chances = check_weights(weights, len(parts), name)
+    mixture._set(chances, np.stack(_checked_parts(parts, goal, max_dice, name)))  # noqa: SLF001
+    return mixture
+
+
+def _checked_parts(
+    parts: Sequence[NDArray[Any]] | NDArray[Any], goal: int, max_dice: int, name: str
+) -> list[Matrix | Policy]:
+    return [
+        (check_policy if part.ndim == 3 else check_matrix)(
+            part, goal, max_dice, f"{name}, part {number}"
+        )
+        for number, part in enumerate(parts, 1)
+    ]
+
+
+def not_a_table(name: str, count: int) -> StrategyError:
+    """Say that a mixture stands where one matrix or policy must, and what to do."""
+    return StrategyError(
+        f"{name}: is a mixture of {count} strategies, one of which is drawn before a game; allowed "
+        "here: a matrix or a policy; hogeq export MIXTURE --part 1 --out part.npz writes a part"
+    )

@@ -1,0 +1,119 @@
+"""Mixtures on the command line: where they have a meaning, and one line where they have none."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.read import read_mixture
+from hogeq.strategies.write import write_strategy
+from tests.cli.calls import ask, ok, refused
+
+pytestmark = pytest.mark.usefixtures("drawn")
+
+RULES = "--rules", "small.yaml"
+AT = "--score", "9", "--opponent", "8"
+
+
+@pytest.fixture
+def drawn(folder: Path) -> None:
+    parts = np.stack([np.full((20, 20), dice) for dice in (1, 3)])
+    write_strategy(folder / "drawn.npz", Mixture([0.25, 0.75], parts), 20, 3)
+
+
+def test_win_rates() -> None:
+    one, three = (
+        ask("compare", f"always_roll:{dice}", "always_roll:2", *RULES)["win_rate"]
+        for dice in (1, 3)
+    )
+    found = ask("compare", "drawn.npz", "always_roll:2", *RULES)
+    assert found["win_rate"] == pytest.approx(0.25 * one + 0.75 * three, abs=1e-12)
+    assert ask("compare", "drawn.npz", "drawn.npz", *RULES)["win_rate"] == pytest.approx(0.5)
+    memory = ask("compare", "drawn.npz", "full_memory", *RULES)["win_rate"]
+    assert memory < 0.5
+    field = ask("tournament", "drawn.npz", "always_roll:2", "drawn.npz", *RULES)
+    assert field["win_rates"][0][1] == pytest.approx(found["win_rate"], abs=1e-12)
+    assert field["identical"] == [[0, 2]]
+
+
+def test_show(folder: Path) -> None:
+    found = ask("show", "drawn.npz", *RULES)
+    assert found["kind"] == "mixture"
+    assert [part["weight"] for part in found["parts"]] == [0.25, 0.75]
+    assert found["entropy"] == found["entropy_of_draw"] == pytest.approx(0.811278124459)
+    assert found["positions_where_parts_differ"] == 400
+    text = ok("show", "drawn.npz", *RULES)
+    assert "a mixture of 2 matrices: one is drawn before a game" in text
+    assert f" 0 {'-' * 20}\n" in text
+    ok("show", "drawn.npz", *RULES, "--out", "drawn.png")
+    assert (folder / "drawn.png").stat().st_size > 10_000
+    assert "not for drawn.npz" in refused("show", "drawn.npz", *RULES, "--values", "--out", "a.png")
+
+
+def test_beliefs() -> None:
+    found = ask("beliefs", "drawn.npz", *RULES, *AT, "--against", "always_roll:2")
+    assert "parts_against" not in found
+    shares = [part["probability"] for part in found["parts"]]
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares != [0.25, 0.75]
+    against = ask("beliefs", "always_roll:2", *RULES, *AT, "--against", "drawn.npz")
+    assert "parts" not in against
+    assert len(against["parts_against"]) == 2
+    assert sum(one["probability"] for one in found["memories"]) == pytest.approx(1.0)
+    text = ok("beliefs", "drawn.npz", *RULES, *AT, "--top", "1")
+    assert "what was drawn from drawn.npz, to move" in text
+    assert "what was drawn from drawn.npz, the other" in text
+    assert " more, together " in text
+    never = "--score", "0", "--opponent", "5"
+    assert "never comes to 0 against 5" in refused("beliefs", "drawn.npz", *RULES, *never)
+    assert "not for a mixture" in refused("beliefs", "drawn.npz", *RULES, *AT, "--plot", "a.png")
+    open_game = ask("beliefs", "drawn.npz", "--rules", "fa22.yaml", *AT)
+    assert len(open_game["parts"]) == 2
+
+
+def test_export(folder: Path) -> None:
+    assert ask("export", "drawn.npz", *RULES, "--part", "2", "--out", "a.csv")["kind"] == "matrix"
+    assert (folder / "a.csv").read_text("utf-8").startswith("3,3,3")
+    assert ask("export", "drawn.npz", *RULES, "--out", "b.npz")["kind"] == "mixture"
+    assert len(read_mixture("b.npz", 20, 3)) == 2
+    name = "--player-name", "me"
+    assert "--part 1 takes a part" in refused("export", "drawn.npz", *RULES, *name)
+    assert "--part 1" in refused("export", "drawn.npz", *RULES, "--out", "c.csv")
+    purify = "--purify", "argmax", "--out", "c.npz"
+    assert "--part 1" in refused("export", "drawn.npz", *RULES, *purify)
+    out = "--out", "c.csv"
+    assert "--part: 3; allowed: 1 to 2" in refused(
+        "export", "drawn.npz", *RULES, "--part", "3", *out
+    )
+    assert "is none" in refused("export", "always_roll:2", *RULES, "--part", "1", *out)
+
+
+def test_play() -> None:
+    for seed in ("1", "2"):
+        command = ["play", *RULES, "--engine", "drawn.npz", "--seed", seed]
+        played = CliRunner().invoke(app, command, input="2\nq\n")
+        assert played.exit_code == 0, played.stderr
+        assert "you against what was drawn from drawn.npz" in played.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("attack", "drawn.npz"),
+        ("analyze", "--strategy", "drawn.npz", *AT),
+        ("tablebase", "--against", "drawn.npz"),
+        ("show", "always_roll:2", "--minus", "drawn.npz", "--out", "a.png"),
+        ("check", "drawn.npz"),
+    ],
+)
+def test_where_one_table_is_needed(command: tuple[str, ...]) -> None:
+    line = refused(*command, *RULES)
+    assert "is a mixture of 2 strategies, one of which is drawn before a game" in line
+    assert "hogeq export MIXTURE --part 1" in line
+
+
+def test_champions() -> None:
+    assert "no mixture is shipped yet" in refused("show", "champion:mixture", *RULES)

@@ -1,0 +1,144 @@
+"""Mixtures: what is valid, what a file may hold, and how the parts differ."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.mixtures import MOST_PARTS, Mixture
+from hogeq.strategies.policies import policy_of
+from hogeq.strategies.read import read_any, read_mixture
+from hogeq.strategies.spread import spread
+from hogeq.strategies.write import write_strategy
+from tests.strategies.strategy_files import DICE, GOAL, MATRIX, file, refused, saved
+
+POLICY = np.full((GOAL, GOAL, DICE + 1), 1.0 / (DICE + 1))
+TWO = np.stack([MATRIX, MATRIX.T])
+
+
+def test_parts_are_copied_and_of_one_kind() -> None:
+    mixture = Mixture([0.25, 0.75], [MATRIX, POLICY])
+    assert mixture.kind == "policies"
+    assert mixture.parts[0].argmax(axis=2).tolist() == MATRIX.tolist()
+    assert not np.shares_memory(mixture.parts, POLICY)
+    assert Mixture([1.0], [MATRIX.tolist()]).parts.dtype == np.int8
+    assert [weight for weight, _ in Mixture([0.0, 1.0], TWO).drawn()] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "parts", "says"),
+    [
+        ([0.5, 0.4], TWO, "weights sum to 0.9; allowed: 1 within"),
+        ([1.5, -0.5], TWO, "weight of part 1 is 1.5; allowed: 0 to 1"),
+        ([np.nan, 1.0], TWO, "weight of part 1 is nan"),
+        ([1.0], TWO, "1 weights and 2 parts"),
+        ([], [], "0 weights and 0 parts"),
+        ([[1.0]], [MATRIX], r"of shape \(1, 1\); allowed: numbers, \(n,\)"),
+        (["a", "b"], TWO, "weights are <U1"),
+        ([[1.0], [0.5, 0.5]], TWO, "weights"),
+        ([0.5, 0.5], [MATRIX, MATRIX[:3]], r"part 2: cell \(row 3, column 0\) is missing"),
+        ([0.5, 0.5], [MATRIX, np.full((4, 4), 200)], "part 2: cell .* is 200"),
+        ([0.5, 0.5], [POLICY, POLICY / 2], r"part 2: .* sum to 0\.[45]"),
+        ([0.5, 0.5], [POLICY, POLICY[:, :, :3]], "part 2: has shape"),
+        ([0.5, 0.5], [POLICY[:, :, :12] * 13 / 12, MATRIX], "part 2: cell .* is 12"),
+        ([1.0], [np.ones(4)], r"1\] axes; allowed: matrices"),
+        ([1.0 / 1001] * 1001, [MATRIX] * 1001, f"1 to {MOST_PARTS}"),
+    ],
+)
+def test_what_is_no_mixture(weights: Any, parts: Any, says: str) -> None:
+    with pytest.raises(StrategyError, match=says):
+        Mixture(weights, parts)
+
+
+def test_a_mixture_is_no_table() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": GOAL, "max_dice": DICE}))
+    with pytest.raises(StrategyError, match="is a mixture of 2 strategies"):
+        policy_of(game, Mixture([0.5, 0.5], TWO))
+
+
+@pytest.mark.parametrize("parts", [TWO, np.stack([POLICY, POLICY])])
+def test_written_and_read_it_is_the_same(tmp_path: Path, parts: Any) -> None:
+    path = tmp_path / "drawn.npz"
+    mixture = Mixture([1 / 3, 2 / 3], parts)
+    write_strategy(path, mixture, GOAL, DICE)
+    again = read_mixture(path, GOAL, DICE)
+    assert again.weights.tobytes() == mixture.weights.tobytes()
+    assert again.parts.tobytes() == mixture.parts.tobytes()
+    assert again.kind == mixture.kind
+    write_strategy(path, mixture)  # of whatever size
+    refused(path, "is a mixture of 2 strategies, .* --part 1")
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    mixture = Mixture([0.5, 0.5], TWO)
+    with pytest.raises(StrategyError, match=r"written to .npz, not .npy"):
+        write_strategy(tmp_path / "drawn.npy", mixture)
+    with pytest.raises(StrategyError, match=r"part 1: cell .* 0 to 3"):
+        write_strategy(tmp_path / "drawn.npz", mixture, GOAL, 3)
+    assert not list(tmp_path.iterdir())
+
+
+FILES: list[tuple[dict[str, Any], str]] = [
+    ({"weights": [1.0]}, "holds 0 of .*`matrix`.* 0 of `matrices` and `policies`, 1 of `weights`"),
+    ({"matrices": TWO}, "0 of `weights`; allowed"),
+    ({"weights": [1.0], "matrix": MATRIX}, "holds 1 of the arrays"),
+    ({"weights": [1.0], "matrices": [MATRIX], "policies": [POLICY]}, "2 of `matrices`"),
+    ({"weights": [0.5], "matrices": [MATRIX]}, "weights sum to 0.5"),
+    ({"weights": [[1.0]], "matrices": [MATRIX]}, r"weights: has shape \(1, 1\); allowed: weights"),
+    ({"weights": ["a"], "matrices": [MATRIX]}, "weights: holds values of type"),
+    ({"weights": [1.0], "matrices": MATRIX}, r"has shape \(4, 4\); allowed: matrices \(n, G, G\)"),
+    ({"weights": [1.0], "policies": [POLICY[:, :, :3]]}, r"part 1: has shape \(4, 4, 3\)"),
+    ({"weights": [1.0], "matrices": [MATRIX[:, :3]]}, "part 1: cell .row 0, column 3. is missing"),
+    ({"weights": [1.0], "matrices": [MATRIX + 99]}, "part 1: cell .* is 99"),
+    ({"weights": [1.0], "matrices": np.zeros((1, 4, 4, 0))}, "part 1: has shape"),
+    ({"weights": [], "matrices": np.zeros((0, 4, 4))}, "0 weights and 0 parts"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "says"), FILES)
+def test_files_that_hold_none(tmp_path: Path, arrays: dict[str, Any], says: str) -> None:
+    refused(file(tmp_path, "drawn.npz", saved(np.savez, **arrays)), says)
+
+
+def test_a_matrix_is_no_mixture(tmp_path: Path) -> None:
+    path = file(tmp_path, "one.npz", saved(np.savez, matrix=MATRIX))
+    assert not isinstance(read_any(path, GOAL, DICE), Mixture)
+    with pytest.raises(StrategyError, match="holds a matrix; allowed here: a mixture"):
+        read_mixture(path, GOAL, DICE)
+
+
+def test_small_files_do_not_become_large_arrays(tmp_path: Path) -> None:
+    # 32 million halves are 64 MB in the file's type, and would be 256 MB of policies.
+    header = (
+        b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f2', 'fortran_order': False, "
+        b"'shape': (1000, 4, 4, 2000), }"
+    )
+    path = tmp_path / "drawn.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("policies.npy", header.ljust(128) + b"\0" * 2**26)
+        archive.writestr("weights.npy", saved(np.save, np.full(1000, 1e-3)))
+    refused(path, r"has shape \(1000, 4, 4, 2000\)")
+
+
+def test_entropy_is_split_between_the_draw_and_the_rolls() -> None:
+    never, always = np.zeros((1, 1), int), np.ones((1, 1), int)
+    even = np.full((1, 1, 2), 0.5)
+    drawn = spread(Mixture([0.5, 0.5], [never, always]), 2)
+    assert (drawn.total.item(), drawn.drawn.item()) == (1.0, 1.0)
+    rolled = spread(Mixture([0.5, 0.5], [even, even]), 2)
+    assert (rolled.total.item(), rolled.drawn.item()) == (1.0, 0.0)
+    both = spread(Mixture([0.5, 0.5], [never, even]), 2)
+    assert both.mean.ravel().tolist() == [0.75, 0.25]
+    assert both.drawn.item() == pytest.approx(0.811278124459 - 0.5)  # entropy of 1/4, less 1/2 bit
+
+
+def test_draws_follow_the_weights() -> None:
+    random = np.random.default_rng(0)
+    found = [Mixture([0.0, 0.2, 0.8], [MATRIX] * 3).draw(random) for _ in range(500)]
+    assert set(found) == {1, 2}
+    assert found.count(1) / 500 == pytest.approx(0.2, abs=0.06)
