@@ -2,6 +2,7 @@
 
 import runpy
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -147,3 +148,54 @@ def test_samples_win_what_the_page_says(table: Run) -> None:
     for row in rows:
         first, second = float(row["moving first"]), float(row["moving second"])
         assert float(row["against `always_roll:6`"]) == pytest.approx((first + second) / 2)
+
+
+def test_mixtures_do_what_no_policy_can(table: Run) -> None:
+    rows = table("mixtures", "")
+    lower = [float(row["best policy, at least"]) for row in rows]
+    assert lower == pytest.approx(
+        [1 / 216, 1 / 48, 11 / 1008, 17 / 6768, 0.000549, 0.002614], abs=2e-6
+    )
+    for row, known in zip(rows, lower, strict=True):
+        assert known <= float(row["found"]) < float(row["best matrix"])
+    assert [row["states"] for row in rows[:3]] == ["31", "18", "18"]
+    none = table("mixtures", "--goals 2 --dice 1 --sides 2")
+    assert none[-1]["game"].startswith("of ")
+    assert len(none) == 1
+
+
+def test_the_game_of_two_coins_is_solved_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from mixtures import GAMES
+    from normal_form import TinyGame
+
+    game = TinyGame(rules_from(GAMES[0]), exact=True)
+    cells = game.eliminate()
+    assert cells == [(0, 1), (1, 1)]
+    kept = {cell: rolls for cell, rolls in game.rolls.items() if cell not in cells}
+    usual = {(0, 0): [2], (1, 2): [0], (1, 3): [0], (2, 1): [0], (3, 1): [0]}
+    assert {cell: kept[cell] for cell in usual} == usual
+    one, two = Fraction(1), Fraction(2)
+    wins = game.payoffs(game.matrices(cells))  # A, B, C, D
+    # docs/mixtures.md: s of the row as second player against the column as first, and the reverse.
+    second = [
+        [Fraction(1, 2)] * 4,
+        [Fraction(5, 8)] * 4,
+        *[[Fraction(1, 4), Fraction(13, 16)] * 2] * 2,
+    ]
+    for row, mine in enumerate(second):
+        for column, theirs in enumerate(second):
+            assert wins[row][column] == one / 2 + Fraction(3, 8) * (mine[column] - theirs[row])
+    for p in (Fraction(0), Fraction(1, 7), Fraction(2, 9), one):
+        for q in (Fraction(0), Fraction(4, 9), Fraction(5, 6), one):
+            policy = [(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q]
+            a, b, c, _ = wins @ np.array(policy) - one / 2
+            r = (1 - p) * q
+            assert a == Fraction(3, 64) * (2 * p - r)
+            assert b == Fraction(3, 64) * (1 - 5 * p / 2 - r)
+            assert c == Fraction(3, 128) * (4 * p + 7 * r + 9 * p * q - 4)
+            assert 3 * a + 4 * b + two * c == Fraction(3, 64) * 9 * p * q
+            assert max(a, b, c) >= Fraction(1, 216)
+            assert (max(a, b, c) == Fraction(1, 216)) == (
+                (p, q) == (Fraction(2, 9), Fraction(4, 9))
+            )
