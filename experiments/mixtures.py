@@ -32,7 +32,7 @@ GAMES: tuple[dict[str, Any], ...] = (
     {"goal": 4, "max_dice": 1, "sides": 3, **DOUBLE, "feral_hogs": "points"},
     {"edition": "sp20", "goal": 10, "max_dice": 1, "sides": 4},
 )
-MEMORIES = (
+MEMORIES: tuple[dict[str, Any], ...] = (
     {"feral_hogs": "points"},
     {"feral_hogs": "dice"},
     *({"time_trot": True, "time_trot_period": period} for period in range(2, 9)),
@@ -92,7 +92,7 @@ def tiny(spec: dict[str, Any]) -> TinyGame | None:
         return None
 
 
-def figures(game: TinyGame, most: int) -> list[object] | None:
+def figures(game: TinyGame, most: int) -> list[Any] | None:
     """Solve one game; None if there is nothing to choose, or too much."""
     cells = game.eliminate()
     shape = [len(game.rolls[cell]) for cell in cells]

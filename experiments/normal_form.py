@@ -65,9 +65,8 @@ class TinyGame:
             rows: list[Branch] = []
             for rolled in ways:
                 win = number(sum(way.probability for way in rolled if way.winner == 0))
-                rows.append(
-                    (win, *(_after(rolled, place, again, number) for again in (True, False)))
-                )
+                again, other = (_after(rolled, place, again, number) for again in (True, False))
+                rows.append((win, again, other))
             self.ways.append(rows)
         self.rolls = {cell: list(range(rules.max_dice + 1)) for cell in dict.fromkeys(self.cell)}
 
