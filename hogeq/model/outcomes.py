@@ -180,19 +180,15 @@ class OutcomeArrays:
         """Points, gift, offset and starts of each afterstate, then its sources."""
         kinds = len(self.start)
         found = sorted(terms, key=lambda x: (x.kind, x.points, x.gift, x.offset, x.roll))
-        heads = [
-            list(run)
-            for _, run in groupby(found, key=lambda x: (x.kind, x.points, x.gift, x.offset))
-        ]
-        rows = np.array(
-            [(run[0].kind, run[0].points, run[0].gift, run[0].offset) for run in heads], np.int64
-        ).reshape(-1, 4)
+        groups = groupby(found, key=lambda x: (x.kind, x.points, x.gift, x.offset))
+        sizes = {afterstate: len(list(run)) for afterstate, run in groups}
+        rows = np.array(list(sizes), np.int64).reshape(-1, 4)
         return (
             rows[:, 1].copy(),
             rows[:, 2].copy(),
             rows[:, 3].copy(),
             np.searchsorted(rows[:, 0], np.arange(kinds + 1)).astype(np.int64),
-            np.cumsum([0, *map(len, heads)]).astype(np.int64),
+            np.cumsum([0, *sizes.values()]).astype(np.int64),
             np.array([term.prob for term in found], np.float64),
             np.array([term.roll * self.layout.width for term in found], np.int64),
         )
@@ -217,22 +213,23 @@ class OutcomeArrays:
         terms: list[Term] = []
         costs = np.zeros((kinds, 3), np.int64)
         for kind in range(kinds):
-            found = [self._corrected(kind, roll, many) for roll in range(1, rolls)]
-            pays = [len(corrected) <= len(true) + 1 for true, corrected in found]
-            deepest = max((roll for roll, pay in enumerate(pays, 1) if pay), default=0)
+            found = {roll: self._corrected(kind, roll, many) for roll in range(1, rolls)}
+            sums = {
+                roll: corrected
+                for roll, (true, corrected) in found.items()
+                if len(corrected) <= len(true) + 1
+            }
+            deepest = max(sums, default=0)
             chain = deepest * (self.sides[kind] - 1)
-            true_terms = sum(len(true) for true, _ in found)
-            kept = sum(
-                len(corrected if pay else true)
-                for pay, (true, corrected) in zip(pays, found, strict=True)
-            )
+            true_terms = sum(len(true) for true, _ in found.values())
+            kept = sum(len(sums.get(roll, true)) for roll, (true, _) in found.items())
             if chain + kept >= true_terms:
-                pays, deepest, chain, kept = [False] * len(pays), 0, 0, true_terms
+                sums, deepest, chain, kept = {}, 0, 0, true_terms
             depth[kind] = deepest
             costs[kind] = true_terms, chain, kept
-            for roll, (pay, (true, corrected)) in enumerate(zip(pays, found, strict=True), 1):
-                used[kind, roll] = pay
-                chosen = corrected if pay else true
+            for roll, (true, _) in found.items():
+                used[kind, roll] = roll in sums
+                chosen = sums.get(roll, true)
                 start[kind, roll] = len(terms)
                 points = [term.points for term in chosen]
                 stop[kind, roll] = len(terms) + np.searchsorted(points, left)

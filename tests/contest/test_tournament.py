@@ -87,12 +87,17 @@ def test_a_match_is_won_just_above_the_threshold() -> None:
     [
         ([[0.5, 0.5]], r"shape is \(1, 2\)"),
         ([[0.5, 1.5], [0.5, 0.5]], r"row 0, column 1\) is 1.5"),
+        ([[0.5, 1.0], [-0.001, 0.5]], r"row 1, column 0\) is -0.001"),
         ([[0.5, 0.5], [float("nan"), 0.5]], r"row 1, column 0\) is nan"),
     ],
 )
 def test_what_is_no_table_of_win_rates_is_refused(rates: list[list[float]], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         rank(rates)
+
+
+def test_certain_wins_and_losses_are_win_rates() -> None:
+    assert [tuple(one) for one in rank([[0.5, 0.0], [1.0, 0.5]])] == [(1, 1, 1), (0, 2, 0)]
 
 
 @pytest.mark.skipif(not OFFICIAL.exists(), reason="the official results are not at hand")
