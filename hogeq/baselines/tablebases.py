@@ -54,10 +54,7 @@ def ignore_memory(game: "Game") -> Matrix:
     StrategyError
         If that game may never end, or is too large to compile.
     """
-    plain = replace(
-        game.rules, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
-    )
-    return _solution("ignore_memory", plain)
+    return _solution("ignore_memory", game.rules.without_memory())
 
 
 def full_memory(game: "Game") -> Matrix:

@@ -5,6 +5,7 @@ games share most of theirs. What a game needs has a few parts, each used by othe
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -56,7 +57,10 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
         lambda on: on.exact.forward(on.uniform),
         lambda on: on.exact.backward(on.uniform, Role.COUNTERFACTUAL),
     ),
-    "full memory": (lambda on: on.plain.backward(on.uniform, Role.FULL_MEMORY),),
+    "full memory": (
+        lambda on: on.plain.backward(on.uniform, Role.FULL_MEMORY),
+        lambda on: on.plain.hidden_values(0, 0) if on.game.can_be_endless else None,
+    ),
     "values": (lambda on: on.plain.backward(on.uniform),),
     "reach": (
         lambda on: on.exact.forward(on.uniform),
@@ -85,6 +89,21 @@ def missing(game: Game, names: Iterable[str]) -> Iterator[cache.Kernel]:
                 yield error.kernel
 
 
+SOLVED: Final[dict[str, Callable[[Rules], Rules]]] = {
+    "ignore_memory": Rules.without_memory,
+    "delta_distribution": Rules.without_memory,
+    "optimal": lambda rules: rules,
+    "huan2020": lambda rules: rules,
+    "fa15_optimal": lambda rules: _sized(EDITIONS["fa15"], rules),
+    "fa22_optimal": lambda rules: _sized(EDITIONS["fa22"], rules),
+}
+"""Whose game built-ins solve, by the rules in force."""
+
+
+def _sized(edition: Rules, rules: Rules) -> Rules:
+    return replace(edition, goal=rules.goal, max_dice=rules.max_dice)
+
+
 def expect(game: Game, *names: str, strategies: Iterable[str | None] = ()) -> None:
     """Say what parts of a game a command is about to need, so that all cores compile them.
 
@@ -96,21 +115,34 @@ def expect(game: Game, *names: str, strategies: Iterable[str | None] = ()) -> No
     *names : str
         Of :data:`PARTS`; or "matches", the part by which two matrices meet.
     strategies : iterable
-        What the command loads: some built-ins solve a game without a memory.
+        What the command loads: some built-ins solve a game.
     """
+    named = {spec.partition(":")[0] for spec in strategies if spec}
 
     def listed() -> Iterator[cache.Kernel]:
-        if not SOLVED.isdisjoint(strategies) and len(game.tables.lane) > 1:
-            rules = replace(EDITIONS["fa22"], goal=game.goal, max_dice=game.rules.max_dice)
-            yield from missing(compile_game(rules), ["full memory"])
+        for rules in {SOLVED[name](game.rules) for name in SOLVED if name in named}:
+            with suppress(ValueError):  # it says so when it is loaded
+                yield from missing(compile_game(rules), ["full memory"])
         matches = "matrices" if can_duel(game.tables) else "policies"
         yield from missing(game, [matches if name == "matches" else name for name in names])
 
     ahead.expect(listed)
 
 
-SOLVED: Final = {"ignore_memory", "fa22_optimal"}
-"""Built-ins that are matrices of a solved game without a memory."""
+def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:
+    """Compile parts of what games need, on all cores, before several processes need them.
+
+    Parameters
+    ----------
+    games : iterable of Rules
+    names : iterable of str
+        Of :data:`PARTS`.
+    """
+    wanted = set(names)
+    kernels = [kernel for part in parts(games) if part.name in wanted for kernel in part.missing()]
+    ahead.expect(lambda: kernels)
+    for kernel in kernels:
+        kernel.compile()
 
 
 class Part(NamedTuple):

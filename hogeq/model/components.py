@@ -211,7 +211,7 @@ def _moves(
     width, planes = len(tables.lane), len(tables.plane_dice)
     own, opponent = (axis[:, None] for axis in np.divmod(cells, goal))
     lane = slots[:, None] % width
-    modes = _modes(tables, tables.situation.ravel()[cells], *np.divmod(slots, width))
+    modes = _modes(tables, cells, *np.divmod(slots, width))
     roll = np.arange(modes.shape[1])
     far, plane = tables.mode_bonus[modes] > 0, tables.mode_plane[modes]
     base = (own + np.where(far, ring - 1, 0)) % ring
@@ -236,8 +236,9 @@ def _moves(
     }
 
 
-def _modes(tables: Tables, situation: Ints, memory: Ints, lane: Ints) -> Ints:
-    """How each roll plays, (n, K), in n situations with an active memory and a lane each."""
+def _modes(tables: Tables, cells: Ints, memory: Ints, lane: Ints) -> Ints:
+    """How each roll plays, (n, K), at n cells with an active memory and a lane each."""
+    situation = tables.situation.ravel()[cells].astype(np.int64)
     modes = tables.default_mode[situation]
     for place, active in np.unique(np.stack([situation, memory]), axis=1).T:
         here = (situation == place) & (memory == active)

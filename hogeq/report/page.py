@@ -36,6 +36,9 @@ from hogeq.support.progress import phase
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
 
+OTHERS: Final = "champion", "ignore_memory", "huan2020"
+"""Built-ins in the tournament of every page, where the game has them."""
+
 PROBABILITY_DIGITS: Final = 6
 """Decimals of probabilities on the page."""
 
@@ -131,12 +134,7 @@ def entries(
         found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     found += [Entry(name, strategy, None) for name, strategy in against]
     listed = {entry.name for entry in found}
-    for spec in (
-        "champion",
-        "ignore_memory",
-        "huan2020",
-        f"always_roll:{min(6, game.rules.max_dice)}",
-    ):
+    for spec in (*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"):
         if spec not in listed:
             try:
                 found.append(Entry(spec, builtin(spec, game), None))

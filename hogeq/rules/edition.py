@@ -129,6 +129,12 @@ class Rules:
 
             remembered(self)  # what is wrong with it is to be known before anything runs
 
+    def without_memory(self) -> "Rules":
+        """Give the same rules without what remembers: Feral Hogs, Time Trot, memory parts."""
+        return replace(
+            self, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
+        )
+
     @property
     def gives_extra_turns(self) -> bool:
         """Whether any part in play can give an extra turn."""

@@ -17,6 +17,7 @@ from hogeq import figures
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.compiling import expect
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
 from hogeq.response.bounds import Interval, full_memory_bound
@@ -45,6 +46,9 @@ from hogeq.support.clock import working_time
 from hogeq.support.messages import shown
 from hogeq.support.numbers import between
 from hogeq.support.progress import Phase, phase, show_progress
+
+KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
+"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
 
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""
@@ -139,6 +143,7 @@ def run_experiment(
     solver = config.solver.params
     try:
         game = compile_game(config.rules)
+        expect(game, *KERNELS)
         state = solver.init(game)
     except ValueError as error:
         raise ConfigError(f"config {config.name}: {error}") from error

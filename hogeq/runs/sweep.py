@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, reported
@@ -21,7 +22,7 @@ from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
 from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.runs.plugins import kept_as, require_same_plugins
-from hogeq.runs.runner import RunError, run_experiment
+from hogeq.runs.runner import KERNELS, RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
 from hogeq.runs.sweep_table import table_row, write_table
@@ -206,6 +207,8 @@ def run_sweep(
         left = [point for point in sweep.points if overwrite or not _is_complete(point, folder)]
         done_before = len(sweep.points) - len(left)
         progress(done_before, 0)
+        if workers.here:
+            compile_now({point.config.rules for point in left}, KERNELS)
         errors = _computed(left, workers, folder, overwrite, done_before, progress)
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points

@@ -78,9 +78,12 @@ class Workers(ABC):
     ----------
     width : int
         Number of tasks computed at once; 0 if there are no workers yet.
+    here : bool
+        Whether they are on this machine, and share its folders.
     """
 
     width: int
+    here: bool = True
 
     @abstractmethod
     def outcomes(
@@ -365,7 +368,9 @@ def _cluster(address: str) -> Iterator[Workers]:
         threads = sum(client.nthreads().values())
         # The same call twice is two tasks: pure ones would share a result.
         pool = client.get_executor(pure=False)
-        yield Remote(lambda: pool, threads, math.inf)
+        found = Remote(lambda: pool, threads, math.inf)
+        found.here = False
+        yield found
 
 
 # --- which of them --------------------------------------------------------------------------------

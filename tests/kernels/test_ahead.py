@@ -11,7 +11,7 @@ import pytest
 from numba.core import config
 
 from hogeq.kernels import ahead, cache, passes
-from hogeq.model.compiling import expect, missing
+from hogeq.model.compiling import compile_now, expect, missing
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Workspace
 from hogeq.rules import rules_from
@@ -116,3 +116,14 @@ def test_a_share_of_ones_own_is_done_while_waiting(
     assert not crew.provides(first)
     assert crew.provides(helped)
     assert done == ["own"]
+
+
+def test_what_several_processes_need_is_compiled_before(crew: ahead._Crew) -> None:
+    rules = game_of(21).rules
+    compile_now([rules, rules], ["hidden states"])
+    assert not list(missing(compile_game(rules), ["hidden states"]))
+    assert {one.kernel for one in cache.stored()} == {
+        "passes._hidden_reach",
+        "passes._hidden_values",
+    }
+    assert len(crew._helpers) <= 1

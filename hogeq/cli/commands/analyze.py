@@ -72,7 +72,8 @@ def analyze_(
     gets there or, without S, play with ignore_memory: what a player who forgot it can know.
     """
     game = load_game(rules)
-    expect_kernels(game, "full memory", "reach", "hidden states", strategies=[strategy or PAST])
+    needed = ("reach", "hidden states") if game.has_memory else ("hidden states",)
+    expect_kernels(game, "full memory", *needed, strategies=[strategy or PAST])
     position(game, score, opponent)
     memory = MemoryOptions(own_last, opponent_last, turn, extra, remembered).memory(game.rules)
     played = None if strategy is None else load_strategy(strategy, game, trust)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, check_output, load_game, load_strategy, title_of
+from hogeq.cli.inputs import (
+    ENDLESS,
+    check_output,
+    expect_kernels,
+    load_game,
+    load_strategy,
+    title_of,
+)
 from hogeq.cli.shell import (
     DigitsOption,
     JsonOption,
@@ -108,8 +115,9 @@ def _faults(file: Path, game: "Game", found: "Submission") -> dict[str, Any]:
 def _assessed(
     game: "Game", matrix: "Matrix", against: str | None
 ) -> tuple[dict[str, Any], "Assessment"]:
-    from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
+    from hogeq.contest.assessment import OPPONENTS, assess, opponents, outcomes, usual_reference
 
+    expect_kernels(game, "matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
     name = against or usual_reference(game)
     opponent = load_strategy(name, game, trust=False)
     rates = outcomes(game, matrix, opponents(game))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from hogeq.cli.inputs import check_output, load_any, load_game
+from hogeq.cli.inputs import check_output, expect_kernels, load_any, load_game
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
@@ -86,6 +86,7 @@ def export(
         if player_name is not None:
             check_player_name(player_name)
     game = load_game(rules)
+    expect_kernels(game, strategies=[strategy])
     found = load_any(strategy, game, trust)
     written, kind = _written(game, found, strategy, out, purify, part)
     with refusing():

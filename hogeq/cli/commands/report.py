@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_strategy
+from hogeq.cli.inputs import check_output, expect_kernels, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -66,10 +66,12 @@ def report(
     from hogeq.model.game import compile_game
     from hogeq.report import page
     from hogeq.report.finished import load
+    from hogeq.runs.runner import KERNELS
 
     with refusing():
         found = load(runs, trust)
         game = compile_game(found[0].config.rules)
+    expect_kernels(game, "matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, load_strategy(name, game, trust)) for name in against or ()]
     with refusing():
         changes = {"starts": starts, "anneal_steps": anneal_steps}

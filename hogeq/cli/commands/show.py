@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_any, load_game, load_strategy, title_of
+from hogeq.cli.inputs import (
+    check_output,
+    expect_kernels,
+    load_any,
+    load_game,
+    load_strategy,
+    title_of,
+)
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -60,6 +67,8 @@ def show(
             f"{'--values' if values else '--minus'}: needs --out FILE.png to draw to"
         )
     game = load_game(rules)
+    needed = ("values", "reach", "hidden states") if values else ()
+    expect_kernels(game, *needed, strategies=[strategy, minus])
     one = load_any(strategy, game, trust)
     about = title_of(rules, game.rules)
     from hogeq.strategies.mixtures import Mixture

@@ -90,7 +90,7 @@ def tournament(
     if alpha_rank:
         _require_openspiel()
     game = load_game(rules)
-    expect_kernels(game, "matches")
+    expect_kernels(game, "matches", strategies=entries)
     with computing(on, jobs), show_progress():
         field = _read(entries, game, trust, skip_bad)
         rates = _play(field, game)
