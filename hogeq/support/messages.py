@@ -42,7 +42,10 @@ _SHOWN: Final = _Shown()
 
 def one_line(what: object, most: int = MOST) -> str:
     """Write a text or an error as one printable line of at most `most` characters."""
-    text = " ".join(str(what).split())
+    try:
+        text = " ".join(str(what).split())
+    except Exception:  # noqa: BLE001 - somebody's class of errors may not even say what it is
+        text = ""
     if not text and isinstance(what, BaseException):
         text = type(what).__name__
     return _short(text, most)

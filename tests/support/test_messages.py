@@ -56,3 +56,11 @@ def test_one_line_of_anything() -> None:
     assert one_line("a\n\tb\x1b[2J\ud800") == "a b?[2J?"
     assert len(one_line("ab" * 10**6)) == 200
     assert one_line(ValueError()) == "ValueError"
+
+
+def test_an_error_that_cannot_say_what_it_is_has_a_name() -> None:
+    class WrongError(Exception):
+        def __str__(self) -> str:
+            raise self
+
+    assert one_line(WrongError()) == "WrongError"

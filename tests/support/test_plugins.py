@@ -103,6 +103,7 @@ class Lazy(Solver):
         (TEENS.replace('"teens"', '"su20"'), "edition su20: name is taken"),
         (TEENS.replace('"teens"', '"two words"'), "edition: got 'two words'; allowed: a name of"),
         ("import hogeq\nhogeq.edition({})", "line 2: TypeError: edition: got {}; allowed: Rules"),
+        ("class E(Exception):\n    def __str__(self): raise self\nraise E", "line 3: E: E"),
         (
             "import hogeq\n@hogeq.solver('x')\nclass X: pass",
             "solver x: got <class 'hogeq_plugin_mine.X'>; allowed: a subclass of Solver with all",
