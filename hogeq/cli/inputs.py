@@ -90,7 +90,9 @@ def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
         raise BadInputError(
             f"{path}: cannot be written; allowed: names ending in {', '.join(suffixes)}"
         )
-    if path.is_dir():
+    with refusing():  # a name may be longer than any file's
+        is_folder = path.is_dir()
+    if is_folder:
         raise BadInputError(f"{path}: cannot be written: it is a folder")
     if not path.parent.is_dir():
         raise BadInputError(f"{path}: cannot be written: there is no folder {path.parent}")

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from typer.models import CommandFunctionType
 
 from hogeq.support.messages import one_line
+from hogeq.support.parameters import MOST_JOBS
 from hogeq.support.plugins import load_plugin
 
 if TYPE_CHECKING:
@@ -180,7 +181,10 @@ PluginOption = Annotated[
     ),
 ]
 JobsOption = Annotated[
-    int | None, typer.Option(min=1, help="Threads; the result does not depend on it. [all cores]")
+    int | None,
+    typer.Option(
+        min=1, max=MOST_JOBS, help="Threads; the result does not depend on it. [all cores]"
+    ),
 ]
 
 OnOption = Annotated[

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from glob import glob, has_magic
+from glob import has_magic, iglob
+from itertools import islice
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -16,6 +17,9 @@ from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
 from hogeq.support.messages import shown_path
 from hogeq.support.workers import compute
+
+MOST_MATCHES: Final = 10_000
+"""Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
 
 
 class Refused(NamedTuple):
@@ -55,7 +59,7 @@ def named_entries(names: Iterable[str]) -> list[str]:
     Raises
     ------
     StrategyError
-        A folder holds no strategy file, or a pattern matches nothing.
+        A folder holds no strategy file, or a pattern matches nothing, or more than 10,000 files.
     """
     found: list[str] = []
     for name in names:
@@ -63,7 +67,7 @@ def named_entries(names: Iterable[str]) -> list[str]:
             found.append(name)
             continue
         matched = has_magic(name) and not Path(name).exists()
-        places = _in_order(glob(name, recursive=True)) if matched else [name]  # noqa: PTH207
+        places = _in_order(_matches(name)) if matched else [name]
         if not places:
             raise StrategyError(f"{shown_path(Path(name))}: matches no file")
         for place in places:
@@ -72,6 +76,16 @@ def named_entries(names: Iterable[str]) -> list[str]:
             for entry in _files_in(Path(place)) if folder else [place]:
                 if not several or entry not in found:
                     found.append(entry)
+    return found
+
+
+def _matches(pattern: str) -> list[str]:
+    found = list(islice(iglob(pattern, recursive=True), MOST_MATCHES + 1))  # noqa: PTH207
+    if len(found) > MOST_MATCHES:
+        raise StrategyError(
+            f"{shown_path(Path(pattern))}: matches more than {MOST_MATCHES:,} files; allowed: "
+            "patterns that match fewer"
+        )
     return found
 
 

@@ -20,7 +20,7 @@ from hogeq.rules.turn import Turn, dice_sides, play_turn
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
-from hogeq.support.parameters import Natural, check
+from hogeq.support.parameters import Seed, check
 
 YOU, ENGINE = 0, 1
 PLAYERS = ("you", "engine")
@@ -163,7 +163,7 @@ class Session:
     def __init__(self, game: Game, engine: Engine, first: First = "coin", seed: int = 0) -> None:
         if first not in {*PLAYERS, "coin"}:
             raise ValueError(f"first: {shown(first)}; allowed: you, engine, coin")
-        check(Natural, seed=seed)
+        check(Seed, seed=seed)
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
         mover = coin if first == "coin" else PLAYERS.index(first)

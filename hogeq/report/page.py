@@ -24,7 +24,7 @@ from hogeq.report.finished import FinishedRun
 from hogeq.response.search import SearchBudget
 from hogeq.rules import describe, memory
 from hogeq.runs.environment import environment
-from hogeq.runs.manifest import finite
+from hogeq.runs.manifest import figures_in, finite
 from hogeq.runs.metrics import COLUMNS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
@@ -235,7 +235,7 @@ def _found(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str
 
     best, least, text = "", 1.0, ""
     for run in runs:
-        figures = run.manifest.get("figures") or {}
+        figures = figures_in(run.manifest)
         policy = told(f"{run.name}: average policy", figures.get("average_policy"))
         matrix = told(f"{run.name}: matrix", figures.get("matrix"))
         if policy is None or policy[0] > least:
@@ -286,7 +286,7 @@ def _memory(game: Game) -> list[dict[str, Any]] | None:
 def _run(run: FinishedRun) -> dict[str, Any]:
     columns = zip(*(dataclasses.astuple(row) for row in run.metrics), strict=True)
     last = run.metrics[-1] if run.metrics else None
-    figures = run.manifest.get("figures") or {}
+    figures = figures_in(run.manifest)
     return {
         "name": run.name,
         "solver": run.config.solver.name,

@@ -75,6 +75,30 @@ def config_in_manifest(folder: Path, manifest: Mapping[str, Any]) -> Any | None:
     return None if (folder / CONFIG).exists() else manifest.get("config")
 
 
+def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the final figures of a manifest; what is no figure counts as missing.
+
+    Returns
+    -------
+    dict
+        ``attack`` and ``bound``, win rates against ``average_policy`` and ``matrix``, and
+        ``effort``, what the search was given; each as far as it is known.
+    """
+    figures = manifest.get("figures")
+    known = figures if isinstance(figures, Mapping) else {}
+    found = {
+        name: known[name] for name in ("average_policy", "matrix") if _is_interval(known.get(name))
+    }
+    return found | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else found
+
+
+def _is_interval(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(end), float | int) and 0 <= value[end] <= 1
+        for end in ("attack", "bound")
+    )
+
+
 def finite(value: Any) -> Any:
     """Copy plain values with NaN and infinities as None, since JSON has neither."""
     if isinstance(value, Mapping):

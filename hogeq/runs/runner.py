@@ -410,18 +410,19 @@ class _Runner:
 
     def _first_manifest(self) -> dict[str, Any]:
         before = self.directory.manifest() if self.iteration else {}
+        started, resumed = before.get("started"), before.get("resumed_at")
         return {
             "schema": SCHEMA,
             "name": self.config.name,
             "status": "running",
             "config_hash": self.fingerprint,
             "seed": self.config.seed,
-            "started": before.get("started", now()),
+            "started": started if isinstance(started, str) else now(),
             "ended": None,
             "elapsed_seconds": self.elapsed_before,
             "solver_seconds": self.seconds,
             "resumed_at": [
-                *before.get("resumed_at", ()),
+                *(resumed if isinstance(resumed, list) else ()),
                 *([self.iteration] * bool(self.iteration)),
             ],
             "iterations": self.iteration,

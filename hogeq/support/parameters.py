@@ -31,6 +31,11 @@ NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
 MAX_SEED: Final = 2**32 - 1
 """The largest seed: what every generator in use takes."""
 
+MOST_JOBS: Final = 1024
+"""The most threads or processes: each has arrays of its own."""
+
+Jobs: TypeAlias = Annotated[int, Field(ge=1, le=MOST_JOBS)]
+
 Seed: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SEED)]
 
 _STRICT: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)

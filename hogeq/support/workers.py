@@ -39,7 +39,7 @@ from threading import local as thread_local
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from hogeq.support.messages import not_installed, shown
-from hogeq.support.parameters import Count, check
+from hogeq.support.parameters import MOST_JOBS, Jobs, check
 from hogeq.support.plugins import loaded, run_with
 
 Task = TypeVar("Task")
@@ -398,7 +398,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     Parameters
     ----------
     jobs : int, optional
-        Number of threads or processes, at least 1; by default one for each core that this process
+        Number of threads or processes, 1 to 1,024; by default one for each core that this process
         may use. A cluster has as many workers as it has.
     on : str, optional
         ``"local"``: processes of this machine; ``"dask://HOST:PORT"``: the workers of the
@@ -411,7 +411,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     Raises
     ------
     ValueError
-        `jobs` is below 1 or not whole.
+        `jobs` is no whole number from 1 to 1,024.
     ExecutorError
         `on` is none of these, no scheduler answers, or Dask is not installed.
 
@@ -421,8 +421,8 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     ...     compute(abs, [-1, -2, -3])
     [1, 2, 3]
     """
-    jobs = cores() if jobs is None else jobs
-    check(Count, jobs=jobs)
+    jobs = min(cores(), MOST_JOBS) if jobs is None else jobs
+    check(Jobs, jobs=jobs)
     threads = Threads(jobs)
     if on is None:
         with _choosing(threads, threads):
@@ -431,12 +431,16 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     address = on.removeprefix(DASK)
     if on == LOCAL:
         have = _processes(jobs)
-    elif address != on and address.rpartition(":")[2].isdecimal():
+    elif address != on and _is_port(address.rpartition(":")[2]):
         have = _cluster(address)
     else:
         raise ExecutorError(f"--on: got {shown(on)}; allowed: {ALLOWED}")
     with have as found, _choosing(found, threads):
         yield found
+
+
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and len(text) <= len("65535") and int(text) <= 65535
 
 
 @contextmanager

@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hogeq.contest import entries
 from hogeq.contest.entries import identical_entries, named_entries, read_field, short_names
 from hogeq.contest.meta_game import field_equilibrium
 from hogeq.contest.tournament import round_robin
@@ -51,6 +52,14 @@ def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
     assert named_entries(["run"]) == ["run/counter.csv", "run/matrix.csv"]
     (run / "manifest.json").write_text("{}")
     assert named_entries(["run"]) == ["run"]
+
+
+def test_a_pattern_does_not_stand_for_a_whole_disk(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "MOST_MATCHES", 2)
+    with pytest.raises(StrategyError, match=r"\*\*: matches more than 2 files; allowed: patterns"):
+        named_entries([str(folder / "**")])
 
 
 def test_what_stands_for_nothing_is_refused(folder: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,24 @@ def refused(*arguments: str) -> str:
     assert result.stdout == ""
     assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
     return result.stderr
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        *(3, [], "x", {"average_policy": 3, "matrix": {}}),
+        {"average_policy": {"attack": "0.6", "bound": 0.7}, "matrix": {"attack": 0.6}},
+        {"average_policy": {"attack": float("nan"), "bound": 0.7}, "effort": [1]},
+        {"matrix": {"attack": 0.6, "bound": 7}, "average_policy": None},
+    ],
+)
+def test_figures_that_no_run_wrote_count_as_missing(folder: Path, figures: Any) -> None:
+    (good,) = load([folder / "first"])
+    one = replace(good, manifest={**good.manifest, "figures": figures})
+    none = replace(good, manifest={**good.manifest, "figures": None})
+    assert page._found([good], {}) != ""
+    assert page._found([one], {}) == page._found([none], {}) == ""
+    assert page._run(one) == page._run(none) | {"manifest": page._run(one)["manifest"]}
 
 
 def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -214,6 +214,16 @@ def test_resuming_a_finished_run_changes_nothing(
     assert manifest["resumed_at"] == [12]
 
 
+def test_a_manifest_that_no_run_wrote_stops_no_run(tmp_path: Path) -> None:
+    run(trial("solver.iterations=1"), tmp_path)
+    path = tmp_path / "trial" / "manifest.json"
+    path.write_text('{"started": [], "resumed_at": 3, "figures": 3}')
+    run(trial("solver.iterations=2"), resume=tmp_path / "trial")
+    manifest = json.loads(path.read_text())
+    assert manifest["resumed_at"] == [1]
+    assert manifest["started"].startswith("20")
+
+
 @quick
 def test_a_run_made_longer_equals_a_long_one(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     run(trial("solver.iterations=7"), tmp_path)

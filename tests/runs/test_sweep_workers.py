@@ -81,7 +81,18 @@ def test_a_task_that_kills_its_process_every_time_is_given_up_alone() -> None:
     assert found == dict.fromkeys((0, 2, 3))
 
 
-@pytest.mark.parametrize("on", ["", "spark", "dask://", "dask://127.0.0.1", "dask://host:port"])
+@pytest.mark.parametrize(
+    "on",
+    [
+        "",
+        "spark",
+        "dask://",
+        "dask://127.0.0.1",
+        "dask://host:port",
+        "dask://a:65536",
+        "dask://a:" + "9" * 5000,
+    ],
+)
 def test_nobody_to_compute(on: str) -> None:
     with pytest.raises(ExecutorError, match="allowed: local"), workers(1, on):
         pass

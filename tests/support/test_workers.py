@@ -84,7 +84,7 @@ def _process(_task: int) -> int:
     return os.getpid()
 
 
-@pytest.mark.parametrize("jobs", [0, -1, 1.5, True])
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, True, 1025, 10**9])
 def test_what_is_no_number_of_workers_is_refused(jobs: int) -> None:
     with pytest.raises(ValueError, match=r"^jobs: .*allowed: whole numbers from 1"):
         workers(jobs).__enter__()

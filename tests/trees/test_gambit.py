@@ -285,7 +285,7 @@ def test_the_command_refuses(
     found = export(*arguments)
     assert found.exit_code == 2
     assert found.stdout == ""
-    last = found.stderr.splitlines()[-1]
-    assert last.startswith("hogeq: ")
-    assert re.search(message, last)
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("hogeq: ")
+    assert re.search(message, line)
     assert not any(tmp_path.iterdir())

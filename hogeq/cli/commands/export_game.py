@@ -48,14 +48,14 @@ def export_game(
     with refusing():
         chosen = replace(chosen, goal=goal or chosen.goal, max_dice=max_dice or chosen.max_dice)
         sizes = gambit.tree_sizes(chosen, memory=memory)
-    typer.echo(
-        f"{chosen.name} to {chosen.goal} with 0 to {chosen.max_dice} dice: {sizes}", err=True
-    )
     if not sizes.exact:
         raise BadInputError(
             f"the tree has {sizes}; allowed: at most {gambit.MOST_NODES:,}: "
             "lower --goal or --max-dice"
         )
+    typer.echo(
+        f"{chosen.name} to {chosen.goal} with 0 to {chosen.max_dice} dice: {sizes}", err=True
+    )
     with refusing():
         gambit.write_efg(out, chosen, memory=memory)
     data = {

@@ -101,7 +101,7 @@ def play(
 
     with refusing():
         opponent = Engine(game, strategy)
-    session = Session(game, opponent, first.value, seed)
+        session = Session(game, opponent, first.value, seed)
     table_ = _Table(session, title_of(rules, game.rules), opposite, as_json, digits)
     try:
         table_.play()

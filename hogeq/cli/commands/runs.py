@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.shell import BadInputError, DigitsOption, JsonOption, emit, refusing, table
+from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import one_line, refusal
 from hogeq.support.numbers import DIGITS, percent
 
@@ -74,6 +75,8 @@ def runs(
     wanted = [_pair(item) for item in where or ()]
     with refusing():
         found, broken = index.find_runs(root)
+    if edition is not None and not index.selected(found, edition=edition):
+        _require_known("--edition", edition, [*EDITIONS, *ALIASES])
     chosen = index.selected(found, solver=solver, edition=edition, status=status, where=wanted)
     chosen = index.ordered(chosen, sort, descending=descending)
     keys = index.differing(chosen) if compare else []

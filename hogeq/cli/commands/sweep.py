@@ -18,6 +18,7 @@ from hogeq.cli.shell import (
     table,
 )
 from hogeq.support.numbers import DIGITS, percent
+from hogeq.support.parameters import MOST_JOBS
 from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def sweep(
         ),
     ] = "local",
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes of this machine. [all cores]")
+        int | None,
+        typer.Option(min=1, max=MOST_JOBS, help="Processes of this machine. [all cores]"),
     ] = None,
     trust: TrustOption = False,
     out_root: Annotated[
