@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.contest.field import Answer, Field, answer_field
-from hogeq.contest.objectives import Objective
+from hogeq.contest.objectives import Objective, Shortfall
 from hogeq.contest.safety import (
     CapError,
     Point,
@@ -98,6 +98,31 @@ def test_the_most_rivals_that_a_matrix_can_beat_are_beaten(name: str, seed: int)
     # In games of ten cells one cell is much: perturbations do what small steps cannot.
     found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=4, perturbations=20))
     assert found.beaten == beaten.max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", TINY)
+def test_where_one_die_is_rolled_no_kick_is_needed_to_beat_the_most(name: str, seed: int) -> None:
+    case = tiny(name, seed)
+    found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=1))
+    assert found.beaten == (case.rates > WIN).sum(axis=0).max()
+
+
+def test_one_rival_more_is_tried_together_with_those_beaten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = tiny("turn number", 0)  # no matrix beats more than four of the five
+    targets: list[list[bool]] = []
+
+    class Noted(Shortfall):
+        def __init__(self, target: NDArray[np.bool_], width: float) -> None:
+            targets.append(target.tolist())
+            super().__init__(target, width)
+
+    monkeypatch.setattr("hogeq.contest.field.Shortfall", Noted)
+    assert answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=1)).beaten == 4
+    assert targets
+    assert all(map(all, targets))
 
 
 def test_beating_the_most_and_winning_the_most_are_two_things() -> None:
