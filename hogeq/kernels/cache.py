@@ -51,6 +51,7 @@ SECONDS = {
     "cycles._forward": 3.5,
     "planned.backward": 1.0,
     "planned.forward": 0.7,
+    "windowed._duel": 0.8,
 }
 """What compiling takes one core of 2024, of the kernels for which it takes long."""
 SHORT = 0.4  # seconds of any other

@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike
 from hogeq.kernels import ahead, cache
 from hogeq.kernels.duel import can_duel
 from hogeq.kernels.plan import Plan
+from hogeq.kernels.windowed import common_record
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.rules import EDITIONS, Rules
@@ -170,11 +171,12 @@ def parts(games: Iterable[Rules]) -> list[Part]:
             plan = None if game.plan is None else game.plan.constants
             if name == "matrices" and not can_duel(game.tables):
                 continue
+            windowed = name == "matrices" and common_record(game.tables) >= 0
             if name in _WITHOUT_A_PLAN:
                 plan = None
             elif plan is None and name in {"values", "reach"}:
                 continue  # as policies and search
-            found.setdefault((name, *kind, plan), Part(rules, name))
+            found.setdefault((name, *kind, plan, windowed), Part(rules, name))
     return list(found.values())
 
 

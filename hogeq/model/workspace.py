@@ -13,6 +13,7 @@ from hogeq.kernels.plan import Plan, piece_of
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
+from hogeq.kernels.windowed import common_record, windowed_arrays, windowed_duel
 from hogeq.support.aliases import Floats
 
 TIE = passes.TIE
@@ -362,15 +363,20 @@ class Duels:
     def __init__(self, tables: Tables) -> None:
         if not can_duel(tables):
             raise ValueError("duels: allowed: games that only swap records between turns")
-        goal, ring = tables.dimensions.goal, tables.dimensions.ring
-        afterstates = 2 * goal * (goal + ring - 1)
         self.tables = tables
         self._view = TablesView(tables)
+        self._windowed = windowed_arrays(tables) if common_record(tables) >= 0 else None
+        goal, ring = tables.dimensions.goal, tables.dimensions.ring
+        afterstates = 0 if self._windowed else 2 * goal * (goal + ring - 1)
         self._arrays = duel_arrays(tables)
         self._worth = zeros((afterstates * 2 * len(tables.lane),), np.float64)
         self._played = np.zeros(afterstates, np.int64)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        first, other = duel(self._view, self._arrays, matrices, self._worth, self._played)
+        if self._windowed is not None:
+            arrays, scratch = self._windowed
+            first, other = windowed_duel(self._view, arrays, matrices, scratch)
+        else:
+            first, other = duel(self._view, self._arrays, matrices, self._worth, self._played)
         return WinRate.from_starts(first, other)

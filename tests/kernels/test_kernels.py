@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.kernels.plan import plan_of
+from hogeq.kernels.windowed import windowed_arrays
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.rules import EDITIONS, Rules
@@ -84,6 +85,24 @@ def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: i
         matrices = random.integers(game.num_actions, size=(2, goal, goal))
         expected = work.win_rate(one_hot(matrices, game.num_actions))
         assert duels.win_rate(matrices) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("goal", [1, 20, 60, 100])
+def test_slots_of_a_duel_are_not_taken_before_they_are_read(goal: int) -> None:
+    """The twin follows the visits, and remembers which afterstate lies in a slot."""
+    tables = compile_game(replace(EDITIONS["su20"], goal=goal)).tables
+    arrays, _ = windowed_arrays(tables)
+    slot_of = dict(zip(tables.arrival_row.tolist(), arrays.landed_slot.tolist(), strict=True))
+    reach = int(arrays.outcomes[:, 0].max()) + tables.dimensions.ring - 1
+    landed: dict[int, tuple[int, int]] = {}
+    for cell in tables.cell_order[::-1]:
+        own, opponent = divmod(int(cell), goal)
+        for score in range(own + 1, min(own + reach, goal - 1) + 1):
+            assert landed[slot_of[opponent * goal + score]] == (opponent, score)
+        for arrival in range(*tables.arrival_start[cell : cell + 2]):
+            landed[int(arrays.landed_slot[arrival])] = divmod(
+                int(tables.arrival_row[arrival]), goal
+            )
 
 
 @pytest.mark.parametrize("edition", ["su21", "fa15", "fa22"])
