@@ -32,6 +32,7 @@ from .response.gains import largest_gains as largest_gains
 from .response.search import ResponseFound as ResponseFound
 from .response.search import SearchBudget as SearchBudget
 from .response.search import attack as attack
+from .response.untold_bound import mixture_bound as mixture_bound
 from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import Rules as Rules
 from .rules.edition import describe as describe

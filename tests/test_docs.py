@@ -58,6 +58,7 @@ MODULES = (
     "hogeq.response.bounds",
     "hogeq.response.gains",
     "hogeq.response.search",
+    "hogeq.response.untold_bound",
     "hogeq.rules.edition",
     "hogeq.rules.memory_part",
     "hogeq.rules.register",

@@ -1,6 +1,6 @@
 """The arrays that passes over a game fill, and the two passes themselves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -280,37 +280,46 @@ class Workspace:
         ValueError
             If positions of the game can recur.
         """
-        tables = self.tables
-        if tables.has_cycles:
-            raise ValueError("backward_by: allowed: games whose positions do not recur")
-        goal = tables.dimensions.goal
-        self._values_kept = True
-        self.values[:, tables.fixed_win] = 1.0
-        roots = [0.0] * self.players
-        slots = np.zeros(self._slots)
-        for total in range(2 * goal - 2, -1, -1):
-            for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
-                opponent = total - own
-                for player in range(self.players):
-                    found = self.hidden_values(own, opponent, player)
-                    slots[tables.memory_slot] = memory_values(player, own, opponent, found)
-                    self._publish(player, own, opponent, slots)
-                    roots[player] = float(slots[tables.start])
-        return roots[0], roots[-1]
+        found = backward_together(
+            [self],
+            lambda player, own, opponent, rolled: memory_values(player, own, opponent, rolled[0])[
+                None
+            ],
+        )
+        return found[0]
 
-    def _publish(self, player: int, own: int, opponent: int, slots: Floats) -> None:
-        """Write a cell's values by memory slot to the afterstates that land on the cell."""
+    def begin(self) -> None:
+        """Begin a pass of :func:`backward_together`.
+
+        Raises
+        ------
+        ValueError
+            If positions of the game can recur.
+        """
+        if self.tables.has_cycles:
+            raise ValueError("backward_by: allowed: games whose positions do not recur")
+        self._values_kept = True
+        self.values[:, self.tables.fixed_win] = 1.0
+
+    def publish(self, player: int, own: int, opponent: int, values: Floats) -> float:
+        """Write a cell's values by memory, (H,), to the afterstates that land on the cell.
+
+        Returns the value of the memory that a game starts with.
+        """
         tables = self.tables
         goal, records = tables.dimensions.goal, tables.dimensions.records
+        slots = np.zeros(self._slots)
+        slots[tables.memory_slot] = values
         cell = own * goal + opponent
         arrivals = slice(tables.arrival_start[cell], tables.arrival_start[cell + 1])
         lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(len(tables.lane))
         at = tables.arrival_base[arrivals, None, None] + lanes
         again = tables.arrival_again[arrivals].astype(bool)
-        values = slots[tables.next_memory[again.astype(np.int64)]]  # arrival, record, lane
+        worth = slots[tables.next_memory[again.astype(np.int64)]]  # arrival, record, lane
         other = self.players - 1 - player
-        self.values[player][at[again]] = values[again]
-        self.values[other][at[~again]] = 1.0 - values[~again]
+        self.values[player][at[again]] = worth[again]
+        self.values[other][at[~again]] = 1.0 - worth[~again]
+        return float(slots[tables.start])
 
     def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""
@@ -344,6 +353,44 @@ class Workspace:
         out = np.zeros((self._slots, self.counterfactual_values.shape[2]), self.values.dtype)
         passes.hidden_values(self._view, self.values[player], own, opponent, out)
         return out[self.tables.memory_slot]
+
+
+def backward_together(
+    works: Sequence[Workspace], memory_values: MemoryValues
+) -> list[tuple[float, float]]:
+    """Pass over all cells of some workspaces side by side; a function joins their values.
+
+    Parameters
+    ----------
+    works : sequence of Workspace
+        n of them, of one game and of as many players.
+    memory_values : callable
+        Of the player, the own and the opponent's score, and the win probability of every roll in
+        each workspace, float64 (n, H, K); gives that of every memory, (n, H).
+
+    Returns
+    -------
+    list of (float, float)
+        For each workspace, win probability of each player when moving first.
+
+    Raises
+    ------
+    ValueError
+        If positions of the game can recur.
+    """
+    for work in works:
+        work.begin()
+    goal, players = works[0].tables.dimensions.goal, works[0].players
+    roots = [[0.0] * players for _ in works]
+    for total in range(2 * goal - 2, -1, -1):
+        for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
+            opponent = total - own
+            for player in range(players):
+                rolled = [work.hidden_values(own, opponent, player) for work in works]
+                found = memory_values(player, own, opponent, np.stack(rolled))
+                for root, work, values in zip(roots, works, found, strict=True):
+                    root[player] = work.publish(player, own, opponent, values)
+    return [(root[0], root[-1]) for root in roots]
 
 
 def _plain(policies: Floats) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 
 VALUE_OF_THE_GAME = 0.5
@@ -41,14 +42,17 @@ class Interval(NamedTuple):
     """Budget of the search for the lower end."""
 
 
-def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
+def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
     """Win rate of the best responder with full memory, an upper bound on any attack.
+
+    Against a mixture that responder is also told what was drawn: a crude bound, the mean of those
+    of the parts. :func:`hogeq.response.untold_bound.mixture_bound` does not tell.
 
     Parameters
     ----------
     game : Game
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture of such.
 
     Returns
     -------
@@ -68,6 +72,8 @@ def full_memory_bound(game: Game, strategy: ArrayLike) -> float:
     >>> round(hogeq.full_memory_bound(game, three), 4)
     0.7015
     """
+    if isinstance(strategy, Mixture):
+        return sum(weight * full_memory_bound(game, part) for weight, part in strategy.drawn())
     policy = policy_of(game, strategy)
     return game.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.model.game import Game
 from hogeq.response.process import GAP, Process, decision_process, remember, value_of
 from hogeq.response.search import attack
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Ints, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
@@ -45,7 +46,7 @@ class BestResponse(NamedTuple):
 
 
 def best_response(
-    game: Game, strategy: ArrayLike, most: int = 100_000, start: Matrix | None = None
+    game: Game, strategy: ArrayLike | Mixture, most: int = 100_000, start: Matrix | None = None
 ) -> BestResponse:
     """Find the matrix that wins most against a strategy, with proof.
 
@@ -53,12 +54,13 @@ def best_response(
     ----------
     game : Game
         A small one: goal 12 with 3 dice takes seconds to minutes.
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture of such.
     most : int
         Most relaxations to solve before giving up.
     start : int8 (G, G), optional
-        First best matrix; by default that of `hogeq.response.search.attack`.
+        First best matrix; by default that of `hogeq.response.search.attack`, and against a mixture
+        the one that the relaxation suggests.
 
     Returns
     -------
@@ -71,8 +73,10 @@ def best_response(
         If the strategy is malformed, the game too large, or its positions can recur.
     """
     process = decision_process(game, strategy)
-    first = attack(game, strategy).matrix if start is None else start
-    found = branch_and_bound(process, first.astype(np.int64).ravel(), most)
+    if start is None and not isinstance(strategy, Mixture):
+        start = attack(game, strategy).matrix
+    first = None if start is None else start.astype(np.int64).ravel()
+    found = branch_and_bound(process, first, most)
     return found._replace(rolls=found.rolls.reshape(game.goal, game.goal).astype(np.int8))
 
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import Game
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policies_of
 from hogeq.support.aliases import Floats, Matrix
 
@@ -47,7 +48,7 @@ class Gains(NamedTuple):
     """(G, G), probability that the counter-strategy comes to move there."""
 
 
-def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
+def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
     A win rate is linear in each cell, so a cell's gain is the difference of two of its
@@ -58,8 +59,10 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
     Parameters
     ----------
     game : Game
-    counter, strategy : array_like
-        Each a matrix (G, G) or a policy (G, G, K).
+    counter : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        The same, or a mixture of such; what is usual is the mean of its parts.
 
     Returns
     -------
@@ -81,13 +84,20 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike) -> Gains:
     >>> found.gains.shape
     (20, 20)
     """
-    policies = policies_of(game, counter, strategy)
-    found = counterfactual_values(game.workspace(2), policies)
-    usual = policies[1].argmax(axis=2)
-    as_usual = np.take_along_axis(found.values, usual[..., None], axis=2)[..., 0]
-    won = (found.values * policies[0]).sum(axis=2)
+    drawn = strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
+    work = game.workspace(2)
+    values, infoset_reach, mean = np.zeros(game.shape), np.zeros(game.shape[:2]), 0.0
+    for weight, part in drawn:
+        policies = policies_of(game, counter, part)
+        found = counterfactual_values(work, policies)
+        values += weight * found.values
+        infoset_reach += weight * found.infoset_reach
+        mean = mean + weight * policies[1]
+    usual = np.argmax(mean, axis=2)
+    as_usual = np.take_along_axis(values, usual[..., None], axis=2)[..., 0]
+    won = (values * policies[0]).sum(axis=2)
     same = np.take_along_axis(policies[0], usual[..., None], axis=2)[..., 0] == 1.0
-    return Gains(usual.astype(np.int8), np.where(same, 0.0, won - as_usual), found.infoset_reach)
+    return Gains(usual.astype(np.int8), np.where(same, 0.0, won - as_usual), infoset_reach)
 
 
 def largest_gains(found: Gains, counter: Matrix, count: int = 10) -> list[CellGain]:

@@ -53,7 +53,7 @@ def largest_reach(process: Process) -> Floats:
             # No state is met twice, so a target is worth 1 and not also what follows it.
             values[here] = np.maximum(values[here], rolled.max(axis=1, initial=0.0))
             values[there] = np.maximum(values[there], passed)
-        found[targets] = values[[0, size]].mean(axis=0)
+        found[targets] = process.at_start(values)
     return found
 
 
@@ -128,7 +128,9 @@ def best_prices(process: Process, reach: Floats) -> list[Floats]:
     )
     comes = (diags_array(reach[owner]) @ after @ diags_array(inverse)).T
     begins = np.zeros(2 * size)
-    begins[[0, size]] = 0.5 * inverse[[0, size]]
+    for start, chance in enumerate(process.starts):
+        here = [start, size + start]
+        begins[here] = 0.5 * chance * inverse[here]
     choices = size * rolls
     column = np.repeat(cell, rolls) * rolls + np.tile(np.arange(rolls), size)
     priced = np.flatnonzero(kept[owner[:choices]])

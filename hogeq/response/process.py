@@ -10,13 +10,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Ints
 
@@ -58,7 +59,14 @@ class Process(NamedTuple):
     num_actions: int
     """K"""
     levels: list[Level]
-    """By the sum of scores, ascending; state 0 of both players is the start."""
+    """By the sum of scores, ascending."""
+    starts: tuple[float, ...] = (1.0,)
+    """Probability of starting in states 0, 1 and so on: of the parts of a mixture."""
+
+    def at_start(self, values: Floats) -> Floats:
+        """Mean of values (2 * n, ...) over the states at the start and over who moves first."""
+        mine, theirs = values[: len(self.starts)], values[self.size : self.size + len(self.starts)]
+        return np.tensordot(self.starts, (mine + theirs) / 2.0, axes=1)
 
 
 class Optimum(NamedTuple):
@@ -76,18 +84,20 @@ class Optimum(NamedTuple):
 
 def decision_process(
     game: Game,
-    strategy: ArrayLike,
+    strategy: ArrayLike | Mixture,
     kept: Literal["nothing", "own", "opponent"] = "nothing",
     horizon: int | None = None,
 ) -> Process:
     """Decision process of a responder to a strategy: all states that any play can reach.
 
+    What is drawn from a mixture is a part of the state that the responder does not see.
+
     Parameters
     ----------
     game : Game
         The first call for a game lists every turn: some seconds at goal 12 with 3 dice.
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture of such.
     kept : {"nothing", "own", "opponent"}
         What the responder sees besides the scores: nothing, as in the contest, or the memory's
         record of its own last turn, or of the opponent's.
@@ -104,6 +114,9 @@ def decision_process(
     ValueError
         If the strategy is malformed, the game too large, or its positions can recur.
     """
+    if isinstance(strategy, Mixture):
+        weights, parts = zip(*strategy.drawn(), strict=True)
+        return _drawn([decision_process(game, part, kept, horizon) for part in parts], weights)
     states = game.goal**2 * game.memory_size
     if horizon is None and states > LARGEST:
         raise ValueError(
@@ -146,6 +159,42 @@ def decision_process(
             )
         )
     return Process(size, game.goal**2 * records, game.num_actions, levels)
+
+
+def _drawn(processes: list[Process], weights: tuple[float, ...]) -> Process:
+    """Join the processes of the parts of a mixture: at each level all states, part by part."""
+    one, number = processes[0], len(processes)
+    first = np.concatenate([np.full(len(level.set), level.start) for level in one.levels])
+    length = np.concatenate([np.full(len(level.set), len(level.set)) for level in one.levels])
+    # State x of part i is state ``place[x] + i * length[x]`` of all.
+    place = number * first + np.arange(one.size) - first
+    levels = []
+    for depth, level in enumerate(one.levels):
+        parts = [process.levels[depth] for process in processes]
+        places = [place + part * length for part in range(number)]
+        moved = [np.concatenate([to, number * one.size + to]) for to in places]
+        levels.append(
+            Level(
+                number * level.start,
+                np.tile(level.set, number),
+                np.concatenate([part.win for part in parts]),
+                _moved([part.after for part in parts], moved, 2 * number * one.size),
+                np.concatenate([part.other_win for part in parts]),
+                _moved([part.other_after for part in parts], moved, 2 * number * one.size),
+            )
+        )
+    return one._replace(size=number * one.size, levels=levels, starts=weights)
+
+
+def _moved(tables: list[csr_array], columns: list[Ints], width: int) -> csr_array:
+    """Put tables one below the other, the columns of each at new places."""
+    return vstack(
+        [
+            csr_array((one.data, to[one.indices], one.indptr), shape=(one.shape[0], width))
+            for one, to in zip(tables, columns, strict=True)
+        ],
+        "csr",
+    )
 
 
 class BoardLevel(NamedTuple):
@@ -282,13 +331,14 @@ def remember(
         chosen.append(best)
         found.append(worth)
     infoset_reach = np.zeros(2 * process.size)
-    infoset_reach[[0, process.size]] = 0.5
+    for start, chance in enumerate(process.starts):
+        infoset_reach[[start, process.size + start]] = 0.5 * chance
     for level, rolls in zip(process.levels, reversed(chosen), strict=True):
         mine, theirs = level.of(infoset_reach)
         rows = np.arange(len(rolls)) * process.num_actions + rolls
         infoset_reach += level.after[rows].T @ mine + level.other_after.T @ theirs
     return Optimum(
-        float(values[[0, process.size]].mean()),
+        float(process.at_start(values)),
         [level.of(infoset_reach)[0] for level in process.levels],
         chosen[::-1],
         found[::-1],

@@ -1,0 +1,186 @@
+"""An upper bound on what wins from a mixture: a responder who remembers all but the draw.
+
+Such a responder is not told which part was drawn. It sees every roll, and by each learns something:
+its *belief*, a probability of each part, is updated by Bayes' rule,
+
+    b(i | k)  is in proportion to  b(i) part_i(cell, k)        when k dice are rolled at a cell.
+
+The belief follows from all rolls so far. It is no function of the scores and the memory, since
+different rolls can lead to the same of these; so it is kept beside them. The best that the
+responder can win from a hidden state is convex in its belief: with any one response it is linear in
+who may have been drawn, and the responder takes the best of many. A convex function lies below the
+chords between its values. So the value at a belief is at most the mean of the values at beliefs
+around it, and one backward induction over a grid of beliefs, with chords in between, gives an upper
+bound [1]_.
+
+With the corners alone for a grid the responder is told the draw at once: the crudest bound, the
+mean of the full-memory bounds of the parts. A finer grid comes down to what the responder can win.
+That may still be more than any matrix does, which forgets.
+
+.. [1] W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision
+   processes", *Operations Research* 39, 1991.
+"""
+
+from functools import partial
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.evaluation.win_rates import checked
+from hogeq.model.game import Game
+from hogeq.model.workspace import WinRate, backward_together
+from hogeq.strategies.mixtures import Mixture
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
+
+ROUNDING = 1e-9
+"""Likelihoods this close to a point of the grid, in its steps, are on it."""
+
+MOST_BELIEFS = 500
+"""Most beliefs of a grid; each has a workspace of its own."""
+
+
+class Grid(NamedTuple):
+    """Beliefs on a simplex, and what finds those around another one.
+
+    A grid point stands for likelihoods of the parts, whole multiples of 1 / `resolution` that sum
+    to 1; the belief is the weights of the draw times these. So if `resolution` is a multiple of
+    the number of parts, the draw itself is on the grid: equal likelihoods.
+    """
+
+    weights: Floats
+    """(n,), of the draw, all positive."""
+    resolution: int
+    points: NDArray[np.int64]
+    """(N, n), whole numbers of sum `resolution`."""
+    rank: dict[bytes, int]
+    """Index of each point."""
+
+    @classmethod
+    def of(cls, weights: Floats, resolution: int) -> "Grid":
+        """Make the grid of a resolution."""
+        parts = len(weights)
+        bars = list(combinations(range(resolution + parts - 1), parts - 1))
+        cuts = np.array(bars, np.int64).reshape(len(bars), parts - 1)
+        ends = np.full((len(cuts), 1), resolution + parts - 1)
+        points = np.diff(np.hstack([-np.ones_like(ends), cuts, ends]), axis=1) - 1
+        rank = {point.tobytes(): index for index, point in enumerate(points)}
+        return cls(weights, resolution, points, rank)
+
+    @property
+    def beliefs(self) -> Floats:
+        """(N, n), probability of each part at every point."""
+        masses = self.points * self.weights
+        return np.asarray(masses / masses.sum(axis=1, keepdims=True))
+
+    def chords(self, beliefs: Floats) -> Floats:
+        """Shares of the points around each belief of which it is the mean.
+
+        Parameters
+        ----------
+        beliefs : float64 (m, n)
+
+        Returns
+        -------
+        float64 (m, N)
+            Rows of sum 1, at most n entries each: the corners of a simplex of Freudenthal's
+            triangulation.
+        """
+        likelihoods = beliefs / self.weights
+        likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
+        # Sums from the right: steps of one unit move a unit from a part to the one before it.
+        sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
+        sums[:, 0] = self.resolution
+        floor = np.floor(sums + ROUNDING)
+        rest = sums - floor
+        rest[rest < ROUNDING] = 0.0
+        rest[:, 0] = 0.0
+        order = np.argsort(-rest[:, 1:], axis=1, kind="stable") + 1
+        found = np.zeros((len(beliefs), len(self.points)))
+        for row, (corner, steps, left) in enumerate(zip(floor, order, rest, strict=True)):
+            at = corner.copy()
+            falling = np.concatenate([[1.0], left[steps], [0.0]])
+            for place, share in enumerate(falling[:-1] - falling[1:]):
+                if share > 0.0:
+                    point = (at - np.append(at[1:], 0.0)).astype(np.int64)
+                    found[row, self.rank[point.tobytes()]] += share
+                if place < len(steps):
+                    at[steps[place]] += 1.0
+        # Likelihoods are a mean of the points'; beliefs are, weighted by how likely each is.
+        found *= self.points @ self.weights
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def mixture_bound(game: Game, mixture: Mixture, resolution: int = 1) -> float:
+    """Upper bound on any attack on a mixture, by a responder who remembers all but the draw.
+
+    Parameters
+    ----------
+    game : Game
+    mixture : Mixture
+    resolution : int
+        Of the grid of beliefs. At 1 the responder is told the draw: the crudest bound, the mean of
+        those of the parts. Multiples of the number of parts are best. The passes, and the memory,
+        grow as C(resolution + n - 1, n - 1) for n parts.
+
+    Returns
+    -------
+    float
+        Win rate that no responder exceeds who is not told the draw.
+
+    Raises
+    ------
+    ValueError
+        If the mixture is malformed, the grid has more than 500 beliefs, or positions can recur.
+
+    Examples
+    --------
+    Who is told that it is against one die, or against four, wins more than who has to find out.
+
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game = hogeq.compile_game(rules)
+    >>> parts = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 4)]
+    >>> drawn = hogeq.Mixture([0.5, 0.5], parts)
+    >>> [round(hogeq.mixture_bound(game, drawn, resolution), 4) for resolution in (1, 2)]
+    [0.8102, 0.7987]
+    """
+    drawn = checked(game, mixture)
+    if not isinstance(drawn, Mixture):
+        raise TypeError(refusal("mixture", type(mixture).__name__, "a Mixture"))
+    weights, parts = zip(*drawn.drawn(), strict=True)
+    number = comb(resolution + len(parts) - 1, len(parts) - 1) if resolution > 0 else 0
+    if not 1 <= number <= MOST_BELIEFS:
+        raise ValueError(
+            refusal(
+                "resolution",
+                resolution,
+                f"1 or more, of which {len(parts)} parts make at most {MOST_BELIEFS} beliefs",
+            )
+        )
+    policies = Mixture(np.array(weights) / sum(weights), parts).policies(game.num_actions)
+    grid = Grid.of(np.array(weights), resolution)
+    works = [game.workspace(2) for _ in grid.points]
+    roots = backward_together(works, partial(_responding, grid, policies))
+    rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
+    return float((grid.chords(np.array(weights)[None]) @ rates)[0])
+
+
+def _responding(
+    grid: Grid, policies: Floats, player: int, own: int, opponent: int, rolled: Floats
+) -> Floats:
+    """Values (N, H) of the memories: the best roll of player 0, what was drawn of player 1."""
+    if player == 0:
+        return np.asarray(rolled.max(axis=2))
+    found = np.zeros(rolled.shape[:2])
+    for roll, chances in enumerate(policies[:, own, opponent].T):
+        joint = grid.beliefs * chances
+        total = joint.sum(axis=1)
+        met = total > 0.0
+        if met.any():
+            shares = grid.chords(joint[met] / total[met, None])
+            found[met] += total[met, None] * (shares @ rolled[:, :, roll])
+    return found

@@ -1,0 +1,156 @@
+"""Bounds on what wins from a mixture: between exact best responses and responders told the draw."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.branch_and_bound import best_response
+from hogeq.response.priced_bound import tighter_bound
+from hogeq.response.process import decision_process, value_of
+from hogeq.response.untold_bound import Grid, mixture_bound
+from hogeq.rules import rules_from
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import Outcome, TurnTable
+from hogeq.strategies.mixtures import Mixture
+from hogeq.support.aliases import Floats
+from tests.response.test_respond import TINY
+from tests.twin import Play, every_matrix_wins
+
+
+def mixture_of(game: Game, parts: int, seed: int = 0) -> Mixture:
+    random = np.random.default_rng(seed)
+    rows = random.dirichlet(np.ones(game.num_actions), (parts, *game.shape[:2]))
+    return Mixture(random.dirichlet(np.ones(parts)), rows)
+
+
+def matrices_of(game: Game, parts: int, seed: int = 0) -> Mixture:
+    random = np.random.default_rng(seed)
+    rolls = random.integers(game.num_actions, size=(parts, *game.shape[:2]))
+    return Mixture(random.dirichlet(np.ones(parts)), rolls)
+
+
+class Naive:
+    """A responder who remembers the whole game and not the draw, by walking all games."""
+
+    def __init__(self, game: Game, mixture: Mixture) -> None:
+        self.turns = TurnTable(game.rules)
+        self.parts = mixture.policies(game.num_actions)
+        self.rolls = range(game.num_actions)
+        start = (0, 0, Memory())
+        self.rate = sum(self.wins(*start, mine, mixture.weights) for mine in (True, False)) / 2.0
+
+    def wins(self, own: int, other: int, memory: Memory, mine: bool, drawn: Floats) -> float:
+        """Probability that the responder wins, summed over the parts, each as likely as `drawn`."""
+        if drawn.sum() == 0.0:
+            return 0.0
+        if mine:
+            return max(self.after(own, other, memory, roll, mine, drawn) for roll in self.rolls)
+        return sum(
+            self.after(own, other, memory, roll, mine, drawn * self.parts[:, own, other, roll])
+            for roll in self.rolls
+        )
+
+    def after(self, own: int, other: int, memory: Memory, roll: int, mine: bool, drawn: Any) -> Any:
+        ways = self.turns.outcomes(own, other, memory, roll)
+        return sum(float(way.probability) * self.end(way, mine, drawn) for way in ways)
+
+    def end(self, way: Outcome, mine: bool, drawn: Any) -> Any:
+        if way.winner is not None:
+            return float((way.winner == 0) == mine) * drawn.sum()
+        scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
+        return self.wins(*scores, way.memory, mine == way.again, drawn)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_no_matrix_wins_more_from_a_mixture(name: str) -> None:
+    game = compile_game(rules_from(TINY[name]))
+    mixture = mixture_of(game, 3)
+    rates = sum(
+        weight * every_matrix_wins(Play(game.rules), part)[2] for weight, part in mixture.drawn()
+    )
+    found = best_response(game, mixture)
+    assert found.is_exact
+    assert found.win_rate == pytest.approx(float(np.max(rates)), abs=1e-12)
+    won = hogeq.win_rate(game, found.rolls, mixture).win_rate
+    assert won == pytest.approx(found.win_rate, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("make", [mixture_of, matrices_of])
+def test_who_is_not_told_the_draw_learns_it_on_the_way(name: str, make: Any) -> None:
+    game = compile_game(rules_from(TINY[name]))
+    mixture = make(game, 2)
+    untold = Naive(game, mixture).rate
+    told = float(np.dot(mixture.weights, [full_memory_bound(game, one) for one in mixture.parts]))
+    exact = best_response(game, mixture).win_rate
+    bounds = [mixture_bound(game, mixture, resolution) for resolution in (1, 2, 4, 16, 64)]
+    assert bounds[0] == pytest.approx(told, abs=1e-12)
+    assert np.diff(bounds).max() < 1e-12  # each grid refines the one before
+    assert exact - 1e-12 <= untold <= bounds[-1] + 1e-12
+    assert bounds[-1] == pytest.approx(untold, abs=2e-4)
+
+
+def test_three_parts() -> None:
+    game = compile_game(rules_from(TINY["two dice"]))
+    mixture = matrices_of(game, 3, seed=1)
+    untold = Naive(game, mixture).rate
+    told = full_memory_bound(game, mixture)
+    fine = mixture_bound(game, mixture, 12)
+    assert untold - 1e-12 <= fine < told - 1e-3
+    assert fine == pytest.approx(untold, abs=1e-3)
+
+
+def test_known_mixtures() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
+    same = matrices_of(game, 1)
+    one = full_memory_bound(game, same.parts[0])
+    twice = Mixture([0.0, 0.4, 0.6], [1 - same.parts[0] // 2, same.parts[0], same.parts[0]])
+    for resolution in (1, 5):
+        assert mixture_bound(game, twice, resolution) == pytest.approx(one, abs=1e-9)
+    assert full_memory_bound(game, twice) == pytest.approx(one, abs=1e-12)
+
+
+def test_prices_on_the_draw() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
+    mixture = matrices_of(game, 2)
+    process = decision_process(game, mixture)
+    exact = best_response(game, mixture)
+    assert exact.is_exact
+    priced = tighter_bound(process)
+    assert exact.win_rate - 1e-9 <= priced <= full_memory_bound(game, mixture) + 1e-12
+    rate = hogeq.win_rate(game, exact.rolls, mixture).win_rate
+    assert value_of(process, exact.rolls.ravel().astype(int)) == pytest.approx(rate, abs=1e-12)
+
+
+@pytest.mark.parametrize(("parts", "resolution"), [(1, 3), (2, 5), (3, 4), (4, 8), (5, 2)])
+def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> None:
+    random = np.random.default_rng(parts)
+    weights = random.dirichlet(np.ones(parts))
+    grid = Grid.of(weights, resolution)
+    corners = np.eye(parts)
+    beliefs = np.concatenate([random.dirichlet(np.ones(parts), 50), corners, grid.beliefs])
+    shares = grid.chords(beliefs)
+    assert shares.min() >= 0.0
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(shares @ grid.beliefs, beliefs, atol=1e-8)
+    assert (shares > 0.0).sum(axis=1).max() <= parts
+    # What is on the grid needs no chord.
+    assert (shares[-len(grid.points) :].max(axis=1) > 1.0 - 1e-8).all()
+    if resolution % parts == 0:
+        assert grid.chords(weights[None]).max() == pytest.approx(1.0)
+
+
+def test_what_cannot_be_bounded() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
+    mixture = matrices_of(game, 8)
+    with pytest.raises(ValueError, match="resolution: got 0; allowed: 1 or more"):
+        mixture_bound(game, mixture, 0)
+    with pytest.raises(ValueError, match=r"resolution: got 8; .* 8 parts make at most 500 beliefs"):
+        mixture_bound(game, mixture, 8)
+    recurring = compile_game(rules_from({"edition": "sp22", "goal": 9, "max_dice": 2}))
+    with pytest.raises(ValueError, match="positions do not recur"):
+        mixture_bound(recurring, matrices_of(recurring, 2), 2)
