@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.response.moves import anneal
+from hogeq.response.moves import anneal, ith_start
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from tests import toys
@@ -119,6 +119,28 @@ def test_cfr_br_matches_regrets_against_its_responders(responders: int) -> None:
         window = np.sum(visits[max(0, t // 4 * 4 - 4) :], axis=0)
         np.testing.assert_allclose(state.linear_sum, linear, rtol=0, atol=1e-10)
         np.testing.assert_allclose(state.older + state.recent, window, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("options", "annealed"),
+    [
+        ({"responders": 1}, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ({"responders": 4}, [1, 5, 9]),
+        ({"responders": 5, "newcomers": 3}, [1, 5, 9]),
+    ],
+)
+def test_in_every_fourth_iteration_the_first_newcomer_is_annealed(
+    options: dict[str, Any], annealed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+
+    def start(*of: Any) -> Any:
+        begun.append(of[2] + 1)  # the i-th start is the iteration's
+        return ith_start(*of)
+
+    monkeypatch.setattr("hogeq.solvers.cfr_br.ith_start", start)
+    run(toys.pennies(), "cfr_br", 9, **options)
+    assert begun == annealed
 
 
 # --- fictitious (Heinrich et al. 2015, theorem 7) -------------------------------------------------
