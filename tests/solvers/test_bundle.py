@@ -7,6 +7,7 @@ import pytest
 
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
+from hogeq.response.moves import respond
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
@@ -15,6 +16,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
 from hogeq.support.workers import workers
 from tests import toys
+from tests.solvers import family
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,39 @@ def test_copies_of_a_model_change_nothing() -> None:
         logits, np.repeat(gradients, 2, axis=0), np.zeros(4), np.ones(5), 5.0, np.ones(4)
     )
     assert twice.policy == pytest.approx(once.policy, abs=1e-6)
+
+
+def test_the_first_policy_is_self_play_softened() -> None:
+    toy = toys.pennies()
+    solver, state = family.run(toy, "dcfr", 100, average_weight="reach")
+    expected = 0.7 * solver.average(toy, state) + 0.3 / 2
+    assert ProximalBundle().init(toy).policy == pytest.approx(expected, abs=1e-12)
+
+
+def test_responses_start_near_the_policy_and_far_from_it_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    toy = toys.pennies()
+    begun: list[tuple[Any, float]] = []
+
+    def noted(game: Any, policies: Any, *options: Any) -> Any:
+        if options[0]:  # steps of annealing
+            begun.append((policies[0].copy(), options[2][0]))
+        return respond(game, policies, *options)
+
+    monkeypatch.setattr("hogeq.solvers.bundle.respond", noted)
+    solver = ProximalBundle(responses=60)
+    first = solver.init(toy)
+    policy = first.policy.copy()
+    solver.step(toy, first)
+    far, near = begun[::2], begun[1::2]
+    assert len(far) == len(near) == 30
+    for start, hot in near:
+        assert (start >= 0.5 * policy - 1e-12).all()
+        assert 2e-3 <= hot <= 1e-2
+    assert not all((start >= 0.5 * policy).all() for start, _ in far)
+    assert all(5e-3 <= hot <= 1e-1 for _, hot in far)
+    assert max(hot for _, hot in far) > 2e-2
 
 
 # --- many -----------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.model.game import compile_game
 from hogeq.response.moves import anneal, ith_start
+from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from tests import toys
@@ -169,6 +171,18 @@ def test_the_average_of_fictitious_play_mixes_the_responses_themselves(step_size
         np.testing.assert_allclose(
             own_reach(toy, average)[:, None] * average, mixture, rtol=0, atol=1e-12
         )
+
+
+def test_the_first_average_of_fictitious_play_is_the_response_to_chance() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
+    uniform = np.full(game.shape, 1 / 3)
+    policies = np.stack([uniform, uniform])
+    anneal(game, policies, 1, 0.6, (0.03, 0.03))
+    _, state = run(
+        game, "fictitious", 1, responder="stochastic", responder_steps=1, hot=0.03, cold=0.03
+    )
+    np.testing.assert_allclose(state.average, policies[0], rtol=0, atol=1e-12)
+    assert np.ptp(state.average) > 0.3
 
 
 # --- mirror (Sokota et al. 2023, algorithm 1) -----------------------------------------------------
