@@ -86,8 +86,10 @@ def win_rate_of_valid(
 
 def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
     """Mean of win rates, each with its probability."""
-    shares, rates = zip(*found, strict=True)
-    return WinRate(*(float(np.dot(shares, column)) for column in zip(*rates, strict=True)))
+    every = list(found)
+    shares = np.array([share for share, _ in every])
+    columns = np.array([rate for _, rate in every]).T.copy()
+    return WinRate(*(float(np.dot(shares, column)) for column in columns))
 
 
 def _of_tables(game: Game, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bool) -> WinRate:

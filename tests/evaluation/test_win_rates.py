@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import WinRate
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import play_turn
+from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.policies import policy_of
 from tests.evaluation.players import EXACT, random_policy, tablebase
 from tests.twin import State
@@ -206,3 +209,19 @@ def test_strategies_are_left_as_they_were() -> None:
     policy_of(game, policy)[:] = 0.0
     win_rate(game, policy, policy)
     np.testing.assert_array_equal(policy, kept)
+
+
+def test_two_matrices_duel_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Duels:
+        def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
+            assert matrices.shape == (2, 20, 20)
+            return WinRate(0.25, 0.2, 0.3)
+
+    of = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
+    ones, twos = np.full((2, 20, 20), [[[1]], [[2]]], np.int8)
+    expected = win_rate(of, as_policy(ones, 4), twos)
+    assert win_rate(of, ones, twos) == pytest.approx(expected, abs=1e-14)
+    monkeypatch.setattr("hogeq.evaluation.win_rates.shared_duels", lambda _: Duels())
+    assert win_rate(of, ones, twos) == (0.25, 0.2, 0.3)
+    assert win_rate(of, as_policy(ones, 4), twos) == expected
+    assert win_rate(of, ones, as_policy(twos, 4)) == pytest.approx(expected, abs=1e-14)
