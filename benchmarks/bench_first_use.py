@@ -22,7 +22,11 @@ ME = ("--player-name", "Me", "--overwrite")
 CONFIG = Path(__file__).parents[1] / "configs" / "cfr.yaml"
 FEW = tuple(
     part
-    for key in ("solver.iterations=2", "measure.final_attack.kicks=0", "measure.attack.starts=1")
+    for key in (
+        "solver.iterations=2",
+        "measure.attack={starts: 1, anneal_steps: 2}",
+        "measure.final_attack={starts: 1, anneal_steps: 2}",
+    )
     for part in ("--set", key)
 )
 BOTH = ("always_roll:6", "always_roll:4")

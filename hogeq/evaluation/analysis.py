@@ -104,22 +104,23 @@ def analyze(
     )
     if source == "start":
         memory = Memory()
+    policy = None if strategy is None else policy_of(game, strategy)
+    weights: Floats | None = None
+    if memory is None and game.has_memory:
+        before = policy if past is None else past
+        weights = None if before is None else belief(game, before, None, score, opponent)
+        if weights is None:
+            raise UnreachedError(f"play never comes to {score} points against {opponent}")
     shares: Floats | None = None
-    if strategy is None:
+    if policy is None:
         by_memory = solve(game).roll_values(score, opponent)
     else:
-        policy = policy_of(game, strategy)
         by_memory = hidden_action_values(game, policy, None, [(score, opponent)])[0]
         shares = policy[score, opponent]
     if memory is not None:
         values = by_memory[game.memories.index(memory)]
-    elif game.has_memory:
-        weights = belief(game, policy if past is None else past, None, score, opponent)
-        if weights is None:
-            raise UnreachedError(f"play never comes to {score} points against {opponent}")
-        values = weights @ by_memory
     else:
-        values = by_memory[0]
+        values = by_memory[0] if weights is None else weights @ by_memory
     order = best_first(values)
     best = float(values[order[0]])
     rolls = tuple(
