@@ -130,7 +130,9 @@ TARGETS = (
             "response/branch_and_bound",
             "response/priced_bound",
         ),
-        tests="tests/response",
+        tests="tests/response/test_population.py tests/response/test_respond.py"
+        " tests/response/test_untold_bound.py tests/response/test_exact_response.py"
+        " -k 'not strategy_that_ignores_memory'",
         each=6,
     ),
     Target(

@@ -150,6 +150,8 @@ def test_any_prices_bound_every_matrix(seed: int) -> None:
     assert free == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
     with pytest.raises(ValueError, match="below 0"):
         priced_bound(process, most, [price - 1.0 for price in none])
+    with pytest.raises(ValueError, match="longer"):
+        priced_bound(process, most, [*none, none[0]])
 
 
 def test_the_best_prices_lie_between_the_optimum_and_full_memory() -> None:
