@@ -2,7 +2,7 @@
 
     make mutants                        every target, both cores, about an hour
     python tests/mutants.py rules       the targets whose name holds a word
-    python tests/mutants.py --again     only mutants that were not caught last time
+    python tests/mutants.py --again     only mutants that were neither caught nor explained
 
 Cosmic Ray makes the mutants. Of each module a fixed number is drawn, one operator at each drawn
 position, the same ones every time while the code stays; what a test cannot see is left out: type
@@ -358,10 +358,10 @@ def _seconds_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def try_all(targets: list[Target], workers: int, known: set[str]) -> Iterator[Verdict]:
+def try_all(targets: list[Target], workers: int, known: dict[str, bool]) -> Iterator[Verdict]:
     """Try the mutants of some targets, each worker in a copy of its own.
 
-    Those whose keys are known are caught, and need not be tried.
+    Of those whose keys are known it is known whether they are caught, and they are not tried.
     """
     copies: Queue[Copy] = Queue()
     for number in range(workers):
@@ -382,8 +382,10 @@ def try_all(targets: list[Target], workers: int, known: set[str]) -> Iterator[Ve
 
     def work(mutant: Mutant) -> Verdict:
         change = mutant.change()
-        caught = Verdict(mutant, True, change).key in known
-        if not caught:
+        key = Verdict(mutant, False, change).key
+        if key in known:
+            caught = known[key]
+        else:
             copy = copies.get()
             try:
                 caught = copy.catches(mutant, limits[mutant.target.name])
@@ -423,7 +425,11 @@ def _row(name: str, counts: Counter[str]) -> str:
 def _fate(verdict: Verdict, explained: str) -> str:
     if verdict.caught:
         return "caught"
-    return "explained" if f"`{verdict.change}`" in explained else "survives"
+    return "explained" if _is_explained(verdict.change, explained) else "survives"
+
+
+def _is_explained(change: str, explained: str) -> bool:
+    return f"`{change}`" in explained
 
 
 def main() -> int:
@@ -431,7 +437,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("words", nargs="*", help="targets whose name holds one of these")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--again", action="store_true", help="only mutants not caught last time")
+    parser.add_argument(
+        "--again", action="store_true", help="only those neither caught nor explained"
+    )
     asked = parser.parse_args()
     words = asked.words or [""]
     targets = [target for target in TARGETS if any(word in target.name for word in words)]
@@ -439,13 +447,17 @@ def main() -> int:
         allowed = ", ".join(target.name for target in TARGETS)
         parser.error(f"no target holds {' or '.join(words)}; allowed: {allowed}")
     last = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
-    known = {key for key, caught in last.items() if caught} if asked.again else set()
+    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
+    known = {
+        key: caught
+        for key, caught in last.items()
+        if asked.again and (caught or _is_explained(key.partition(": ")[2], explained))
+    }
     verdicts = []
     for verdict in try_all(targets, asked.workers, known):
         verdicts.append(verdict)
         last[verdict.key] = verdict.caught
         VERDICTS.write_text(json.dumps(last, indent=1), encoding="utf-8")
-    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
     print(table(verdicts, explained))
     survivors = [v.change for v in verdicts if _fate(v, explained) == "survives"]
     print(*(f"survives: {change}" for change in survivors), sep="\n")
