@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from typer.models import CommandFunctionType
 
 from hogeq.support.messages import one_line
+from hogeq.support.numbers import counted
 from hogeq.support.parameters import MOST_JOBS
 from hogeq.support.plugins import load_plugin
 
@@ -267,8 +268,9 @@ def budget_fields(budget: "SearchBudget") -> dict[str, Any]:
 def budget_text(budget: "SearchBudget") -> str:
     """Say a search budget in one line."""
     return (
-        f"effort: {budget.starts} starts, {budget.anneal_steps} anneal steps, "
-        f"damping {budget.damping}, {budget.perturbations} kicks, seed {budget.seed}"
+        f"effort: {counted(budget.starts, 'start')}, "
+        f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
+        f"{counted(budget.perturbations, 'kick')}, seed {budget.seed}"
     )
 
 

@@ -9,7 +9,7 @@ from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
 from hogeq.report.field import sheet
 from hogeq.support.aliases import Matrix
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import duration, percent, points
 
 _DECIMALS: Final = 8  # of costs on the map
 
@@ -39,9 +39,7 @@ def checked_page(
         verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
     else:
         seconds = found["seconds"]
-        answers = (
-            f", asked for every position in {1000 * seconds['table']:.2g} ms" if seconds else ""
-        )
+        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
         verdict = (
             f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}. Wins '
             f"{percent(found['win_rate'])} against {html.escape(found['against'])}; a best "

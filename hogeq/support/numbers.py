@@ -1,4 +1,4 @@
-"""Probabilities and their differences as people read them.
+"""Probabilities and their differences, times and counts as people read them.
 
 Probabilities are given in per cent, differences of them in points: hundredths of probability, so
 that 52.44 % is 0.24 points more than 52.20 %. What is not nothing is never shown as if it were: a
@@ -79,3 +79,41 @@ def between(lower: float, upper: float, digits: int = DIGITS) -> str:
     '2.44 to 9.66 points'
     """
     return f"{100.0 * lower:z.{digits}f} to {100.0 * upper:z.{digits}f} points"
+
+
+def duration(seconds: float) -> str:
+    """Write a short time in the unit that fits, to two figures.
+
+    Parameters
+    ----------
+    seconds : float
+        At least 0.
+
+    Examples
+    --------
+    >>> duration(2.34), duration(0.015), duration(0.00034), duration(1.1e-7)
+    ('2.3 s', '15 ms', '340 us', '0.1 us')
+    """
+    units = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+    unit, size = next((one for one in units.items() if seconds >= one[1]), ("us", 1e-6))
+    number = seconds / size
+    if number >= 100.0:
+        number = 10.0 * round(number / 10.0)
+    return f"{number:.{0 if number >= 9.95 else 1}f} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write how many there are of something.
+
+    Parameters
+    ----------
+    number : int
+    noun : str
+        Its singular; the plural has an s more.
+
+    Examples
+    --------
+    >>> counted(1, "start"), counted(0, "start"), counted(1200, "start")
+    ('1 start', '0 starts', '1,200 starts')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -30,7 +30,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.support.numbers import DIGITS, between, percent, points
+from hogeq.support.numbers import DIGITS, between, counted, percent, points
 
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
@@ -229,7 +229,7 @@ def _one(
         table(rows, left=3),
         "",
         f"exploitability: {between(found.win_rate - 0.5, bound - 0.5, digits)}",
-        f"{budget_text(budget)}: {found.sweeps} sweeps",
+        f"{budget_text(budget)}: {counted(found.sweeps, 'sweep')}",
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
     ]
     if cells:

@@ -23,7 +23,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.support.numbers import DIGITS, percent, points
+from hogeq.support.numbers import DIGITS, duration, percent, points
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
@@ -167,16 +167,9 @@ def _refusals(data: dict[str, Any]) -> str:
 
 def _speed(seconds: dict[str, float]) -> str:
     return (
-        f"asked for every position it takes {_time(seconds['table'])}, for one at most "
-        f"{_time(seconds['slowest'])}; to load, {_time(seconds['load'])}"
+        f"asked for every position it takes {duration(seconds['table'])}, for one at most "
+        f"{duration(seconds['slowest'])}; to load, {duration(seconds['load'])}"
     )
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds / 1e-6:.2g} us"
 
 
 def _losses(data: dict[str, Any], digits: int) -> str:

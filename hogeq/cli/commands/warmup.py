@@ -7,6 +7,7 @@ import typer
 
 from hogeq.cli.inputs import load_game
 from hogeq.cli.shell import JobsOption, JsonOption, computing, emit
+from hogeq.support.numbers import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +60,7 @@ def warmup(
         "seconds": time.monotonic() - begun,
     }
     text = (
-        f"{data['compiled']} kernels compiled in {data['seconds']:.1f} s, "
+        f"{counted(facts.kernels - before, 'kernel')} compiled in {data['seconds']:.1f} s, "
         f"{facts.kernels} in {facts.folder}"
     )
     emit(data, text, as_json)
