@@ -82,7 +82,7 @@ def write_strategy(
     elif suffix in {".npy", ".npz"}:
         file = io.BytesIO()
         if suffix == ".npy":
-            np.save(file, strategy, allow_pickle=False)
+            np.save(file, strategy)
         else:
             key = "policy" if is_policy(strategy) else "matrix"
             arrays: dict[str, Any] = {key: strategy}
