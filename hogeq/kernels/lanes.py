@@ -213,6 +213,18 @@ def item(typing, array, at):
 
 
 @intrinsic
+def store_one(typing, array, at, value):
+    """Set ``array[at]`` for `at` from 0."""
+
+    def generate(context, builder, signature, arguments):
+        data = data_of(context, builder, signature.args[0], arguments[0])
+        builder.store(arguments[2], builder.gep(data, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, array.dtype), generate
+
+
+@intrinsic
 def load(typing, array, at, lane):
     """Return ``array[at:][:L]``."""
     vector = Vector(array.dtype, len(lane))

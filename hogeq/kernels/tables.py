@@ -170,5 +170,8 @@ class Tables(NamedTuple):
     handover: Ints  # (2,) by again: KEPT, SWAPPED or SCATTERED, how next_memory runs
     only_swaps: bool  # all turns hand over SWAPPED, and no mask is ever used
     fixed_win: Ints  # (z,) positions of afterstates inside the board that win at once
+    wins: NDArray[
+        np.uint8
+    ]  # (t, u) 1 if a turn that leaves these scores has won, as far as any can
     has_cycles: bool  # a turn can leave the total score as it was
     cycles: Cycles

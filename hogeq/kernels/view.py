@@ -24,6 +24,7 @@ from numba.extending import (
 )
 from numba.np.numpy_support import from_dtype
 
+from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.tables import Tables
 
 _WORD = ir.IntType(64)
@@ -47,12 +48,12 @@ class _ViewModel(models.PrimitiveModel):
 class TablesView:
     """What is handed to a kernel for tables; it keeps them alive."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables | Diagonals) -> None:
         self.tables = tables
         words: list[int] = []
         self._kept: list[Any] = []
         fields = self._lay_out(tables, words)
-        name = f"Tables({len(tables.lane)})"
+        name = f"{type(tables).__name__}({len(tables.lane)})"
         self._numba_type_ = _typed(name, fields, len(words))
         self._words = np.array(words, np.int64)
         self.address = self._words.ctypes.data

@@ -1,7 +1,8 @@
 """Kernels compiled ahead of their use, and what is compiled already.
 
-A kernel is compiled for the width of a game's lanes, a precision, and, in large games, a plan: so
-games share most of theirs. What a game needs has a few parts, each used by other commands.
+A kernel is compiled for the width of a game's lanes, a precision, and, in large games, a plan;
+those by diagonals serve any game. So games share most of theirs. What a game needs has a few parts,
+each used by other commands.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,11 +16,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels import ahead, cache
-from hogeq.kernels.duel import can_duel
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
 from hogeq.model.game import Game, compile_game
-from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
 
@@ -34,7 +34,7 @@ class _Scratch:
         self.plain = self._workspace(np.float64, None)
 
     def _workspace(self, dtype: DTypeLike, plan: Plan | None) -> Workspace:
-        work = Workspace(self.game.tables, 2, dtype, plan)
+        work = Workspace(self.game.tables, 2, dtype, plan, self.game.diagonals)
         work._values_kept = work._reach_kept = True  # noqa: SLF001 - numbers do not matter here
         return work
 
@@ -43,8 +43,9 @@ class _Scratch:
         return np.full((2, *self.game.shape), 1.0 / self.game.num_actions)
 
     def duel(self) -> None:
-        if can_duel(self.game.tables):
-            Duels(self.game.tables).win_rate(np.zeros((2, *self.game.shape[:2]), np.int64))
+        duels = self.game.duels()
+        if duels is not None:
+            duels.win_rate(np.zeros((2, *self.game.shape[:2]), np.int64))
 
 
 Call = Callable[[_Scratch], object]
@@ -124,7 +125,7 @@ def expect(game: Game, *names: str, strategies: Iterable[str | None] = ()) -> No
         for rules in {SOLVED[name](game.rules) for name in SOLVED if name in named}:
             with suppress(ValueError):  # it says so when it is loaded
                 yield from missing(compile_game(rules), ["full memory"])
-        matches = "matrices" if can_duel(game.tables) else "policies"
+        matches = "matrices" if game.has_duels else "policies"
         yield from missing(game, [matches if name == "matches" else name for name in names])
 
     ahead.expect(listed)
@@ -169,7 +170,11 @@ def parts(games: Iterable[Rules]) -> list[Part]:
         kind = len(game.tables.lane), game.positions_recur
         for name in PARTS:
             plan = None if game.plan is None else game.plan.constants
-            if name == "matrices" and not can_duel(game.tables):
+            if name == "matrices" and not game.has_duels:
+                continue
+            if game.diagonals is not None and name != "hidden states":
+                if name not in {"values", "reach"}:  # as policies and search
+                    found.setdefault((name, "diagonals"), Part(rules, name))
                 continue
             windowed = name == "matrices" and common_record(game.tables) >= 0
             if name in _WITHOUT_A_PLAN:

@@ -1,12 +1,14 @@
 """The compiler: from rules, one turn at a time, to the flat arrays that kernels read."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hogeq.kernels.diagonals import Diagonals, diagonals_of
+from hogeq.kernels.duel import can_duel
 from hogeq.kernels.handover import SWAPPED
 from hogeq.kernels.plan import Plan, plan_of
 from hogeq.kernels.tables import Dimensions, Tables
@@ -15,7 +17,7 @@ from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
 from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
 from hogeq.model.outcomes import FreeTurns, OutcomeArrays
-from hogeq.model.workspace import Workspace
+from hogeq.model.workspace import Duels, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, forces_turns
 from hogeq.rules.outcomes import TurnTable
@@ -92,7 +94,22 @@ class Game:
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        return Workspace(self.tables, players, dtype, self.plan)
+        diagonals = self.diagonals if np.dtype(dtype) == np.float64 else None
+        return Workspace(self.tables, players, dtype, self.plan, diagonals)
+
+    @property
+    def has_duels(self) -> bool:
+        """Whether the win rate of two matrices has kernels of its own."""
+        return can_duel(self.tables) or self.diagonals is not None
+
+    def duels(self) -> Duels | None:
+        """Fresh arrays for win rates of two matrices; None if they are those of policies."""
+        return Duels(self.tables, self.diagonals) if self.has_duels else None
+
+    @cached_property
+    def diagonals(self) -> Diagonals | None:
+        """The same game by diagonals; None if vectors over the memory do as well."""
+        return None if self.plan is not None else diagonals_of(self.tables)
 
 
 def required_bytes(rules: Rules) -> int:
@@ -193,6 +210,7 @@ def compile_game(rules: Rules) -> Game:
         **exceptions,
         **alternatives,
         **arrivals,
+        wins=landing.wins.astype(np.uint8),
         next_memory=handed,
         handover=handover,
         only_swaps=bool(only_swaps),

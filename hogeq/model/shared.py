@@ -18,7 +18,6 @@ from threading import local
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.duel import can_duel
 from hogeq.model.game import Game
 from hogeq.model.many import ManyWorkspace, many_workspace
 from hogeq.model.workspace import Duels, Workspace
@@ -54,7 +53,7 @@ class _Kept(local):
     def __init__(self) -> None:
         self.workspace = lru_cache(maxsize=4)(_workspace)
         self.many = lru_cache(maxsize=2)(many_workspace)
-        self.duels = lru_cache(maxsize=2)(lambda game: Duels(game.tables))
+        self.duels = lru_cache(maxsize=2)(Game.duels)
 
 
 def _workspace(game: Game, players: int, dtype: DTypeLike) -> Workspace:
@@ -66,4 +65,4 @@ _kept = _Kept()
 
 def shared_duels(game: Game) -> Duels | None:
     """Arrays of the calling thread for pairs of matrices; None if the game has none."""
-    return _kept.duels(game) if can_duel(game.tables) else None
+    return _kept.duels(game)

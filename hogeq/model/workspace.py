@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes, planned, roles
+from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.duel import can_duel, duel, duel_arrays
 from hogeq.kernels.plan import Plan, piece_of
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.kernels.windowed import common_record, windowed_arrays, windowed_duel
+from hogeq.model.diagonal_arrays import DiagonalArrays
 from hogeq.support.aliases import Floats
 
 TIE = passes.TIE
@@ -79,8 +81,10 @@ class Workspace:
     fresh arrays; a solver that reads an attribute copies it, or is done with it before the next
     pass.
 
-    Large games have passes compiled for them (:mod:`hogeq.kernels.planned`), which keep neither
-    `values` nor `reach` unless :meth:`backward` and :meth:`forward` are asked to.
+    Large games have passes compiled for them (:mod:`hogeq.kernels.planned`), and small memories
+    passes by diagonals (:mod:`hogeq.kernels.diagonal_values`). They keep neither `values` nor
+    `reach` unless :meth:`backward` and :meth:`forward` are asked to, and those by diagonals only
+    what :meth:`hidden_values` and :meth:`hidden_reach` give of them.
 
     Attributes
     ----------
@@ -100,6 +104,7 @@ class Workspace:
         players: int,
         dtype: DTypeLike = np.float64,
         plan: Plan | None = None,
+        diagonals: Diagonals | None = None,
     ) -> None:
         dimensions = tables.dimensions
         goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
@@ -122,7 +127,9 @@ class Workspace:
         self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self._slots = dimensions.active_memories * width
         self._plan = plan
-        self._values_kept = self._reach_kept = plan is None
+        self._diagonal = None if diagonals is None else DiagonalArrays(tables, diagonals, players)
+        self._values_kept = self._reach_kept = plan is None and diagonals is None
+        self._values_due = False
         self._weighed = True
         if plan is not None:
             piece = piece_of(width, np.dtype(dtype).itemsize * 8)
@@ -160,6 +167,10 @@ class Workspace:
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
+        if self._diagonal is not None:
+            self._weighed = self._reach_kept = memories
+            self._diagonal.forward(_plain(policies), self.infoset_reach, memories=memories)
+            return
         self._reach_kept = keep or self._plan is None
         if self._plan is not None:
             self._weighed = memories
@@ -199,12 +210,33 @@ class Workspace:
             If the role needs the reach of memories, and the last pass forward was
             :meth:`cell_reach`.
         """
-        self._values_kept = keep or role == Role.FULL_MEMORY or self._plan is None
-        if self._plan is not None and not self._values_kept:
-            if role != Role.EVALUATE and not self._weighed:
-                raise RuntimeError("reach: the last pass forward kept that of the cells alone")
+        fast = self._plan is not None or self._diagonal is not None
+        self._values_kept = keep or role == Role.FULL_MEMORY or not fast
+        if fast and role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
+            raise RuntimeError("reach: the last pass forward kept that of the cells alone")
+        found: tuple[float, float, int]
+        if self._diagonal is not None:
             played = _plain(policies)
-            found: tuple[float, float, int] = planned.backward(
+            none = np.zeros((0, 0, 0), np.int8)
+            rolls = none if choice is None else np.require(choice, np.int8, ["C", "W"])
+            found = self._diagonal.backward(
+                int(role),
+                played,
+                self.counterfactual_values,
+                rolls,
+                temperature,
+                damping,
+                keep=self._values_kept,
+            )
+            self._values_due = self._values_kept
+            if choice is not None and rolls is not choice:
+                choice[:] = rolls
+            if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
+                policies[:] = played
+            return found
+        if self._plan is not None and not self._values_kept:
+            played = _plain(policies)
+            found = planned.backward(
                 self._plan,
                 self._plan.places,
                 self._view,
@@ -298,7 +330,7 @@ class Workspace:
         """
         if self.tables.has_cycles:
             raise ValueError("backward_by: allowed: games whose positions do not recur")
-        self._values_kept = True
+        self._values_kept, self._values_due = True, False
         self.values[:, self.tables.fixed_win] = 1.0
 
     def publish(self, player: int, own: int, opponent: int, values: Floats) -> float:
@@ -336,6 +368,8 @@ class Workspace:
         """
         if not self._reach_kept:
             raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
+        if self._diagonal is not None:
+            return self._diagonal.reach()
         out = np.zeros((*self.infoset_reach.shape, self._slots), self.reach.dtype)
         passes.hidden_reach(self._view, self.reach, 0, out)
         return out[:, :, self.tables.memory_slot]
@@ -350,6 +384,9 @@ class Workspace:
         """
         if not self._values_kept:
             raise RuntimeError("hidden_values: the last pass was not asked to keep values")
+        if self._diagonal is not None and self._values_due:
+            self._diagonal.fill_values(self.values)
+            self._values_due = False
         out = np.zeros((self._slots, self.counterfactual_values.shape[2]), self.values.dtype)
         passes.hidden_values(self._view, self.values[player], own, opponent, out)
         return out[self.tables.memory_slot]
@@ -404,10 +441,14 @@ class Duels:
     Raises
     ------
     ValueError
-        If the game's memory is not such that :func:`hogeq.kernels.duel.can_duel` holds.
+        If the game has no diagonals, and its memory is not such that
+        :func:`hogeq.kernels.duel.can_duel` holds.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, diagonals: Diagonals | None = None) -> None:
+        self._diagonal = None if diagonals is None else DiagonalArrays(tables, diagonals, 2)
+        if self._diagonal is not None:
+            return
         if not can_duel(tables):
             raise ValueError("duels: allowed: games that only swap records between turns")
         self.tables = tables
@@ -421,7 +462,9 @@ class Duels:
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        if self._windowed is not None:
+        if self._diagonal is not None:
+            first, other = self._diagonal.match(matrices)
+        elif self._windowed is not None:
             arrays, scratch = self._windowed
             first, other = windowed_duel(self._view, arrays, matrices, scratch)
         else:

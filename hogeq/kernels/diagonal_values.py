@@ -1,0 +1,393 @@
+"""Values by diagonals: backward induction, with vectors over cells of equal total.
+
+One diagonal after the other, block by block: what each roll of a block's cells is worth, by sums
+and by terms, then what each memory is worth; and when the diagonal is done for all players, what
+the afterstates of its total are worth, which land on cells of this total or later ones.
+
+Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number of players.
+"""
+
+from hogeq.kernels.diagonal_rows import (
+    CELLS,
+    beside,
+    bounds,
+    pair_of_sums,
+    row_at,
+    rows_of,
+    take_row,
+    two_rows,
+)
+from hogeq.kernels.gathers import exponential, first_of, landed, larger, picked, where_at_least
+from hogeq.kernels.lanes import item, lane_sum, load, splat, store, store_one
+from hogeq.kernels.passes import TIE
+from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, SOFTMAX
+from hogeq.kernels.sums import kernel, part
+
+
+@part
+def _climb(game, total, block, player, sums, rows):
+    """Sum one die more, to the most, at the cells of a block and one total before."""
+    start = player * game.sum_size + block * game.sum_block
+    for group in range(len(game.group_dice)):
+        depth = item(game.group_depth, group)
+        dice = item(game.group_dice, group)
+        step = (item(game.sides, dice) + 2) * CELLS
+        at = start + item(game.group_sums, group)
+        to, other = item(rows, dice * game.sum_rows), item(rows, beside(game, dice))
+        for level in range(depth):
+            if level == depth - 1:
+                to, other = two_rows(total), two_rows(total + 1)
+            here, before = pair_of_sums(game, sums, at, dice, rows)
+            at += step
+            store(sums, at + to, here)
+            store(sums, at + other, before)
+
+
+@part
+def _value_lines(game, total, block, situation, known, player, sums, rows, found):
+    """Win probability of every line at the cells of a block, (lines, V)."""
+    num_actions, lane = game.num_actions, game.lane
+    pages = player * len(game.page_end) * game.known_page
+    start = player * game.sum_size + block * game.sum_block
+    groups = len(game.group_dice)
+    for group in range(groups):
+        dice = item(game.group_dice, group)
+        depth = item(game.group_depth, group)
+        step = (item(game.sides, dice) + 2) * CELLS
+        at = start + item(game.group_sums, group) + item(rows, dice * game.sum_rows)
+        last = start + item(game.group_sums, group) + depth * step + two_rows(total)
+        page = pages + item(game.group_page, group) * game.known_page
+        first = (situation * groups + group) * num_actions
+        line = item(game.line, first)
+        if line >= 0:
+            there = (dice * (2 * game.goal - 1) + total) * game.width + block * CELLS
+            store(found, line * CELLS, picked(known, page, game.zero, there, lane))
+        # In most games the first term of every roll is the same afterstate.
+        common = item(game.common, dice)
+        row = row_at(game, total + game.common_total, block * CELLS)
+        pig_out = load(known, page + row, lane)
+        for roll in range(1, num_actions):
+            line = item(game.line, first + roll)
+            if line >= 0:
+                term = game.term_start[dice, roll]
+                value = splat(sums, 0.0, lane)
+                if game.is_sum[dice, roll] != 0:
+                    value = load(sums, last if roll == depth else at + roll * step, lane)
+                if common > 0:
+                    value += item(game.term_prob, term) * pig_out
+                    term += 1
+                for x in range(term, game.term_start[dice, roll + 1]):
+                    row = row_at(game, total + item(game.term_total, x), block * CELLS)
+                    place = page + item(game.term_page, x) + row + item(game.term_shift, x)
+                    value += item(game.term_prob, x) * load(known, place, lane)
+                store(found, line * CELLS, value)
+
+
+@part
+def _publish(game, total, block, memory, player, players, worth, value):
+    """Keep what a memory is worth at the cells of a block, for whoever comes there."""
+    size = 2 * game.memories * game.worth_page
+    there = (total & (game.worth_ring - 1)) * game.width + block * CELLS
+    other = (players - 1 - player) * size + memory * game.worth_page
+    store(worth, other + there, 1.0 - value)
+    if game.any_again:
+        again = player * size + (game.memories + memory) * game.worth_page
+        store(worth, again + there, value)
+
+
+@part
+def _land(game, total, player, worth, known, sums, rows):
+    """Tell what the afterstates of a total are worth: as much as the cells on which they land."""
+    lane = game.lane
+    pages = len(game.page_end)
+    first = max(0, total - game.goal + 1 - game.reach) // CELLS
+    last = min(total, game.goal - 1 + game.given) // CELLS
+    cells = player * 2 * game.memories * game.worth_page
+    for page in range(pages):
+        end = item(game.page_end, page)
+        other = cells + item(game.page_other, page)
+        again = cells + item(game.page_again, page)
+        places = (end * game.land.shape[1] + total) * game.width
+        at = (player * pages + page) * game.known_page + row_at(game, total, 0)
+        for block in range(first, last + 1):
+            value = landed(worth, game.land, places + block * CELLS, other, again, lane)
+            store(known, at + block * CELLS, value)
+    lowest = total - game.goal + 1
+    for group in range(len(game.group_dice)):
+        depth = item(game.group_depth, group)
+        if depth == 0:
+            continue
+        dice = item(game.group_dice, group)
+        step = (item(game.sides, dice) + 2) * CELLS
+        at = (player * pages + item(game.group_many, group)) * game.known_page
+        at += row_at(game, total, 0)
+        to = player * game.sum_size + item(game.group_sums, group)
+        to += item(rows, dice * game.sum_rows)
+        for block in range(first, min(last + 1, game.blocks)):
+            store(sums, to + block * game.sum_block, load(known, at + block * CELLS, lane))
+        # Sums from scores past the goal, where they meet the board.
+        if 0 < lowest < game.edge.shape[1] + 1:
+            for edge in range(game.edges):
+                block = (lowest - 1) // CELLS - edge
+                if 0 <= block < game.blocks:
+                    past = (dice * game.edge.shape[1] + lowest - 1) * game.edges + edge
+                    past *= game.edge.shape[3] * CELLS
+                    there = to + block * game.sum_block
+                    for roll in range(1, depth):
+                        there += step
+                        value = load(game.edge, past + roll * CELLS, lane)
+                        board = load(sums, there, lane)
+                        store(sums, there, first_of(lowest - block * CELLS, value, board))
+
+
+@part
+def _mix(game, situation, memory, row, found):
+    """Value of a memory at the cells of a block, when rolls are drawn from the policy."""
+    num_actions = game.num_actions
+    first = (situation * game.memories + memory) * num_actions
+    value = splat(found, 0.0, game.lane)
+    for roll in range(num_actions):
+        worth = load(found, item(game.source, first + roll) * CELLS, game.lane)
+        value += load(row, roll * CELLS, game.lane) * worth
+    return value
+
+
+@part
+def _best(game, total, block, situation, memory, found, choice):
+    """Value of a memory at the cells of a block, that takes its own best roll."""
+    num_actions, lane = game.num_actions, game.lane
+    first = (situation * game.memories + memory) * num_actions
+    best = splat(found, -1.0, lane)
+    for roll in range(num_actions):
+        best = larger(load(found, item(game.source, first + roll) * CELLS, lane), best)
+    chosen = splat(found, 0.0, lane)
+    enough = best - splat(found, TIE, lane)
+    for roll in range(num_actions - 1, -1, -1):
+        value = load(found, item(game.source, first + roll) * CELLS, lane)
+        chosen = where_at_least(value, enough, splat(found, 1.0 * roll, lane), chosen)
+    if len(choice) > 0:
+        at = game.lines * CELLS
+        store(found, at, chosen)
+        low, high = bounds(game, total, block)
+        for cell in range(low, high):
+            opponent = block * CELLS + cell
+            choice[total - opponent, opponent, memory] = int(found[at + cell])
+    return best
+
+
+@part
+def _average(game, situation, weights, at, found, averages):
+    """Values of a block's rolls, (K, V), weighted by the reach of each memory; return its sum."""
+    num_actions, lane = game.num_actions, game.lane
+    here = splat(found, 0.0, lane)
+    for roll in range(num_actions):
+        store(averages, roll * CELLS, here)
+    for memory in range(game.memories):
+        weight = load(weights, at + memory * game.width, lane)
+        here += weight
+        first = (situation * game.memories + memory) * num_actions
+        for roll in range(num_actions):
+            worth = load(found, item(game.source, first + roll) * CELLS, lane)
+            value = load(averages, roll * CELLS, lane) + weight * worth
+            store(averages, roll * CELLS, value)
+    return here
+
+
+@part
+def _take_best(game, here, row, averages):
+    """Put all probability on the best roll, the present one on a tie; 1 where it changed."""
+    num_actions, lane = game.num_actions, game.lane
+    none, one = splat(row, 0.0, lane), splat(row, 1.0, lane)
+    best = splat(row, -1.0, lane)
+    for roll in range(num_actions):
+        best = larger(load(averages, roll * CELLS, lane), best)
+    enough = best - TIE * here
+    chosen, kept = splat(row, 0.0, lane), splat(row, -1.0, lane)
+    for roll in range(num_actions - 1, -1, -1):
+        number = splat(row, 1.0 * roll, lane)
+        value = load(averages, roll * CELLS, lane)
+        chosen = where_at_least(value, enough, number, chosen)
+        present = where_at_least(load(row, roll * CELLS, lane), one, number, kept)
+        kept = where_at_least(value, enough, present, kept)
+    chosen = where_at_least(kept, none, kept, chosen)
+    changed = where_at_least(kept, none, none, one)
+    for roll in range(num_actions):
+        number = splat(row, 1.0 * roll, lane)
+        first = where_at_least(number, chosen, one, none)
+        certain = where_at_least(chosen, number, first, none)
+        value = load(row, roll * CELLS, lane)
+        store(row, roll * CELLS, where_at_least(none, here, value, certain))
+    return where_at_least(none, here, none, changed)
+
+
+@part
+def _soften(game, here, row, averages, temperature, damping):
+    """Move rows part of the way to the softmax of their values, given arrival at the cell."""
+    num_actions, lane = game.num_actions, game.lane
+    none, one = splat(row, 0.0, lane), splat(row, 1.0, lane)
+    best = splat(row, -1.0, lane)
+    for roll in range(num_actions):
+        best = larger(load(averages, roll * CELLS, lane), best)
+    scale = one / (temperature * where_at_least(none, here, one, here))
+    total = none
+    for roll in range(num_actions):
+        power = exponential((load(averages, roll * CELLS, lane) - best) * scale)
+        total += power
+        store(averages, roll * CELLS, power)
+    share = one / total
+    for roll in range(num_actions):
+        value = load(row, roll * CELLS, lane)
+        moved = damping * (load(averages, roll * CELLS, lane) * share - value) + value
+        store(row, roll * CELLS, where_at_least(none, here, value, moved))
+
+
+@part
+def _give_rows(game, total, block, from_row, table):
+    """Write the rows of a block, (K, V), to a table (G, G, K)."""
+    low, high = bounds(game, total, block)
+    for cell in range(low, high):
+        opponent = block * CELLS + cell
+        at = ((total - opponent) * game.goal + opponent) * game.num_actions
+        for roll in range(game.num_actions):
+            store_one(table, at + roll, item(from_row, roll * CELLS + cell))
+
+
+@kernel
+def backward(
+    game,
+    role,
+    policies,
+    weights,
+    known,
+    sums,
+    worth,
+    found,
+    row,
+    averages,
+    counterfactual_values,
+    choice,
+    kept,
+    temperature,
+    damping,
+    rows,
+    roots,
+):
+    """Backward induction; the role says how player 0's rolls come about.
+
+    Parameters
+    ----------
+    game : TablesView
+        Of :class:`hogeq.kernels.diagonals.Diagonals`.
+    role : int
+        For player 0; player 1 follows a policy.
+    policies : float64 (Q, G, G, K)
+        Rows summing to 1. ASCEND and SOFTMAX rewrite those of player 0.
+    weights : float64 (2 G - 1, H, width) or None
+        From :func:`forward`; for COUNTERFACTUAL, ASCEND and SOFTMAX.
+    known : float64 (Q, C, known_page)
+        Scratch: win probability of whoever just moved, by afterstate. Every page ends with a
+        block of the constants 0, 1 and what else.
+    sums : float64 (Q, sum_size)
+        Scratch.
+    worth : float64 (Q, 2 H, worth_page)
+        Scratch: win probability of whoever just moved, by what the next mover remembers, the other
+        player or, in the second half, the same. Constants as in `known`.
+    found : float64 ((lines + 1) * V,)
+        Scratch.
+    row, averages : float64 (K * V,)
+        Scratch.
+    counterfactual_values : float64 (G, G, K) or None
+        Filled for COUNTERFACTUAL.
+    choice : int8 (G, G, H) or (0, 0, 0) or None
+        For FULL_MEMORY: the best roll of every memory, the fewest dice on ties.
+    kept : float64 (Q, 2 G - 1, H, width) or (0, ...)
+        Filled with the win probability of every memory.
+    temperature, damping : float
+        Of SOFTMAX.
+    rows : int64 (D * sum_rows,)
+        Scratch.
+    roots : float64 (Q * V,)
+        Filled, a block of each player: the first number is the win probability when moving first.
+
+    Returns
+    -------
+    float
+        How many cells ASCEND changed.
+    """
+    players = len(roots) // CELLS
+    changes = 0.0
+    goal, memories = game.goal, game.memories
+    for total in range(2 * goal - 2 + game.reach, -1, -1):
+        rows_of(game, total, 1, rows)
+        first, last = max(0, total - goal + 1), min(total, goal - 1)
+        for player in range(players if total <= 2 * goal - 2 else 0):
+            situation = item(game.situation, total)
+            pairs = (2 * goal - 2 - total) % 2 == 0
+            for block in range(max(0, first - pairs) // CELLS, last // CELLS + 1):
+                if pairs:
+                    _climb(game, total, block, player, sums, rows)
+                if block < first // CELLS:
+                    continue
+                _value_lines(game, total, block, situation, known, player, sums, rows, found)
+                if choice is None or player > 0:
+                    take_row(game, policies, player, total, block, row)
+                if weights is not None and player == 0:
+                    at = total * memories * game.width + block * CELLS
+                    here = _average(game, situation, weights, at, found, averages)
+                    if role == COUNTERFACTUAL:
+                        _give_rows(game, total, block, averages, counterfactual_values)
+                    elif role == ASCEND:
+                        changes += lane_sum(_take_best(game, here, row, averages))
+                        _give_rows(game, total, block, row, policies)
+                    elif role == SOFTMAX:
+                        _soften(game, here, row, averages, temperature, damping)
+                        _give_rows(game, total, block, row, policies)
+                for memory in range(memories):
+                    if choice is not None and player == 0:
+                        value = _best(game, total, block, situation, memory, found, choice)
+                    else:
+                        value = _mix(game, situation, memory, row, found)
+                    _publish(game, total, block, memory, player, players, worth, value)
+                    if len(kept) > 0:
+                        at = (player * (2 * goal - 1) + total) * memories + memory
+                        store(kept, at * game.width + block * CELLS, value)
+                    if total == 0 and memory == game.start:
+                        store(roots, player * CELLS, value)
+        for player in range(players):
+            _land(game, total, player, worth, known, sums, rows)
+    return changes
+
+
+@kernel
+def match(game, matrices, known, sums, worth, found, picks, rows, roots):
+    """Win probabilities of two matrices, int64 (2, G, G), against each other: fills `roots`.
+
+    All else is as in :func:`backward`; `picks` is scratch, float64 (V,).
+    """
+    goal, num_actions = game.goal, game.num_actions
+    for total in range(2 * goal - 2 + game.reach, -1, -1):
+        rows_of(game, total, 1, rows)
+        first, last = max(0, total - goal + 1), min(total, goal - 1)
+        for player in range(2 if total <= 2 * goal - 2 else 0):
+            situation = item(game.situation, total)
+            pairs = (2 * goal - 2 - total) % 2 == 0
+            for block in range(max(0, first - pairs) // CELLS, last // CELLS + 1):
+                if pairs:
+                    _climb(game, total, block, player, sums, rows)
+                if block < first // CELLS:
+                    continue
+                _value_lines(game, total, block, situation, known, player, sums, rows, found)
+                low, high = bounds(game, total, block)
+                for memory in range(game.memories):
+                    lines = (situation * game.memories + memory) * num_actions
+                    for cell in range(low, high):
+                        opponent = block * CELLS + cell
+                        roll = matrices[player, total - opponent, opponent]
+                        line = item(game.source, lines + roll)
+                        store_one(picks, cell, item(found, line * CELLS + cell))
+                    value = load(picks, 0, game.lane)
+                    _publish(game, total, block, memory, player, 2, worth, value)
+                    if total == 0 and memory == game.start:
+                        store(roots, player * CELLS, value)
+        for player in range(2):
+            _land(game, total, player, worth, known, sums, rows)

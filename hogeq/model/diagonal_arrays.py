@@ -1,0 +1,138 @@
+"""The arrays that passes by diagonals fill, and the passes themselves."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels import diagonal_reach, diagonal_values, roles
+from hogeq.kernels.diagonals import CELLS, Diagonals
+from hogeq.kernels.storage import zeros
+from hogeq.kernels.tables import Tables
+from hogeq.kernels.view import TablesView
+from hogeq.support.aliases import Floats
+
+
+class DiagonalArrays:
+    """What :class:`hogeq.model.workspace.Workspace` has of a game whose memory is small.
+
+    Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number of players.
+
+    Parameters
+    ----------
+    tables : Tables
+        The game, and ...
+    diagonals : Diagonals
+        ... the same by diagonals.
+    players : int
+    """
+
+    def __init__(self, tables: Tables, diagonals: Diagonals, players: int) -> None:
+        self.tables, self.game, self.players = tables, diagonals, players
+        game = diagonals
+        self._view = TablesView(game)
+        pages, own_pages = len(game.page_end), 2 * game.memories
+        self._totals = 2 * game.goal - 1
+        self._known = zeros((players, pages, game.known_page), np.float64)
+        self._inflow = zeros((players * pages * game.known_page,), np.float64)
+        self._worth = zeros((players, own_pages, game.worth_page), np.float64)
+        self._arrived = zeros((players, own_pages, game.worth_page), np.float64)
+        # A page ends with the constants 0 and 1.
+        for array in (self._known, self._worth):
+            array[:, :, 1 - CELLS] = 1.0
+        self._sums = zeros((players, game.sum_size), np.float64)
+        self._found = zeros(((game.lines + 1) * CELLS,), np.float64)
+        self._row, self._averages = zeros((2, game.num_actions * CELLS), np.float64)
+        self._rows = np.zeros(len(game.sides) * game.sum_rows, np.int64)
+        self._roots = zeros((players * CELLS,), np.float64)
+        self._weights = zeros((self._totals, game.memories, game.width), np.float64)
+        self._kept = zeros((players, self._totals, game.memories, game.width), np.float64)
+        own, opponent = np.indices((game.goal, game.goal))
+        self._cells = own + opponent, slice(None), opponent
+
+    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool) -> None:
+        """Fill `infoset_reach`, and what weights values if `memories` are asked for."""
+        diagonal_reach.forward(
+            self._view,
+            policies,
+            self._weights if memories else self._weights[:0],
+            self._inflow,
+            self._sums,
+            self._arrived,
+            self._found,
+            self._row,
+            self._averages,
+            infoset_reach,
+            self._rows,
+            self.players,
+        )
+
+    def backward(
+        self,
+        role: int,
+        policies: Floats,
+        counterfactual_values: Floats,
+        choice: NDArray[np.int8],
+        temperature: float,
+        damping: float,
+        *,
+        keep: bool,
+    ) -> tuple[float, float, int]:
+        """Pass over all cells, as :meth:`hogeq.model.workspace.Workspace.backward`.
+
+        `choice` is (G, G, H), or empty if it is not asked for.
+        """
+        weighted = role in (roles.COUNTERFACTUAL, roles.ASCEND, roles.SOFTMAX)
+        changes = diagonal_values.backward(
+            self._view,
+            role,
+            policies,
+            self._weights if weighted else None,
+            self._known,
+            self._sums,
+            self._worth,
+            self._found,
+            self._row,
+            self._averages,
+            counterfactual_values if weighted else None,
+            choice if role == roles.FULL_MEMORY else None,
+            self._kept if keep else self._kept[:0],
+            temperature,
+            damping,
+            self._rows,
+            self._roots,
+        )
+        return float(self._roots[0]), float(self._roots[-CELLS]), int(changes)
+
+    def match(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
+        """Win probability of each of two matrices, (2, G, G), when it moves first."""
+        diagonal_values.match(
+            self._view,
+            matrices,
+            self._known,
+            self._sums,
+            self._worth,
+            self._found,
+            self._row,
+            self._rows,
+            self._roots,
+        )
+        return float(self._roots[0]), float(self._roots[CELLS])
+
+    def reach(self) -> Floats:
+        """Reach probability of every hidden state, player 0 to move: (G, G, H)."""
+        return self._weights.swapaxes(1, 2)[self._cells[0], self._cells[2]]
+
+    def fill_values(self, values: Floats) -> None:
+        """Write what the last pass kept to the array of another layout, (Q, N)."""
+        tables = self.tables
+        goal, records, width = self.game.goal, tables.dimensions.records, len(tables.lane)
+        cell = np.repeat(np.arange(goal**2), np.diff(tables.arrival_start))
+        lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(width)
+        at = tables.arrival_base[:, None, None] + lanes
+        again = tables.arrival_again.astype(bool)
+        slots = np.zeros((goal**2, tables.dimensions.active_memories * width))
+        values[:, tables.fixed_win] = 1.0
+        for player, kept in enumerate(self._kept.swapaxes(2, 3)):
+            slots[:, tables.memory_slot] = kept[self._cells[0], self._cells[2]].reshape(goal**2, -1)
+            found = slots[cell[:, None, None], tables.next_memory[again.astype(np.int64)]]
+            values[player][at[again]] = found[again]
+            values[self.players - 1 - player][at[~again]] = 1.0 - found[~again]

@@ -1,0 +1,137 @@
+"""Passes by diagonals against the generic ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Role, Workspace
+from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.arrays import one_hot
+from tests.evaluation.test_random_games import game_number
+
+EXACT = 1e-12
+GAMES = {
+    "no memory": replace(EDITIONS["fa22"], goal=31),
+    "no dice score by both scores": replace(EDITIONS["fa23"], goal=24),
+    "two kinds of dice": replace(EDITIONS["hw13"], goal=30, max_dice=4),
+    "gifts, boosted points": replace(EDITIONS["fa15"], goal=30),
+    "ones are counted": replace(EDITIONS["sp17"], goal=22),
+    "extra turns": replace(EDITIONS["fa20"], goal=26),
+    "turns are counted": replace(EDITIONS["fa18"], goal=25),
+    "extra turns with dice of their own": replace(EDITIONS["su21"], goal=20),
+    "few dice of many sides": replace(EDITIONS["fa22"], goal=20, max_dice=1, sides=12),
+    "many dice of few sides": Rules(goal=17, max_dice=12, sides=2),
+    "a small board": replace(EDITIONS["su21"], goal=3, max_dice=2),
+}
+RANDOM = range(60)
+
+
+def compare(game: Game, random: np.random.Generator) -> None:
+    """Compare all that a workspace gives, for two players and for one."""
+    for players in (2, 1):
+        fast, slow = game.workspace(players), Workspace(game.tables, players)
+        for share in (1.0, 0.3):
+            shape = (players, *game.shape)
+            played = random.dirichlet(np.ones(game.num_actions), shape[:3])
+            played *= random.random(shape) < share
+            played[..., random.integers(game.num_actions)] += 1e-3
+            played /= played.sum(axis=-1, keepdims=True)
+            found, expected = (seen(work, played) for work in (fast, slow))
+            for name, one, other in zip(found, found.values(), expected.values(), strict=True):
+                np.testing.assert_allclose(one, other, rtol=0.0, atol=EXACT, err_msg=name)
+                if "reach" in name:
+                    assert np.array_equal(one > 0.0, other > 0.0), name
+
+
+def seen(work: Workspace, played: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """List results of all passes, by name."""
+    found = {"reach of cells": work.cell_reach(played)}
+    work.forward(played, keep=True)
+    found["reach"] = work.infoset_reach.copy()
+    found["hidden reach"] = work.hidden_reach()
+    found["averaged"] = np.array(work.backward(played, Role.COUNTERFACTUAL))
+    found["counterfactual values"] = work.counterfactual_values.copy()
+    for role in (Role.ASCEND, Role.SOFTMAX):
+        moved = played.copy()
+        found[role.name] = np.array(work.backward(moved, role, temperature=0.1, damping=0.3))
+        found[f"policies after {role.name}"] = moved
+    goal = played.shape[1]
+    memories = found["hidden reach"].shape[2]
+    rolls = np.zeros((goal, goal, memories), np.int8)
+    found["full memory"] = np.array(work.backward(played, Role.FULL_MEMORY, choice=rolls))
+    found["rolls"] = rolls.astype(np.float64)
+    found["values of full memory"] = work.hidden_values(goal // 2, goal // 3)
+    found["values"] = np.array(work.backward(played, keep=True))
+    for player in range(len(played)):
+        cells = [work.hidden_values(own, 1, player) for own in range(goal)]
+        found[f"hidden values of {player}"] = np.array(cells)
+    counted = played.copy()
+    counted[0] = 1.0
+    work.forward(counted)
+    largest = work.infoset_reach.max()
+    found["reach of the others"] = work.infoset_reach / largest
+    return found
+
+
+def compare_matrices(game: Game, random: np.random.Generator) -> None:
+    duels, slow = game.duels(), Workspace(game.tables, 2)
+    assert duels is not None
+    for _ in range(2):  # the second finds the arrays in use
+        matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
+        expected = slow.win_rate(one_hot(matrices, game.num_actions))
+        assert duels.win_rate(matrices) == pytest.approx(expected, abs=EXACT)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_passes_by_diagonals_are_the_generic_ones(name: str) -> None:
+    game = compile_game(GAMES[name])
+    assert game.diagonals is not None
+    compare(game, np.random.default_rng(0))
+    compare_matrices(game, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("block", range(0, len(RANDOM), 20))
+def test_random_games(block: int) -> None:
+    for number in RANDOM[block : block + 20]:
+        game, random = game_number(number)
+        if game.diagonals is not None:
+            try:
+                compare(game, random)
+                compare_matrices(game, random)
+            except Exception as difference:
+                raise AssertionError(f"game {number}, {game.rules}") from difference
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa19", "sp22", "fa15"])
+def test_other_games_have_no_diagonals(edition: str) -> None:
+    assert compile_game(replace(EDITIONS[edition], goal=20, piggy_back=False)).diagonals is None
+
+
+def test_a_workspace_is_used_again() -> None:
+    """Nothing of one pass is left in the next."""
+    game = compile_game(GAMES["extra turns with dice of their own"])
+    random = np.random.default_rng(5)
+    work = game.workspace(2)
+    for _ in range(3):
+        matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
+        played = np.eye(game.num_actions)[matrices]
+        fresh = game.workspace(2)
+        for one in (work, fresh):
+            one.forward(played)
+        assert np.array_equal(work.infoset_reach, fresh.infoset_reach)
+        assert work.backward(played) == fresh.backward(played)
+
+
+def test_weights_need_a_pass_that_kept_them() -> None:
+    game = compile_game(GAMES["no memory"])
+    work = game.workspace(2)
+    played = np.full((2, *game.shape), 1.0 / game.num_actions)
+    work.cell_reach(played)
+    with pytest.raises(RuntimeError, match=r"^reach: the last pass forward kept that of the cells"):
+        work.backward(played, Role.COUNTERFACTUAL)
+    work.backward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_values: the last pass was not asked"):
+        work.hidden_values(0, 0)
