@@ -115,7 +115,7 @@ def analyze(
     if policy is None:
         by_memory = solve(game).roll_values(score, opponent)
     else:
-        by_memory = hidden_action_values(game, policy, None, [(score, opponent)])[0]
+        (by_memory,) = hidden_action_values(game, policy, None, [(score, opponent)])
         shares = policy[score, opponent]
     if memory is not None:
         values = by_memory[game.memories.index(memory)]

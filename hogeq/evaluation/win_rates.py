@@ -96,8 +96,7 @@ def _of_tables(game: Game, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bo
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
-    both = [one if one.ndim == 3 else as_policy(one, game.num_actions) for one in (a, b)]
-    policies = np.stack(both, dtype=np.float64)
+    policies = np.stack([as_policy(one, game.num_actions) for one in (a, b)])
     work = shared_workspace(game, 2)
     found = None if endless_is_draw else endless_position(work, policies)
     if found is not None:
