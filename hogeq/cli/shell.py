@@ -20,6 +20,7 @@ from hogeq.support.parameters import MOST_JOBS
 from hogeq.support.plugins import load_plugin
 
 if TYPE_CHECKING:
+    from hogeq.response.saturation import Saturation
     from hogeq.response.search import SearchBudget
     from hogeq.support.workers import Workers
 
@@ -271,6 +272,19 @@ def budget_text(budget: "SearchBudget") -> str:
         f"effort: {counted(budget.starts, 'start')}, "
         f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
         f"{counted(budget.perturbations, 'kick')}, seed {budget.seed}"
+    )
+
+
+def saturation_text(found: "Saturation", digits: int) -> str:
+    """Say in one line whether a search has saturated, and mark it if not."""
+    from hogeq.support.numbers import points
+
+    if found.left is None:
+        return "not saturated: too few kicks to say what more would find"
+    last, left = (points(gain, digits, signed=False) for gain in (found.last_half, found.left))
+    return (
+        f"{'saturated' if found.saturated else 'NOT saturated'}: the last half of the sweeps "
+        f"found {last} of it, twice as many would find about {left} more"
     )
 
 

@@ -34,6 +34,8 @@ class Counter:
         Win rate of the responder with full memory.
     budget : SearchBudget
         Of the search for it.
+    saturated : bool
+        Whether that search has saturated.
     reach : float64 (G, G)
         Probability that it comes to move there.
     gains : float64 (G, G)
@@ -47,6 +49,7 @@ class Counter:
     win_rate: float
     bound: float
     budget: SearchBudget
+    saturated: bool
     reach: Floats
     gains: Floats
     regions: Floats
@@ -164,6 +167,7 @@ def _counter(game: Game, policy: Floats, budget: SearchBudget) -> Counter:
         win_rate=found.win_rate,
         bound=full_memory_bound(game, policy),
         budget=budget,
+        saturated=found.saturation.saturated,
         reach=cells.reach,
         gains=cells.gains,
         regions=region_gains(game, found.matrix, cells.usual, policy),

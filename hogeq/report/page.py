@@ -331,6 +331,7 @@ def _counter(counter: Counter) -> dict[str, Any]:
         "win_rate": counter.win_rate,
         "bound": counter.bound,
         "effort": plain(counter.budget),
+        "saturated": counter.saturated,
         "reach": pack.floats(counter.reach),
         "gains": pack.floats(counter.gains),
         "regions": counter.regions.tolist(),

@@ -47,9 +47,11 @@ function cellOf(tag, { text, scope, className, press }) {
   return cell;
 }
 
-function effortText(effort) {
+// What is known to have saturated, or not: a figure that more effort would raise is marked.
+function effortText(effort, saturated) {
   const kicks = effort.kicks ? `, ${effort.kicks} kicks` : "";
-  return `${effort.starts} starts, ${effort.anneal_steps} steps${kicks}`;
+  const mark = saturated === false ? "; not saturated" : "";
+  return `${effort.starts} starts, ${effort.anneal_steps} steps${kicks}${mark}`;
 }
 
 function fillFigures(data) {
@@ -65,7 +67,7 @@ function fillFigures(data) {
         percent(found.bound),
         run.solver,
         run.iterations,
-        effortText(run.effort),
+        effortText(run.effort, found.saturation?.saturated),
       ]),
   );
   fillTable(
@@ -115,13 +117,13 @@ function fillTournament(data) {
 
 // Each region can be gone to: `go` is given its first scores.
 function fillRegions(data, strategy, go) {
-  const { regions, win_rate: rate, effort } = strategy.counter;
+  const { regions, win_rate: rate, effort, saturated } = strategy.counter;
   const found = regions.flatMap((row, own) => row.map((gain, other) => ({ own, other, gain })));
   found.sort((a, b) => b.gain - a.gain);
   const span = (place) =>
     `${place * data.region} to ${Math.min((place + 1) * data.region, data.goal) - 1}`;
   document.getElementById("regions-about").textContent =
-    `Against ${strategy.name} the counter-matrix found (${effortText(effort)}) wins ` +
+    `Against ${strategy.name} the counter-matrix found (${effortText(effort, saturated)}) wins ` +
     `${percent(rate)}. A region gains what would be lost if the counter-matrix rolled the ` +
     "strategy's usual dice in all of it and stayed as it is elsewhere; gains of regions do not add up.";
   const rows = found

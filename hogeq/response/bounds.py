@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
+from hogeq.response.saturation import Saturation
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
@@ -40,6 +41,8 @@ class Interval(NamedTuple):
     """From the best responder with full memory, the bound."""
     budget: SearchBudget
     """Budget of the search for the lower end."""
+    saturation: Saturation | None = None
+    """Whether that search has saturated; None if nobody knows."""
 
 
 def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
@@ -112,7 +115,8 @@ def best_response_interval(
     (0.6974, 0.7015)
     """
     found = attack(game, strategy, budget)
-    return Interval(found.win_rate, full_memory_bound(game, strategy), found.budget)
+    bound = full_memory_bound(game, strategy)
+    return Interval(found.win_rate, bound, found.budget, found.saturation)
 
 
 def exploitability(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> Interval:

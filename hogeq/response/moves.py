@@ -1,12 +1,13 @@
 """Moves of a search for a response: anneal, make pure, ascend, perturb."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.model.shared import quick_workspace, shared_many, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
@@ -24,14 +25,68 @@ STAYING = 1e-12  # what to stay for ever must gain, in win probability
 ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
 
 
+class Passes(Protocol):
+    """What a search asks of a workspace: of the responder, row 0, and those whom it meets."""
+
+    def forward(self, policies: Floats) -> object:
+        """Compute reach probabilities."""
+
+    def backward(
+        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
+    ) -> tuple[float, float, int]:
+        """Compute values and move row 0; win probability of both who begin, cells changed."""
+
+
+class MixturePasses:
+    """Passes of a responder, row 0 of policies, against a mixture of those in the other rows.
+
+    Parameters
+    ----------
+    game : Game
+    weights : float64 (n,)
+        Of the strategies in the mixture, one of which is drawn before the game.
+    """
+
+    def __init__(self, game: Game, weights: Floats) -> None:
+        self._many = shared_many(game, len(weights))
+        self._weights = weights
+
+    def forward(self, policies: Floats) -> None:
+        """Compute reach probabilities under policies (1 + n, G, G, K)."""
+        self._many.face(policies[1:], self._weights)
+        self._many.forward(policies[0])
+
+    def backward(
+        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
+    ) -> tuple[float, float, int]:
+        """Compute values and move row 0; as of a workspace, averaged over the mixture."""
+        found = self._many.backward(policies[0], role, temperature=temperature, damping=damping)
+        first, other = self._weights @ found.first, self._weights @ found.other
+        return float(first), float(other), int(found.changes)
+
+
+def passes(game: Game, weights: Floats | None = None, *, exact: bool = False) -> Passes:
+    """Give passes against one strategy, or a mixture by weights (n,); exact: in double precision.
+
+    The arrays are those of the calling thread, and last until its next search.
+    """
+    if weights is not None:
+        return MixturePasses(game, weights)
+    return shared_workspace(game, 2) if exact else quick_workspace(game, 2)
+
+
 def ascend(
-    work: Workspace, policies: Floats, limit: int = SWEEP_LIMIT, least_gain: float = -1.0
+    work: Passes,
+    policies: Floats,
+    limit: int = SWEEP_LIMIT,
+    least_gain: float = -1.0,
+    to_beat: float = -1.0,
 ) -> tuple[float, int]:
     """Coordinate ascent by player 0, to a matrix that no change of one cell improves.
 
     Parameters
     ----------
-    work : Workspace
+    work : Passes
         Of two players.
     policies : float64 (2, G, G, K)
         Row 0 is rewritten in place; it may start mixed.
@@ -40,6 +95,9 @@ def ascend(
     least_gain : float
         A sweep that gains less, in win probability, is the last; the default is below any loss by
         rounding.
+    to_beat : float
+        The ascent ends early if it would stay below this win rate even if the next sweeps gained as
+        much as the last: they gain less and less.
 
     Returns
     -------
@@ -53,6 +111,8 @@ def ascend(
         sweeps += 1
         now = WinRate.from_starts(first, other).win_rate
         rate, gain = now, now - rate
+        if rate + gain < to_beat and sweeps > 1:
+            break
     return rate, sweeps
 
 
@@ -85,7 +145,9 @@ def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
     return False
 
 
-def climb(game: Game, policies: Floats, at_least: float = 0.0) -> tuple[float, int]:
+def climb(
+    game: Game, policies: Floats, at_least: float = 0.0, weights: Floats | None = None
+) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double.
 
     Parameters
@@ -95,21 +157,24 @@ def climb(game: Game, policies: Floats, at_least: float = 0.0) -> tuple[float, i
         Row 0 is rewritten in place.
     at_least : float
         If the ascent in single precision ends at a lower win rate, double precision is skipped.
+    weights : float64 (n,), optional
+        As in :func:`passes`.
 
     Returns
     -------
     tuple of float, int
         Win rate, and sweeps over the table.
     """
-    rate, sweeps = ascend(quick_workspace(game, 2), policies, least_gain=ROUNDING)
+    rate, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
     if rate < at_least - ROUNDING:
         return rate, sweeps
-    work = shared_workspace(game, 2)
-    rate, more = ascend(work, policies)
+    rate, more = ascend(passes(game, weights, exact=True), policies)
     sweeps += more
-    while game.can_be_endless and stay_for_ever(work, policies, rate):
-        rate, more = ascend(work, policies)
-        sweeps += more
+    if weights is None and game.can_be_endless:
+        work = shared_workspace(game, 2)
+        while stay_for_ever(work, policies, rate):
+            rate, more = ascend(work, policies)
+            sweeps += more
     return rate, sweeps
 
 
@@ -139,7 +204,18 @@ def anneal(
     progress : callable, optional
         Called after every step.
     """
-    work = quick_workspace(game, 2)
+    cool(passes(game), policies, steps, damping, cooling, progress)
+
+
+def cool(
+    work: Passes,
+    policies: Floats,
+    steps: int,
+    damping: float,
+    cooling: tuple[float, float],
+    progress: Callable[[], object] = lambda: None,
+) -> None:
+    """:func:`anneal` by given passes."""
     for temperature in np.geomspace(*cooling, steps):
         work.forward(policies)
         work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
@@ -154,6 +230,7 @@ def respond(
     cooling: tuple[float, float] = TEMPERATURES,
     sweeps: int | None = None,
     progress: Callable[[], object] = lambda: None,
+    weights: Floats | None = None,
 ) -> tuple[float, int]:
     """Anneal player 0 against player 1, make its policy pure, and ascend.
 
@@ -167,17 +244,19 @@ def respond(
     sweeps : int, optional
         Most sweeps of an ascent in single precision; by default it goes to the end, as
         :func:`climb`.
+    weights : float64 (n,), optional
+        As in :func:`passes`.
 
     Returns
     -------
     tuple of float, int
         Win rate, and sweeps of the ascent over the table.
     """
-    anneal(game, policies, steps, damping, cooling, progress)
+    cool(passes(game, weights), policies, steps, damping, cooling, progress)
     to_pure(policies[0])
     if sweeps is None:
-        return climb(game, policies)
-    return ascend(quick_workspace(game, 2), policies, sweeps)
+        return climb(game, policies, weights=weights)
+    return ascend(passes(game, weights), policies, sweeps)
 
 
 def random_policy(game: Game, random: np.random.Generator, concentration: float = 1.0) -> Floats:

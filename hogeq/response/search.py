@@ -5,24 +5,41 @@ the best counter-matrix found is a true lower bound on what a best response wins
 :mod:`hogeq.response.bounds` has the upper bound and the interval between the two.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
 from hogeq.model.game import Game
-from hogeq.response.moves import climb, ith_start, perturb, respond, to_matrix
-from hogeq.strategies.policies import policy_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.response.kicks import ASCENT, Against, Choice, Excursion, Round, kicked
+from hogeq.response.moves import (
+    climb,
+    ith_start,
+    respond,
+    to_matrix,
+)
+from hogeq.response.portfolio import FAR, NEAR, Bandit
+from hogeq.response.saturation import Saturation, saturation
+from hogeq.strategies.policies import policies_of, policy_of
+from hogeq.support.aliases import Matrix
+from hogeq.support.messages import shown
+from hogeq.support.numbers import percent, points
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
-ASCENT = 6
-"""Steps of annealing that take about as long as an ascent; for the progress that is shown."""
+ROUND: Final = 5
+"""Kicks of every trail between one comparison of notes and the next."""
+
+FEWEST: Final = 2
+"""Starts that are never given up."""
+
+VALUE: Final = 0.5  # of the game
 
 
 @parameters
@@ -38,12 +55,17 @@ class SearchBudget:
     damping : float
         Share of the way to the softmax that a step goes, above 0 to 1.
     perturbations : int
-        Rounds of iterated local search after the ascent: 1 to 30 % of the cells are changed at
-        random, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
+        Kicks for each start after its ascent: a move (:mod:`hogeq.response.portfolio`) changes the
+        matrix, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
         finds counters that no number of starts does. Config files and the command line call it
         `kicks`.
     seed : int
         Seed of the random starts and perturbations.
+    until_saturated : bool
+        Whether to go on with kicks until twice the effort would find less than 0.0003, by
+        :func:`hogeq.response.saturation.saturation`.
+    most_kicks : int
+        Most kicks for each start then.
 
     Examples
     --------
@@ -56,6 +78,19 @@ class SearchBudget:
     damping: PositiveShare = 0.5
     perturbations: Annotated[Natural, Field(alias="kicks")] = 0
     seed: Seed = 0
+    until_saturated: bool = False
+    most_kicks: Natural = 1600
+
+
+class MovePay(NamedTuple):
+    """What a move has brought."""
+
+    tried: int
+    """How often it was chosen."""
+    gained: float
+    """Win rate gained, summed over all starts."""
+    sweeps: int
+    """Sweeps over the table, ascents included; of a far move, with the near ones that followed."""
 
 
 class ResponseFound(NamedTuple):
@@ -81,7 +116,11 @@ class ResponseFound(NamedTuple):
     sweeps: int
     """Sweeps over the whole table, annealing and ascent, summed over the starts."""
     found: tuple[float, ...]
-    """Win rate that each start ended with."""
+    """Win rate that each start came to, before it was given up if it was."""
+    saturation: Saturation
+    """How much the last half of the effort found, and what twice the effort would."""
+    moves: dict[str, MovePay]
+    """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
 
 
 def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> ResponseFound:
@@ -94,6 +133,12 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     is exact. A strategy wins half of the games against itself: if the first start ends below 1/2,
     another ascent starts from the strategy itself, so that no attack wins less.
 
+    Then come kicks, by moves that a bandit chooses (:mod:`hogeq.response.portfolio`). A far move
+    begins an excursion from the best matrix of a start, near moves follow while they promise to
+    lead above it. After each round the starts compare notes: which moves have paid, by the sweep,
+    and what others have found, for crossovers. Whenever the number of kicks has doubled, the half
+    that promises less is given up, down to a quarter of the starts, and the others get its kicks.
+
     Parameters
     ----------
     game : Game
@@ -104,7 +149,7 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     Returns
     -------
     ResponseFound
-        With more starts its win rate is never lower.
+        With more starts its win rate is never lower, kicks apart.
 
     Raises
     ------
@@ -124,23 +169,50 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     True
     """
     budget = budget or SearchBudget()
-    target = policy_of(game, strategy)
-    steps = search_steps(budget)
-    with phase("attack", budget.starts * steps) as told:
-        found = compute(
-            partial(_search, game, target, budget, told),
-            range(budget.starts),
-            lambda start: told.reach((start + 1) * steps),
-        )
-    matrix, win_rate, _ = max(found, key=lambda one: one[1])
-    total = sum(sweeps for _, _, sweeps in found)
-    if found[0][1] < 0.5:
-        mirror = np.stack([target, target])
-        rate, sweeps = climb(game, mirror)
-        total += sweeps
-        if rate > win_rate:
-            matrix, win_rate = to_matrix(mirror[0]), rate
-    return ResponseFound(matrix, win_rate, budget, total, tuple(rate for _, rate, _ in found))
+    with phase("attack", budget.starts * search_steps(budget)) as told:
+        return _Search(Against(game, policy_of(game, strategy)[None], None), budget, told).run()
+
+
+def attack_mixture(
+    game: Game,
+    strategies: Sequence[ArrayLike],
+    weights: ArrayLike | None = None,
+    budget: SearchBudget | None = None,
+) -> ResponseFound:
+    """Search for the matrix that wins most against a mixture of strategies.
+
+    One of them is drawn before the game and played to its end. The search is that of
+    :func:`attack`; a sweep takes as many passes as there are strategies.
+
+    Parameters
+    ----------
+    game : Game
+    strategies : sequence of array_like
+        n matrices (G, G) or policies (G, G, K).
+    weights : array_like, optional
+        (n,), none below 0, of sum 1; by default equal.
+    budget : SearchBudget, optional
+
+    Returns
+    -------
+    ResponseFound
+
+    Raises
+    ------
+    ValueError
+        If a strategy is malformed, there is none, or the weights are no probabilities.
+    """
+    budget = budget or SearchBudget()
+    number = len(strategies)
+    if not number:
+        raise ValueError("strategies: got none; allowed: one or more")
+    shares = np.full(number, 1.0 / number) if weights is None else np.array(weights, np.float64)
+    if shares.shape != (number,) or not (shares >= 0.0).all() or abs(shares.sum() - 1.0) > 1e-9:
+        allowed = f"{number} numbers from 0 to 1 whose sum is 1"
+        raise ValueError(f"weights: got {shown(weights)}; allowed: {allowed}")
+    opponents = policies_of(game, *strategies)
+    with phase("attack", budget.starts * search_steps(budget)) as told:
+        return _Search(Against(game, opponents, shares), budget, told).run()
 
 
 def search_steps(budget: SearchBudget) -> int:
@@ -148,8 +220,141 @@ def search_steps(budget: SearchBudget) -> int:
     return budget.anneal_steps + ASCENT * (1 + budget.perturbations)
 
 
-def _search(
-    game: Game, target: Floats, budget: SearchBudget, told: Phase, start: int
+@dataclass
+class _Trail:
+    """What a start has come to."""
+
+    start: int
+    matrix: Matrix
+    rate: float
+    mark: float  # its rate when trails were compared last
+    away: Excursion | None = None
+
+    @property
+    def promise(self) -> float:
+        """Win rate if it rises once more by as much as since trails were compared."""
+        return 2.0 * self.rate - self.mark
+
+
+class _Search:
+    """A search from several starts, which tell each other what they find."""
+
+    def __init__(self, against: Against, budget: SearchBudget, told: Phase) -> None:
+        self.against, self.budget, self.told = against, budget, told
+        self.bandits = {"near": Bandit(NEAR), "far": Bandit(FAR)}
+        self.moves: dict[str, MovePay] = {}
+        self.sweeps = self.kicks = 0
+        self.trails: list[_Trail] = []  # that go on
+        self.given_up: list[_Trail] = []
+        self.found: list[float] = []
+        self.curve: list[tuple[int, float]] = []
+        self.compare_at = ROUND * budget.starts
+
+    def run(self) -> ResponseFound:
+        starts = self.budget.starts
+        self._begin()
+        while self.kicks < starts * self.budget.perturbations:
+            self._kick(starts * self.budget.perturbations - self.kicks)
+        while self.budget.until_saturated and not self._saturation().saturated:
+            if self.kicks >= starts * self.budget.most_kicks:
+                break
+            self._kick(starts * self.budget.most_kicks - self.kicks)
+        best = max(self.trails, key=lambda trail: trail.rate)
+        return ResponseFound(
+            best.matrix,
+            best.rate,
+            self.budget,
+            self.sweeps,
+            tuple(self.found),
+            self._saturation(),
+            self.moves,
+        )
+
+    def _saturation(self) -> Saturation:
+        found = saturation(self.curve)
+        return found if self.against.game.has_memory else found._replace(left=0.0)
+
+    def _begin(self) -> None:
+        """Anneal all starts."""
+        steps = self.budget.anneal_steps + ASCENT
+        annealed = compute(
+            partial(_anneal, self.against, self.budget, self.told),
+            range(self.budget.starts),
+            lambda start: self.told.reach((start + 1) * steps),
+        )
+        for start, (matrix, rate, sweeps) in enumerate(annealed):
+            self.trails.append(_Trail(start, matrix, rate, rate))
+            self.found.append(rate)
+            self.sweeps += sweeps
+        if self.found[0] < VALUE:
+            mirror = self.against.met_by(self.against.mean())
+            rate, sweeps = climb(self.against.game, mirror, weights=self.against.weights)
+            self.sweeps += sweeps
+            self.trails.append(_Trail(self.budget.starts, to_matrix(mirror[0]), rate, rate))
+        self._note()
+
+    def _kick(self, most: int) -> None:
+        """Give every trail a round of kicks, at most so many in all; then they compare notes."""
+        self.trails.sort(key=lambda trail: -trail.rate)
+        those = self.trails[:most]
+        each = min(ROUND, most // len(those))
+        rounds = [self._round(trail, each) for trail in those]
+        chances = {kind: bandit.chances() for kind, bandit in self.bandits.items()}
+        ended = compute(partial(kicked, self.against, chances, self.told), rounds)
+        for trail, found in zip(those, ended, strict=True):
+            trail.matrix, trail.rate, trail.away = found.matrix, found.rate, found.away
+            self.sweeps += found.sweeps
+            if trail.start < len(self.found):
+                self.found[trail.start] = found.rate
+            self._learn("near", found.near)
+            self._learn("far", found.far)
+        self.kicks += each * len(those)
+        self._note()
+        if self.kicks >= self.compare_at:
+            self.compare_at *= 2
+            self._compare()
+
+    def _round(self, trail: _Trail, kicks: int) -> Round:
+        every = [*self.trails, *self.given_up]
+        return Round(
+            trail.matrix,
+            trail.rate,
+            trail.away,
+            [mate.matrix for mate in every if mate is not trail],
+            kicks,
+            (self.budget.seed, trail.start, 1 + self.kicks),
+        )
+
+    def _learn(self, kind: str, choices: list[Choice]) -> None:
+        for choice in choices:
+            self.bandits[kind].report(*choice)
+            name = f"{kind}.{choice.move}"
+            tried, gained, sweeps = self.moves.get(name, MovePay(0, 0.0, 0))
+            self.moves[name] = MovePay(tried + 1, gained + choice.gain, sweeps + choice.sweeps)
+
+    def _note(self) -> None:
+        best = max(trail.rate for trail in self.trails)
+        self.curve.append((self.sweeps, best))
+        if self.kicks:
+            left = self._saturation().left
+            more = "" if left is None else f", twice the effort would find {points(left)}"
+            self.told.now(f"kick {self.kicks}/{self.budget.starts * self.budget.perturbations}")
+            self.told.measured(f"best {percent(best)}{more}")
+
+    def _compare(self) -> None:
+        """Give up the half of the trails that promises less, but neither the best nor too many."""
+        least = min(len(self.trails), max(FEWEST, self.budget.starts // 4))
+        best = max(self.trails, key=lambda trail: trail.rate)
+        order = sorted(self.trails, key=lambda trail: (trail is not best, -trail.promise))
+        kept = max(least, (len(order) + 1) // 2)
+        self.trails = order[:kept]
+        self.given_up += order[kept:]
+        for trail in self.trails:
+            trail.mark = trail.rate
+
+
+def _anneal(
+    against: Against, budget: SearchBudget, told: Phase, start: int
 ) -> tuple[Matrix, float, int]:
     which = f"start {start + 1} of {budget.starts}"
     annealed = count(1)
@@ -158,20 +363,18 @@ def _search(
         told.step(1, f"{which}, annealing {next(annealed)}/{steps}")
 
     random = np.random.default_rng([budget.seed, start])
-    first, cooling = ith_start(game, target, start, random)
-    policies = np.stack([first, target])
+    first, cooling = ith_start(against.game, against.mean(), start, random)
+    policies = against.met_by(first)
     steps, damping = budget.anneal_steps, budget.damping
-    rate, sweeps = respond(game, policies, steps, damping, cooling, progress=report)
+    rate, sweeps = respond(
+        against.game,
+        policies,
+        steps,
+        damping,
+        cooling,
+        progress=report,
+        weights=against.weights,
+    )
     told.step(ASCENT)
     told.found(rate)
-    best = policies[0].copy()
-    for kick in range(1, budget.perturbations + 1):
-        policies[0] = best
-        perturb(policies[0], random)
-        again, more = climb(game, policies, rate)
-        sweeps += more
-        if again > rate:
-            rate, best = again, policies[0].copy()
-            told.found(rate)
-        told.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
-    return to_matrix(best), rate, sweeps + budget.anneal_steps
+    return to_matrix(policies[0]), rate, sweeps + steps

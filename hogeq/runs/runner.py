@@ -21,6 +21,7 @@ from hogeq.model.compiling import expect
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
 from hogeq.response.bounds import Interval, full_memory_bound
+from hogeq.response.saturation import Saturation
 from hogeq.response.search import attack
 from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, recorded_config
@@ -303,24 +304,26 @@ class _Runner:
             matrix = config.purify.params.matrix(game, policy)
             measured = np.array_equal(matrix, argmax(game, policy))
             found = last.attack, last.purified_attack if measured else 0.0
+            searches: list[Saturation | None] = [None, None]
             told.step()
             final = config.measure.final_attack
             budget = final or self.budget
             if final is not None or not measured:
                 # Both are true lower bounds; a search may be unlucky, and the better one counts.
                 told.now("final attack on the average policy")
-                on_policy = attack(game, policy, budget).win_rate
+                on_policy = attack(game, policy, budget)
                 told.step(doing="final attack on the matrix")
-                on_matrix = attack(game, matrix, budget).win_rate
-                found = max(found[0], on_policy), max(found[1], on_matrix)
+                on_matrix = attack(game, matrix, budget)
+                found = max(found[0], on_policy.win_rate), max(found[1], on_matrix.win_rate)
+                searches = [on_policy.saturation, on_matrix.saturation]
             told.reach(3)
             told.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
                 metrics=self.metrics,
-                average=Interval(found[0], last.bound, budget),
-                matrix=Interval(found[1], full_memory_bound(game, matrix), budget),
+                average=Interval(found[0], last.bound, budget, searches[0]),
+                matrix=Interval(found[1], full_memory_bound(game, matrix), budget, searches[1]),
                 matrix_against_average=win_rate(game, matrix, policy).win_rate,
                 budget=budget,
                 seconds=self.seconds,

@@ -99,11 +99,15 @@ class RunSummary:
         for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
             attack, bound = percent(interval.lower, digits), percent(interval.upper, digits)
             spread = between(interval.lower - 0.5, interval.upper - 0.5, digits)
-            lines.append(_row(name, attack, bound, spread, digits))
+            mark = interval.saturation is None or interval.saturation.saturated
+            lines.append(_row(name, attack, bound, spread, digits) + ("" if mark else "  *"))
+        known = (self.average.saturation, self.matrix.saturation)
+        unsaturated = any(one is not None and not one.saturated for one in known)
         effort = ", ".join(f"{key} {value}" for key, value in plain(self.budget).items())
         lines += [
             "",
             f"effort of the attack: {effort}",
+            *(["* not saturated: more effort would find more"] if unsaturated else []),
             f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
             f"written to {self.directory}",
         ]
@@ -118,5 +122,8 @@ def _row(name: str, attack: str, bound: str, spread: str, digits: int) -> str:
     return f"{name:20}{attack:>{width}}{bound:>{width}}{spread:>{width + 8 + digits}}"
 
 
-def _win_rates(interval: Interval) -> dict[str, float]:
-    return {"attack": interval.lower, "bound": interval.upper}
+def _win_rates(interval: Interval) -> dict[str, Any]:
+    found: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
+    if interval.saturation is not None:
+        found["saturation"] = interval.saturation.to_json()
+    return found

@@ -204,7 +204,7 @@ def test_an_attack_tells_its_steps_and_the_best(monkeypatch: pytest.MonkeyPatch,
     with workers(jobs):
         found = attack(game, policy, budget)
     assert told[0].done == told[0].total == 3 * search_steps(budget)
-    assert told[0].text.endswith(f"kick 2/2, best {percent(found.win_rate)}")
+    assert told[0].text.endswith(f"kick 6/6, best {percent(found.win_rate)}")
 
 
 def test_starts_computed_by_other_processes_count_when_they_end(
@@ -219,7 +219,7 @@ def test_starts_computed_by_other_processes_count_when_they_end(
         return np.zeros(game.shape[:2], np.int8), 0.6, 1
 
     monkeypatch.setattr("hogeq.response.search.phase", lambda *_: nullcontext(told))
-    monkeypatch.setattr("hogeq.response.search._search", elsewhere)
+    monkeypatch.setattr("hogeq.response.search._anneal", elsewhere)
     attack(game, policy, SearchBudget(3))
     steps = search_steps(SearchBudget(3))
     assert [*seen, told.done] == [0, steps, 2 * steps, 3 * steps]
@@ -267,7 +267,8 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
     interval, win_rates = (
         of(game, policy, budget) for of in (exploitability, best_response_interval)
     )
-    assert interval == (win_rates.lower - 0.5, win_rates.upper - 0.5, budget)
+    saturation = attack(game, policy, budget).saturation
+    assert interval == (win_rates.lower - 0.5, win_rates.upper - 0.5, budget, saturation)
     assert win_rates.lower == attack(game, policy, budget).win_rate
     assert win_rates.upper == full_memory_bound(game, policy)
 

@@ -28,6 +28,7 @@ from hogeq.cli.shell import (
     computing,
     emit,
     refusing,
+    saturation_text,
     table,
 )
 from hogeq.support.numbers import DIGITS, between, counted, percent, points
@@ -101,6 +102,17 @@ def attack(
         int | None,
         typer.Option(help="Rounds of iterated local search from each start. [20; --field: 0]"),
     ] = None,
+    until_saturated: Annotated[
+        bool,
+        typer.Option(
+            "--until-saturated",
+            help="More kicks, until twice the effort would find less than 0.03 points.",
+        ),
+    ] = False,
+    most_kicks: Annotated[
+        int | None,
+        typer.Option(help="With --until-saturated: most kicks for each start. [1600]"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
     jobs: JobsOption = None,
     on: OnOption = None,
@@ -120,6 +132,10 @@ def attack(
             strategies,
             {"--objective": objective, "--cap": cap, "--tradeoff": tradeoff, "--mixed": mixed},
         )
+    if field and until_saturated:
+        raise BadInputError("--until-saturated: allowed for one strategy, without --field")
+    if most_kicks is not None and not until_saturated:
+        raise BadInputError("--most-kicks: allowed only with --until-saturated")
     check_output(out, (".npy", ".npz") if mixed else MATRIX_SUFFIXES)
     check_output(plot, (".png",))
     check_output(tradeoff, (".png",))
@@ -138,6 +154,8 @@ def attack(
             anneal_steps=anneal_steps,
             damping=damping,
             seed=seed,
+            until_saturated=until_saturated,
+            **({} if most_kicks is None else {"most_kicks": most_kicks}),
             **as_named_here,
         )
     with computing(on, jobs):
@@ -214,6 +232,10 @@ def _one(
         "sweeps": found.sweeps,
         **budget_fields(budget),
         "found": list(found.found),
+        "saturated": found.saturation.saturated,
+        "last_half": found.saturation.last_half,
+        "left": found.saturation.left,
+        "moves": {name: pay._asdict() for name, pay in found.moves.items() if pay.tried},
         "reached": int(met.sum()),
         "deviates": int((met & (gap != 0)).sum()),
         "gains": [cell._asdict() for cell in cells],
@@ -230,6 +252,7 @@ def _one(
         "",
         f"exploitability: {between(found.win_rate - 0.5, bound - 0.5, digits)}",
         f"{budget_text(budget)}: {counted(found.sweeps, 'sweep')}",
+        saturation_text(found.saturation, digits),
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
     ]
     if cells:

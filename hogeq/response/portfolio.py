@@ -1,0 +1,224 @@
+"""Moves of a search for a response, of one interface, and a bandit that chooses among them.
+
+A move changes a matrix that coordinate ascent ended in; an ascent follows. Kicks at random are the
+plainest. The others change what the responder sees for a sweep or a few: whom it meets, how likely
+it believes each memory to be, how sharply it chooses. What it rolls then is sensible under
+circumstances a little different, and an ascent from there often ends in a better matrix.
+
+Each has a strength. Near moves, weak ones, leave most of the matrix as it is and refine it. Far
+moves, strong ones, lead to another part of the space, where near moves have to follow before it can
+be seen whether that is a better one (:mod:`hogeq.response.search`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, log
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hogeq.model.workspace import Role
+from hogeq.response.moves import TEMPERATURES, Passes, ascend, cool, to_pure
+from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats, Matrix
+
+MET: Final = 2  # sweeps against a perturbed opponent
+COOLING: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
+COOLING_DAMPING: Final = 0.5
+SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a perturbed opponent
+
+FLOOR: Final = 0.15  # share of the choices that are dealt equally, whatever has paid
+MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from choice to choice
+
+
+class Place(NamedTuple):
+    """Where a search is, for a move to leave it."""
+
+    work: Passes
+    """The passes of the search."""
+    policies: Floats
+    """(1 + n, G, G, K): the responder, one-hot, rewritten in place, and those whom it meets."""
+    random: np.random.Generator
+    """Source of all that is left to chance."""
+    mates: Sequence[Matrix]
+    """Matrices (G, G) that other starts have found."""
+
+
+class Move(NamedTuple):
+    """A move and its ranges."""
+
+    go: Callable[[Place, float], int]
+    """Change the responder at a place, so strongly; returns the sweeps over the table it took."""
+    near: tuple[float, float] | None
+    """Strengths, drawn log-uniformly, when it is to refine; None: it never is."""
+    far: tuple[float, float] | None
+    """Strengths when it is to lead far; None: it never is."""
+
+
+def stay(at: Place, strength: float) -> int:  # noqa: ARG001
+    """Change nothing: near moves go on from the best matrix."""
+    return 0
+
+
+def random_rolls(at: Place, share: float) -> int:
+    """Put random rolls into a share of the cells: the uniform kick."""
+    policy = at.policies[0]
+    cells = at.random.random(policy.shape[:-1]) < share
+    rolls = at.random.integers(policy.shape[-1], size=int(cells.sum()))
+    policy[cells] = one_hot(rolls, policy.shape[-1])
+    return 0
+
+
+def perturbed_opponent(at: Place, share: float) -> int:
+    """Ascend for two sweeps against the opponent blended with another strategy, to a share."""
+    met = at.policies[1:].copy()
+    at.policies[1:] += share * (_stranger(at) - met)
+    _, sweeps = ascend(at.work, at.policies, MET)
+    at.policies[1:] = met
+    return sweeps
+
+
+def annealed_to_perturbed(at: Place, share: float) -> int:
+    """Take a few softmax steps against the opponent blended with another strategy, to a share."""
+    met = at.policies[1:].copy()
+    at.policies[1:] += share * (_stranger(at) - met)
+    hot, cold, steps, damping = SOFT
+    cool(at.work, at.policies, steps, damping, (hot, cold))
+    to_pure(at.policies[0])
+    at.policies[1:] = met
+    return steps
+
+
+def perturbed_beliefs(at: Place, share: float) -> int:
+    """Sweep once, memories being as likely as if the responder had played a blended policy so far.
+
+    What is hidden in a cell has other probabilities then, and its best roll may be another one.
+    """
+    believed = at.policies.copy()
+    believed[0] += share * (_stranger(at) - believed[0])
+    at.work.forward(believed)
+    at.work.backward(at.policies, Role.ASCEND)
+    return 1
+
+
+def drawn_rolls(at: Place, temperature: float) -> int:
+    """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
+    at.work.forward(at.policies)
+    at.work.backward(at.policies, Role.SOFTMAX, temperature=temperature)
+    sums = at.policies[0].cumsum(axis=-1)
+    drawn = at.random.random(sums.shape[:-1]) * sums[..., -1]
+    rolls = np.minimum((sums <= drawn[..., None]).sum(axis=-1), sums.shape[-1] - 1)
+    at.policies[0] = one_hot(rolls, sums.shape[-1])
+    return 1
+
+
+def annealed_again(at: Place, temperature: float) -> int:
+    """Anneal once more, from a temperature that leaves most rolls as they are."""
+    steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
+    cool(at.work, at.policies, steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
+    to_pure(at.policies[0])
+    return steps
+
+
+def crossover(at: Place, share: float) -> int:
+    """Take a part of the table from another start's matrix; without one, random rolls.
+
+    The part is all cells from a sum of scores on, or before it; a band of own or of the opponent's
+    scores; or a share of the cells at random.
+    """
+    if not at.mates:
+        return random_rolls(at, share)
+    goal, random = at.policies.shape[1], at.random
+    scores = np.arange(goal)
+    kind = random.integers(3)
+    if kind == 0:
+        part = scores[:, None] + scores >= random.integers(1, 2 * goal - 2)
+        part = part if random.random() < 0.5 else ~part
+    elif kind == 1:
+        low, high = np.sort(random.integers(0, goal + 1, 2))
+        band = (low <= scores) & (scores < high)
+        part = np.broadcast_to(band if random.random() < 0.5 else band[:, None], (goal, goal))
+    else:
+        part = random.random((goal, goal)) < share
+    at.policies[0][part] = one_hot(_mate(at)[part], at.policies.shape[-1])
+    return 0
+
+
+def relinked(at: Place, temperature: float) -> int:
+    """Anneal from the mean of the matrix and another start's; without one, from the matrix."""
+    if at.mates:
+        rows = one_hot(_mate(at), at.policies.shape[-1])
+        at.policies[0] += at.random.uniform(0.3, 0.7) * (rows - at.policies[0])
+    return annealed_again(at, temperature)
+
+
+STAY: Final = "stay"
+
+MOVES: Final[Mapping[str, Move]] = {
+    STAY: Move(stay, None, (1.0, 1.0)),
+    "random_rolls": Move(random_rolls, (0.01, 0.3), (0.1, 0.7)),
+    "perturbed_opponent": Move(perturbed_opponent, (0.02, 0.3), (0.1, 0.8)),
+    "annealed_to_perturbed": Move(annealed_to_perturbed, None, (0.02, 0.5)),
+    "perturbed_beliefs": Move(perturbed_beliefs, (0.02, 0.7), None),
+    "drawn_rolls": Move(drawn_rolls, (3e-4, 3e-2), None),
+    "annealed_again": Move(annealed_again, (3e-4, 1e-2), (3e-3, 5e-2)),
+    "crossover": Move(crossover, None, (0.05, 0.5)),
+    "relinked": Move(relinked, None, (1e-3, 5e-3)),
+}
+"""All moves, by their names."""
+
+NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)
+"""Moves that refine."""
+
+FAR: Final = tuple(name for name, move in MOVES.items() if move.far)
+"""Moves that lead far."""
+
+
+def _stranger(at: Place) -> Floats:
+    """Policy (G, G, K) to blend with: a random matrix, a random policy or one constant roll."""
+    shape = at.policies.shape[1:]
+    kind = at.random.integers(3)
+    if kind == 0:
+        return one_hot(at.random.integers(shape[-1], size=shape[:-1]), shape[-1])
+    if kind == 1:
+        return at.random.dirichlet(np.ones(shape[-1]), shape[:-1])
+    return np.broadcast_to(np.eye(shape[-1])[at.random.integers(shape[-1])], shape)
+
+
+def _mate(at: Place) -> Matrix:
+    return at.mates[int(at.random.integers(len(at.mates)))]
+
+
+class Bandit:
+    """Probability matching: a move is chosen as often as it has paid lately, by the sweep.
+
+    Pay is the win rate gained for each sweep, counted in sweeps and never in seconds, so that a
+    search is the same on every machine. What is known fades with every choice, and a part of all
+    choices is dealt equally, so that a move whose time comes late is noticed (Thierens 2005, "An
+    adaptive pursuit strategy for allocating operator probabilities").
+
+    Parameters
+    ----------
+    moves : sequence of str
+        Their names.
+    """
+
+    def __init__(self, moves: Sequence[str]) -> None:
+        self.moves = tuple(moves)
+        self._gains = np.zeros(len(moves))
+        self._sweeps = np.zeros(len(moves))
+
+    def chances(self) -> Floats:
+        """Probabilities of the moves; one never chosen counts as the best."""
+        known = self._sweeps > 0.0
+        pay = np.divide(self._gains, self._sweeps, out=np.zeros(len(known)), where=known)
+        pay[~known] = pay.max() if pay.any() else 1.0
+        even = np.full(len(pay), 1.0 / len(pay))
+        return FLOOR * even + (1.0 - FLOOR) * (pay / pay.sum() if pay.any() else even)
+
+    def report(self, move: str, gain: float, sweeps: int) -> None:
+        """Learn what a choice has gained, in win rate, and how many sweeps it took."""
+        at = self.moves.index(move)
+        self._gains *= MEMORY
+        self._sweeps *= MEMORY
+        self._gains[at] += gain
+        self._sweeps[at] += sweeps
