@@ -35,9 +35,10 @@ from hogeq.contest.objectives import (
 from hogeq.contest.tournament import WIN
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
+from hogeq.response.kicks import ASCENT
 from hogeq.response.moves import perturb_matrix, random_policy, to_matrix
 from hogeq.response.population import Population
-from hogeq.response.search import ASCENT, SearchBudget, search_steps
+from hogeq.response.search import SearchBudget, search_steps
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix

@@ -40,7 +40,7 @@ class Place(NamedTuple):
     random: np.random.Generator
     """Source of all that is left to chance."""
     mates: Sequence[Matrix]
-    """Matrices (G, G) that other starts have found."""
+    """Matrices (G, G) of other starts, which win less."""
 
 
 class Move(NamedTuple):

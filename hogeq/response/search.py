@@ -5,7 +5,6 @@ the best counter-matrix found is a true lower bound on what a best response wins
 :mod:`hogeq.response.bounds` has the upper bound and the interval between the two.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -25,9 +24,9 @@ from hogeq.response.moves import (
 )
 from hogeq.response.portfolio import FAR, NEAR, Bandit
 from hogeq.response.saturation import Saturation, saturation
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import shown
 from hogeq.support.numbers import percent, points
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
@@ -123,8 +122,10 @@ class ResponseFound(NamedTuple):
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
 
 
-def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> ResponseFound:
-    """Search for the matrix that wins most against a strategy.
+def attack(
+    game: Game, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
+) -> ResponseFound:
+    """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
     From every start a softmax responder is annealed, then each cell in turn is set to its best
     roll until no change of one cell improves. Action values are weighted by the reach of each
@@ -142,8 +143,9 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     Parameters
     ----------
     game : Game
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture, one of whose parts is drawn before the
+        game: a sweep then takes a pass for each part.
     budget : SearchBudget, optional
 
     Returns
@@ -169,50 +171,12 @@ def attack(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) 
     True
     """
     budget = budget or SearchBudget()
+    if isinstance(strategy, Mixture):
+        against = Against(game, policies_of(game, *strategy.parts), strategy.weights)
+    else:
+        against = Against(game, policy_of(game, strategy)[None], None)
     with phase("attack", budget.starts * search_steps(budget)) as told:
-        return _Search(Against(game, policy_of(game, strategy)[None], None), budget, told).run()
-
-
-def attack_mixture(
-    game: Game,
-    strategies: Sequence[ArrayLike],
-    weights: ArrayLike | None = None,
-    budget: SearchBudget | None = None,
-) -> ResponseFound:
-    """Search for the matrix that wins most against a mixture of strategies.
-
-    One of them is drawn before the game and played to its end. The search is that of
-    :func:`attack`; a sweep takes as many passes as there are strategies.
-
-    Parameters
-    ----------
-    game : Game
-    strategies : sequence of array_like
-        n matrices (G, G) or policies (G, G, K).
-    weights : array_like, optional
-        (n,), none below 0, of sum 1; by default equal.
-    budget : SearchBudget, optional
-
-    Returns
-    -------
-    ResponseFound
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed, there is none, or the weights are no probabilities.
-    """
-    budget = budget or SearchBudget()
-    number = len(strategies)
-    if not number:
-        raise ValueError("strategies: got none; allowed: one or more")
-    shares = np.full(number, 1.0 / number) if weights is None else np.array(weights, np.float64)
-    if shares.shape != (number,) or not (shares >= 0.0).all() or abs(shares.sum() - 1.0) > 1e-9:
-        allowed = f"{number} numbers from 0 to 1 whose sum is 1"
-        raise ValueError(f"weights: got {shown(weights)}; allowed: {allowed}")
-    opponents = policies_of(game, *strategies)
-    with phase("attack", budget.starts * search_steps(budget)) as told:
-        return _Search(Against(game, opponents, shares), budget, told).run()
+        return _Search(against, budget, told).run()
 
 
 def search_steps(budget: SearchBudget) -> int:
@@ -315,12 +279,13 @@ class _Search:
             self._compare()
 
     def _round(self, trail: _Trail, kicks: int) -> Round:
+        """Kicks of a trail: it mates with those that win less, or all would become the best."""
         every = [*self.trails, *self.given_up]
         return Round(
             trail.matrix,
             trail.rate,
             trail.away,
-            [mate.matrix for mate in every if mate is not trail],
+            [mate.matrix for mate in every if mate.rate < trail.rate],
             kicks,
             (self.budget.seed, trail.start, 1 + self.kicks),
         )

@@ -1,7 +1,7 @@
 """A page to explore runs: report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,7 +75,7 @@ def report(
     rivals = [(name, load_strategy(name, game, trust)) for name in against or ()]
     with refusing():
         changes = {"starts": starts, "anneal_steps": anneal_steps}
-        given = {key: value for key, value in changes.items() if value is not None}
+        given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
         budget = replace(found[0].config.measure.attack, **given) if given else None
     strategies = page.entries(game, found, rivals, matrices=matrices, budget=budget)
     with (

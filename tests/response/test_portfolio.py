@@ -1,0 +1,209 @@
+"""Kicks: every move, the bandit that chooses, and what is said of saturation."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.model.shared import quick_workspace
+from hogeq.model.workspace import Role
+from hogeq.response.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
+from hogeq.response.saturation import ENOUGH, Saturation, saturation
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
+from hogeq.support.workers import workers
+from tests.twin import Play, every_matrix_wins
+
+Floats = NDArray[np.float64]
+SMALL = {"edition": "su20", "goal": 16, "max_dice": 4}
+
+
+def small() -> tuple[Game, Floats]:
+    game = compile_game(rules_from(SMALL))
+    return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
+
+
+class Counted:
+    """Passes that count the sweeps."""
+
+    def __init__(self, game: Game) -> None:
+        self.work = quick_workspace(game, 2)
+        self.sweeps = 0
+
+    def forward(self, policies: Floats) -> None:
+        self.work.forward(policies)
+
+    def backward(
+        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
+    ) -> tuple[float, float, int]:
+        self.sweeps += 1
+        return self.work.backward(policies, role, temperature=temperature, damping=damping)
+
+
+# --- moves ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_a_move_makes_another_matrix_and_leaves_the_opponent(name: str) -> None:
+    game, opponent = small()
+    random = np.random.default_rng(1)
+    mate, begun = random.integers(5, size=(2, *game.shape[:2]))
+    move = MOVES[name]
+    for strengths in filter(None, (move.near, move.far)):
+        changed = 0
+        for seed, strength in enumerate([*strengths, *strengths]):
+            policies = np.stack([one_hot(begun, 5), opponent])
+            work = Counted(game)
+            place = Place(work, policies, np.random.default_rng(seed), [mate])
+            assert move.go(place, strength) == work.sweeps
+            np.testing.assert_array_equal(policies[1], opponent)
+            assert set(np.unique(policies[0])) == {0.0, 1.0}
+            np.testing.assert_array_equal(policies[0].sum(axis=2), 1.0)
+            changed += int((policies[0].argmax(axis=2) != begun).sum())
+        assert (changed > 0) == (name != STAY)
+
+
+@pytest.mark.parametrize("name", ["crossover", "relinked"])
+def test_without_a_mate_a_crossover_does_without(name: str) -> None:
+    game, opponent = small()
+    policies = np.stack([one_hot(np.zeros(game.shape[:2], np.int8), 5), opponent])
+    place = Place(quick_workspace(game, 2), policies, np.random.default_rng(0), [])
+    MOVES[name].go(place, 5e-3 if name == "relinked" else 0.5)
+    assert set(np.unique(policies[0])) == {0.0, 1.0}
+
+
+def test_a_crossover_takes_every_roll_from_one_of_both() -> None:
+    game, opponent = small()
+    own, mate = np.zeros(game.shape[:2], np.int8), np.full(game.shape[:2], 3, np.int8)
+    shares = []
+    for seed in range(12):
+        policies = np.stack([one_hot(own, 5), opponent])
+        place = Place(quick_workspace(game, 2), policies, np.random.default_rng(seed), [mate])
+        MOVES["crossover"].go(place, 0.3)
+        child = policies[0].argmax(axis=2)
+        assert set(np.unique(child)) <= {0, 3}
+        shares.append((child == 3).mean())
+    assert min(shares) < 0.3
+    assert max(shares) > 0.7
+
+
+# --- the bandit -----------------------------------------------------------------------------------
+
+
+def test_what_pays_by_the_sweep_is_chosen() -> None:
+    bandit = Bandit(["a", "b", "c"])
+    np.testing.assert_allclose(bandit.chances(), 1 / 3)
+    for _ in range(50):
+        bandit.report("a", 0.01, 10)  # as much as b, for twice the sweeps
+        bandit.report("b", 0.01, 5)
+        bandit.report("c", 0.0, 1)
+    even = FLOOR / 3
+    want = [even + (1 - FLOOR) / 3, even + 2 * (1 - FLOOR) / 3, even]
+    np.testing.assert_allclose(bandit.chances(), want, rtol=0, atol=0.01)
+    assert bandit.chances().sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_what_paid_long_ago_is_forgotten() -> None:
+    bandit = Bandit(["a", "b"])
+    bandit.report("a", 1.0, 10)
+    bandit.report("b", 0.0, 10)
+    assert bandit.chances()[0] > 0.9
+    for _ in range(800):
+        bandit.report("a", 0.0, 10)
+        bandit.report("b", 1e-6, 10)
+    assert bandit.chances()[1] > 0.8
+
+
+def test_what_was_never_tried_counts_as_the_best() -> None:
+    bandit = Bandit(["a", "b", "c"])
+    bandit.report("a", 0.1, 10)
+    bandit.report("b", 0.0, 10)
+    a, b, c = bandit.chances()
+    assert a == c > b > 0.0
+
+
+# --- the search -----------------------------------------------------------------------------------
+
+
+def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
+    game, policy = small()
+    budget = SearchBudget(starts=5, anneal_steps=0, perturbations=12, seed=5)
+    one = attack(game, policy, budget)
+    with workers(3):
+        two = attack(game, policy, budget)
+    assert one.found == two.found
+    assert one.moves == two.moves
+    assert (one.sweeps, one.saturation) == (two.sweeps, two.saturation)
+    np.testing.assert_array_equal(one.matrix, two.matrix)
+    assert one.win_rate == pytest.approx(win_rate(game, one.matrix, policy).win_rate, abs=1e-12)
+    assert one.win_rate == max(one.found)
+    near = sum(pay.tried for name, pay in one.moves.items() if name.startswith("near"))
+    far = sum(pay.tried for name, pay in one.moves.items() if name.startswith("far"))
+    assert 0 < near < 5 * 12
+    assert 0 < far < near
+    assert {name.split(".")[1] for name in one.moves} <= {*NEAR, *FAR}
+
+
+def test_against_a_mixture_the_best_matrix_is_found() -> None:
+    rules = {"edition": "su20", "goal": 4, "max_dice": 1, "sides": 2}
+    game = compile_game(rules_from({**rules, "zero_dice": "twice_tens_minus_ones"}))
+    parts = np.random.default_rng(8).dirichlet(np.ones(game.num_actions), (3, *game.shape[:2]))
+    weights = [0.5, 0.3, 0.2]
+    play = Play(game.rules)
+    rates = sum(
+        weight * every_matrix_wins(play, part)[2]
+        for weight, part in zip(weights, parts, strict=True)
+    )
+    found = attack(game, Mixture(weights, parts), SearchBudget(starts=4, perturbations=10))
+    assert found.win_rate == pytest.approx(np.max(rates), abs=1e-12)
+
+
+def test_a_mixture_of_one_is_that_one() -> None:
+    game, policy = small()
+    budget = SearchBudget(starts=2, anneal_steps=10, perturbations=5)
+    alone, drawn = (attack(game, what, budget) for what in (policy, Mixture([1.0], [policy])))
+    assert drawn.win_rate == pytest.approx(alone.win_rate, abs=1e-9)
+
+
+# --- saturation -----------------------------------------------------------------------------------
+
+
+def test_saturation_of_a_curve() -> None:
+    rising = [(100, 0.51), (200, 0.52), (300, 0.521), (400, 0.53), (800, 0.54)]
+    assert saturation(rising) == pytest.approx((0.01, 0.01))
+    assert not saturation(rising).saturated
+    level = [(100, 0.51), (200, 0.5201), (300, 0.5202), (400, 0.5202), (800, 0.5202)]
+    assert saturation(level) == pytest.approx((0.0, 5e-5))
+    assert saturation(level).saturated
+    assert saturation(level[:4]).left is None
+    assert not saturation(level[:1]).saturated
+    assert saturation(rising).to_json() == {
+        "last_half": pytest.approx(0.01),
+        "left": pytest.approx(0.01),
+        "saturated": False,
+    }
+
+
+def test_until_saturated() -> None:
+    game, policy = small()
+    plain = SearchBudget(starts=2, anneal_steps=0, perturbations=5)
+    assert not attack(game, policy, plain).saturation.saturated
+    for most in (10, 400):
+        budget = SearchBudget(
+            starts=2, anneal_steps=0, perturbations=5, until_saturated=True, most_kicks=most
+        )
+        found = attack(game, policy, budget)
+        tried = sum(pay.tried for name, pay in found.moves.items() if name != "far.stay")
+        assert tried <= 2 * most
+        assert found.saturation.saturated == (most == 400)
+    assert found.saturation.left is not None
+    assert found.saturation.left < ENOUGH
+
+
+def test_where_nothing_is_hidden_the_first_start_is_enough() -> None:
+    game = compile_game(rules_from({"edition": "fa22", "goal": 16, "max_dice": 4}))
+    policy = np.full(game.shape, 1 / 5)
+    assert attack(game, policy, SearchBudget(starts=1)).saturation == Saturation(0.0, 0.0)
