@@ -283,8 +283,8 @@ def saturation_text(found: "Saturation", digits: int) -> str:
         return "not saturated: too few kicks to say what more would find"
     last, left = (points(gain, digits, signed=False) for gain in (found.last_half, found.left))
     return (
-        f"{'saturated' if found.saturated else 'NOT saturated'}: the last half of the sweeps "
-        f"found {last} of it, twice as many would find about {left} more"
+        f"{'saturated' if found.saturated else 'not saturated'}: the last half of the sweeps "
+        f"found {last}, twice as many would find about {left}"
     )
 
 

@@ -99,15 +99,16 @@ class RunSummary:
         for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
             attack, bound = percent(interval.lower, digits), percent(interval.upper, digits)
             spread = between(interval.lower - 0.5, interval.upper - 0.5, digits)
-            mark = interval.saturation is None or interval.saturation.saturated
-            lines.append(_row(name, attack, bound, spread, digits) + ("" if mark else "  *"))
-        known = (self.average.saturation, self.matrix.saturation)
-        unsaturated = any(one is not None and not one.saturated for one in known)
-        effort = ", ".join(f"{key} {value}" for key, value in plain(self.budget).items())
+            lines.append(_row(name, attack, bound, spread, digits) + _mark(interval))
+        marked = _mark(self.average) or _mark(self.matrix)
+        spent = plain(self.budget)
+        if not spent["until_saturated"]:
+            del spent["until_saturated"], spent["most_kicks"]
+        effort = ", ".join(f"{key} {value}" for key, value in spent.items())
         lines += [
             "",
             f"effort of the attack: {effort}",
-            *(["* not saturated: more effort would find more"] if unsaturated else []),
+            *(["* not saturated: more kicks would find more"] if marked else []),
             f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
             f"written to {self.directory}",
         ]
@@ -120,6 +121,12 @@ class RunSummary:
 def _row(name: str, attack: str, bound: str, spread: str, digits: int) -> str:
     width = 12 + digits
     return f"{name:20}{attack:>{width}}{bound:>{width}}{spread:>{width + 8 + digits}}"
+
+
+def _mark(interval: Interval) -> str:
+    """Mark the figure of a search that is known not to have saturated."""
+    found = interval.saturation
+    return "" if found is None or found.left is None or found.saturated else "  *"
 
 
 def _win_rates(interval: Interval) -> dict[str, Any]:
