@@ -196,6 +196,24 @@ def test_rolls_of_a_player_who_remembers_are_checked() -> None:
     rolls[3, 4, 5] = 4
     with pytest.raises(ValueError, match="rolls: 0 to 4; allowed: 0 to 3"):
         remembering_win_rate(game, rolls, target)
+    rolls[3, 4, 5] = -1
+    with pytest.raises(ValueError, match="rolls: -1 to 0; allowed: 0 to 3"):
+        remembering_win_rate(game, rolls, target)
+
+
+def test_one_who_remembers_plays_where_positions_recur_or_something_is_hidden() -> None:
+    recurs, both = (
+        compile_game(Rules(goal=12, max_dice=3, pig_out=0, feral_hogs=feral))
+        for feral in ("none", "dice")
+    )
+    assert (recurs.has_memory, recurs.positions_recur) == (False, True)
+    assert (both.has_memory, both.positions_recur) == (True, True)
+    one, three = always_roll(recurs, 1), always_roll(recurs, 3)
+    found = remembering_win_rate(recurs, one[:, :, None], three)
+    assert found == win_rate(recurs, one, three)
+    rolls = np.ones((12, 12, both.memory_size), int)
+    with pytest.raises(ValueError, match="positions can recur and rolls depend on hidden memory"):
+        remembering_win_rate(both, rolls, three)
 
 
 # --- the longest game -----------------------------------------------------------------------------
