@@ -90,7 +90,9 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
     return [(text[: match.start(1)].count("\n"), match[1]) for match in found]
 
 
-@pytest.mark.parametrize("name", ["tutorial.md", "theory.md", "openspiel-best-response.md"])
+@pytest.mark.parametrize(
+    "name", ["tutorial.md", "theory.md", "mixtures.md", "openspiel-best-response.md"]
+)
 def test_examples_in_the_documents_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

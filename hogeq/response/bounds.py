@@ -14,6 +14,7 @@ from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.response.saturation import Saturation
 from hogeq.response.search import SearchBudget, attack
+from hogeq.response.untold_bound import mixture_bound, told_bound, usual_resolution
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 
@@ -76,28 +77,39 @@ def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
     0.7015
     """
     if isinstance(strategy, Mixture):
-        return sum(weight * full_memory_bound(game, part) for weight, part in strategy.drawn())
+        return told_bound(game, strategy)
     policy = policy_of(game, strategy)
     return game.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
 
 
+def upper_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
+    """Upper bound on any attack, the lowest that takes seconds.
+
+    That of full memory; of a mixture, of a responder who remembers all but the draw, or of one who
+    is told it where that would take too much (:mod:`hogeq.response.untold_bound`).
+    """
+    if isinstance(strategy, Mixture):
+        return mixture_bound(game, strategy, usual_resolution(game, strategy))
+    return full_memory_bound(game, strategy)
+
+
 def best_response_interval(
-    game: Game, strategy: ArrayLike, budget: SearchBudget | None = None
+    game: Game, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
 ) -> Interval:
     """Interval that contains the win rate of a best response to a strategy.
 
     Parameters
     ----------
     game : Game
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture of such.
     budget : SearchBudget, optional
 
     Returns
     -------
     Interval
         Win rate of the strongest counter-matrix found (:func:`hogeq.response.search.attack`), and
-        :func:`full_memory_bound`.
+        :func:`upper_bound`.
 
     Raises
     ------
@@ -115,11 +127,13 @@ def best_response_interval(
     (0.6974, 0.7015)
     """
     found = attack(game, strategy, budget)
-    bound = full_memory_bound(game, strategy)
+    bound = upper_bound(game, strategy)
     return Interval(found.win_rate, bound, found.budget, found.saturation)
 
 
-def exploitability(game: Game, strategy: ArrayLike, budget: SearchBudget | None = None) -> Interval:
+def exploitability(
+    game: Game, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
+) -> Interval:
     """Interval that contains the exploitability of a strategy.
 
     Exploitability is the value of a best response less the value of the game, which is 1/2: in a
@@ -129,8 +143,8 @@ def exploitability(game: Game, strategy: ArrayLike, budget: SearchBudget | None 
     Parameters
     ----------
     game : Game
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture of such.
     budget : SearchBudget, optional
 
     Returns

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game
-from hogeq.model.workspace import WinRate, backward_together
+from hogeq.model.workspace import Role, WinRate, backward_together
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
@@ -41,6 +41,9 @@ ROUNDING = 1e-9
 
 MOST_BELIEFS = 500
 """Most beliefs of a grid; each has a workspace of its own."""
+
+MOST_BYTES = 2**30
+"""Of the workspaces of a grid that was not asked for."""
 
 
 class Grid(NamedTuple):
@@ -114,6 +117,28 @@ class Grid(NamedTuple):
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
+def told_bound(game: Game, mixture: Mixture) -> float:
+    """Win rate of the best responder who remembers everything and is told what was drawn."""
+    work = game.workspace(2)
+    policies = mixture.policies(game.num_actions)
+    both = [np.stack([policy, policy]) for policy in policies]
+    return float(
+        mixture.weights @ [work.win_rate(pair, Role.FULL_MEMORY).win_rate for pair in both]
+    )
+
+
+def usual_resolution(game: Game, mixture: Mixture) -> int:
+    """Resolution of a grid that has the draw on it: the parts drawn; or 1 if that is too much.
+
+    More than a gibibyte is, as in su20 for more than three parts; and positions that recur are.
+    """
+    parts = len(mixture.drawn())
+    number = comb(2 * parts - 1, parts - 1)
+    largest = number * game.workspace(2).values.nbytes
+    few = number <= MOST_BELIEFS and largest <= MOST_BYTES
+    return parts if few and not game.positions_recur else 1
+
+
 def mixture_bound(game: Game, mixture: Mixture, resolution: int = 1) -> float:
     """Upper bound on any attack on a mixture, by a responder who remembers all but the draw.
 
@@ -151,6 +176,8 @@ def mixture_bound(game: Game, mixture: Mixture, resolution: int = 1) -> float:
     drawn = checked(game, mixture)
     if not isinstance(drawn, Mixture):
         raise TypeError(refusal("mixture", type(mixture).__name__, "a Mixture"))
+    if resolution == 1:
+        return told_bound(game, drawn)
     weights, parts = zip(*drawn.drawn(), strict=True)
     number = comb(resolution + len(parts) - 1, len(parts) - 1) if resolution > 0 else 0
     if not 1 <= number <= MOST_BELIEFS:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
 from hogeq.runs.errors import ResultsError, replacing, reported
-from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS, PLUGINS
+from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS, MIXTURE, PLUGINS
 from hogeq.runs.locks import LOCK_FILE, lock
 from hogeq.runs.manifest import manifest_text, readable_manifest
 from hogeq.runs.metrics import COLUMNS, Metrics
@@ -85,7 +85,7 @@ class RunDirectory:
         try:
             with reported(path, "emptied"):
                 # The checkpoint first: a directory without one starts anew.
-                for file in (CHECKPOINT, *FILES):
+                for file in (CHECKPOINT, MIXTURE, *FILES):
                     (path / file).unlink(missing_ok=True)
                 shutil.rmtree(path / PLUGINS, ignore_errors=True)
             self.remove_leftovers()

@@ -13,6 +13,9 @@ EXPLOITABILITY_PLOT: Final = "exploitability.png"
 MATRIX_PLOT: Final = "matrix.png"
 PLUGINS: Final = "plugins"
 
+MIXTURE: Final = "mixture.npz"
+"""Of solvers that look for a mixture."""
+
 FILES: Final = (
     CONFIG,
     MANIFEST,
@@ -24,7 +27,7 @@ FILES: Final = (
     EXPLOITABILITY_PLOT,
     MATRIX_PLOT,
 )
-"""What every run writes; with the folder of plugins, all that ``overwrite`` removes."""
+"""What every run writes; with a mixture and the plugins, all that ``overwrite`` removes."""
 
 SCHEMA: Final = 1
 """Version of the layout of a run directory and of its checkpoint."""

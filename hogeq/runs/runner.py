@@ -6,6 +6,7 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 """
 
 import contextlib
+import dataclasses
 import time
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,7 +21,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
-from hogeq.response.bounds import Interval, full_memory_bound
+from hogeq.response.bounds import Interval, best_response_interval, full_memory_bound
 from hogeq.response.saturation import Saturation
 from hogeq.response.search import attack
 from hogeq.runs.checkpoint import Checkpoint
@@ -34,6 +35,7 @@ from hogeq.runs.filenames import (
     FINAL_STRATEGY,
     MATRIX,
     MATRIX_PLOT,
+    MIXTURE,
     POLICY,
     SCHEMA,
 )
@@ -42,6 +44,7 @@ from hogeq.runs.plugins import facts, kept_as, require_same_plugins
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.write import write_strategy
 from hogeq.support.clock import working_time
 from hogeq.support.messages import shown
@@ -329,16 +332,26 @@ class _Runner:
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )
-            self._export(policy, matrix)
+            mixture = self.solver.mixture(game, self.state)
+            if mixture is not None:
+                told.now("the mixture")
+                interval = best_response_interval(game, mixture, budget)
+                summary = dataclasses.replace(summary, mixture=interval)
+            self._export(policy, matrix, mixture)
             self._draw(matrix, summary.matrix.upper)
         return summary
 
-    def _export(self, policy: NDArray[np.float64], matrix: NDArray[np.int8]) -> None:
+    def _export(
+        self, policy: NDArray[np.float64], matrix: NDArray[np.int8], mixture: Mixture | None
+    ) -> None:
         for name, array in (
+            (MIXTURE, mixture),
             (POLICY, policy),
             (MATRIX, matrix),
             (FINAL_STRATEGY, matrix),
         ):
+            if array is None:
+                continue
             path = self.directory.path / name
             with reported(path, "written"):
                 write_strategy(path, array, player_name=self.config.name)

@@ -34,6 +34,8 @@ class RunSummary:
         Seconds spent in the solver.
     elapsed : float
         Seconds spent on the run, all its parts together.
+    mixture : Interval, optional
+        As `average`, of the mixture, if the solver looks for one.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class RunSummary:
     budget: SearchBudget
     seconds: float
     elapsed: float
+    mixture: Interval | None = None
 
     @property
     def purification_loss(self) -> float:
@@ -69,6 +72,7 @@ class RunSummary:
         return {
             "average_policy": _win_rates(self.average),
             "matrix": _win_rates(self.matrix),
+            **({} if self.mixture is None else {"mixture": _win_rates(self.mixture)}),
             "purification_loss": self.purification_loss,
             "matrix_against_average": self.matrix_against_average,
             "effort": plain(self.budget),
@@ -96,11 +100,13 @@ class RunSummary:
             "",
             _row("win rate against", "attack found", "upper bound", "exploitability", digits),
         ]
-        for name, interval in (("average policy", self.average), ("matrix", self.matrix)):
+        found = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
+        intervals = {name: one for name, one in found.items() if one is not None}
+        for name, interval in intervals.items():
             attack, bound = percent(interval.lower, digits), percent(interval.upper, digits)
             spread = between(interval.lower - 0.5, interval.upper - 0.5, digits)
             lines.append(_row(name, attack, bound, spread, digits) + _mark(interval))
-        marked = _mark(self.average) or _mark(self.matrix)
+        marked = any(map(_mark, intervals.values()))
         spent = plain(self.budget)
         if not spent["until_saturated"]:
             del spent["until_saturated"], spent["most_kicks"]

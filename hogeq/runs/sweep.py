@@ -17,7 +17,7 @@ from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, reported
-from hogeq.runs.filenames import CONFIG, FILES, MANIFEST, METRICS
+from hogeq.runs.filenames import CONFIG, FILES, MANIFEST, METRICS, MIXTURE
 from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
 from hogeq.runs.metrics import Metrics, read_metrics
@@ -132,7 +132,8 @@ def compute_point(task: PointTask) -> PointResult:
             return PointResult()
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
             path = run_experiment(config, scratch, quiet=True).directory
-            written = [*FILES, *map(kept_as, config.plugins)]
+            mixture = [MIXTURE] if (path / MIXTURE).exists() else []
+            written = [*FILES, *mixture, *map(kept_as, config.plugins)]
             return PointResult(files={name: (path / name).read_bytes() for name in written})
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
         return PointResult(str(error))

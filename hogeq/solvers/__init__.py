@@ -12,6 +12,7 @@ from hogeq.solvers import (  # noqa: F401
     regret,
     fsicfr,
     cfr_br,
+    mixture,
     fictitious,
     double_oracle,
     bundle,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Policy
 from hogeq.support.registry import entering
 
@@ -109,6 +110,13 @@ class Solver(ABC, Generic[State]):
 
         For most solvers it is an average over them.
         """
+
+    def mixture(self, game: Game, state: State) -> Mixture | None:  # noqa: ARG002
+        """Mixture after the iterations so far, which a run then measures beside the policy.
+
+        None, unless the solver looks for a mixture.
+        """
+        return None
 
     @abstractmethod
     def stats(self, game: Game, state: State) -> dict[str, float]:

@@ -161,7 +161,7 @@ class CFRBR(Solver[CFRBRState]):
         responses = compute(call, tasks, local=True)
         win_rates = np.array([response.win_rate for response in responses])
         found = (response.found for response in responses)
-        values, infoset_reach = mixed(policy, _weights(win_rates), found)
+        values, infoset_reach = mixed(policy, responder_weights(win_rates), found)
         if self.sharpen:
             price = self.sharpen * iteration
             visited = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
@@ -224,7 +224,7 @@ class CFRBR(Solver[CFRBRState]):
         return Responder(to_matrix(policies[0]), win_rate, found)
 
 
-def _weights(win_rates: Floats) -> Floats:
+def responder_weights(win_rates: Floats) -> Floats:
     """Weights of the responders in their mixture."""
     spread = 2.0 * float(np.median(np.abs(win_rates - np.median(win_rates))))
     weights = np.exp((win_rates - win_rates.max()) / max(spread, LEAST_SPREAD))

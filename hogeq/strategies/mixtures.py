@@ -18,6 +18,7 @@ from hogeq.strategies.arrays import (
     StrategyError,
     check_matrix,
     check_policy,
+    is_policy,
     one_hot,
 )
 from hogeq.support.aliases import Floats, Matrix, Policy
@@ -69,10 +70,10 @@ class Mixture:
             )
         actions = max((table.shape[2] for table in tables if table.ndim == 3), default=0)
         most = actions - 1 if actions else MOST_DICE
-        checked = _checked_parts(tables, len(tables[0]), most, "mixture")
-        if actions:
-            checked = [one if one.ndim == 3 else one_hot(one, actions) for one in checked]
-        self._set(chances, np.stack(checked))
+        some = actions > 0
+        self._set(
+            chances, _checked_parts(tables, len(tables[0]), most, "mixture", as_policies=some)
+        )
 
     def _set(self, weights: Floats, parts: NDArray[Any]) -> None:
         object.__setattr__(self, "weights", weights)
@@ -166,19 +167,30 @@ def check_mixture(
     """
     mixture = Mixture.__new__(Mixture)
     chances = check_weights(weights, len(parts), name)
-    mixture._set(chances, np.stack(_checked_parts(parts, goal, max_dice, name)))  # noqa: SLF001
+    policies = parts.ndim == 4
+    checked = _checked_parts(parts, goal, max_dice, name, as_policies=policies)
+    mixture._set(chances, checked)  # noqa: SLF001
     return mixture
 
 
 def _checked_parts(
-    parts: Sequence[NDArray[Any]] | NDArray[Any], goal: int, max_dice: int, name: str
-) -> list[Matrix | Policy]:
-    return [
-        (check_policy if part.ndim == 3 else check_matrix)(
-            part, goal, max_dice, f"{name}, part {number}"
+    parts: Sequence[NDArray[Any]] | NDArray[Any],
+    goal: int,
+    max_dice: int,
+    name: str,
+    *,
+    as_policies: bool,
+) -> NDArray[Any]:
+    """Check parts one by one, and copy each once: there may be many."""
+    shape = (len(parts), goal, goal, max_dice + 1)
+    found = np.empty(shape) if as_policies else np.empty(shape[:3], np.int8)
+    for number, part in enumerate(parts, 1):
+        check = check_policy if part.ndim == 3 else check_matrix
+        table = check(part, goal, max_dice, f"{name}, part {number}")
+        found[number - 1] = (
+            one_hot(table, max_dice + 1) if as_policies > is_policy(table) else table
         )
-        for number, part in enumerate(parts, 1)
-    ]
+    return found
 
 
 def not_a_table(name: str, count: int) -> StrategyError:

@@ -102,7 +102,7 @@ def test_play() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("attack", "drawn.npz"),
+        ("attack", "--field", "drawn.npz", "always_roll:2"),
         ("analyze", "--strategy", "drawn.npz", *AT),
         ("tablebase", "--against", "drawn.npz"),
         ("show", "always_roll:2", "--minus", "drawn.npz", "--out", "a.png"),
@@ -113,6 +113,23 @@ def test_where_one_table_is_needed(command: tuple[str, ...]) -> None:
     line = refused(*command, *RULES)
     assert "is a mixture of 2 strategies, one of which is drawn before a game" in line
     assert "hogeq export MIXTURE --part 1" in line
+
+
+def test_attack(folder: Path) -> None:
+    few = "--starts", "1", "--anneal-steps", "5", "--kicks", "2", "--out", "counter.csv"
+    found = ask("attack", "drawn.npz", *RULES, *few)
+    won = ask("compare", "counter.csv", "drawn.npz", *RULES)["win_rate"]
+    assert found["attack"] == pytest.approx(won, abs=1e-12)
+    assert 0.5 < found["attack"] <= found["bound"] < found["bound_told"]
+    each = [
+        ask("attack", f"always_roll:{dice}", *RULES, "--starts", "1", "--kicks", "0")["bound"]
+        for dice in (1, 3)
+    ]
+    assert found["bound_told"] == pytest.approx(0.25 * each[0] + 0.75 * each[1], abs=1e-12)
+    text = ok("attack", "drawn.npz", *RULES, *few, "--plot", "counter.png")
+    assert "best responder that remembers everything but the draw\n" in text
+    assert "best responder that is told the draw as well\n" in text
+    assert (folder / "counter.png").exists()
 
 
 def test_champions() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fuzz.test_readers import npz
+from tests.fuzz.test_readers import npy, npz
 
 MEGABYTE = 2**20
 
@@ -58,6 +58,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "checkpoint-shape.npz").write_bytes(npz(schema=np.zeros((1000, 1000), np.int8)))
     bomb = folder / "strategy-bomb.npz"
     zipped(bomb, zipfile.ZIP_DEFLATED, matrix_npy=header % b"9999, 9999" + b"\0" * 2**28)
+    rolls = np.zeros((64, 100, 100, 11), np.int8)
+    rolls[..., 0] = 1
+    zipped(
+        folder / "strategy-parts.npz",
+        zipfile.ZIP_DEFLATED,
+        policies_npy=npy(rolls),
+        weights_npy=npy(np.full(64, 1 / 64)),
+    )
     (folder / "checkpoint-bomb.npz").write_bytes(bomb.read_bytes())
     array = header % b"99999999999,"
     zipped(folder / "checkpoint-array.npz", zipfile.ZIP_STORED, a_npy=array)

@@ -1,13 +1,18 @@
 """The configs that come with hogeq load, and run on a game small enough for a test."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hogeq.model.game import compile_game
+from hogeq.response.branch_and_bound import best_response
+from hogeq.response.untold_bound import mixture_bound
 from hogeq.runs.config import load_config
 from hogeq.runs.runner import run_experiment as run
 from hogeq.solvers import SOLVERS
+from hogeq.strategies.read import read_mixture
 
 FOLDER = Path(__file__).parents[2] / "configs"
 CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")
@@ -46,3 +51,27 @@ def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
         np.load(tmp_path / kind / name / "policy.npz")["policy"] for kind in ("cut", "whole")
     )
     np.testing.assert_array_equal(cut, whole)
+
+
+def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
+    options = [*TINY, "rules.goal=8", "solver.parts=2"]
+    path = FOLDER / "mixture.yaml"
+    longer = load_config(path, [*options, "solver.iterations=5"])
+    run(load_config(path, options), tmp_path / "cut")
+    run(longer, tmp_path / "cut", resume=tmp_path / "cut" / "mixture")
+    summary = run(longer, tmp_path / "whole")
+    cut, whole = (tmp_path / kind / "mixture" / "mixture.npz" for kind in ("cut", "whole"))
+    assert cut.read_bytes() == whole.read_bytes()
+    drawn = read_mixture(whole, 8, 2)
+    game = compile_game(longer.rules)
+    assert summary.mixture is not None
+    assert summary.mixture.lower <= best_response(game, drawn).win_rate + 1e-9
+    assert summary.mixture.upper == mixture_bound(game, drawn, 2)
+    figures = json.loads((whole.parent / "manifest.json").read_text("utf-8"))["figures"]
+    ends = {"attack": summary.mixture.lower, "bound": summary.mixture.upper}
+    assert ends.items() <= figures["mixture"].items()
+    assert "\nmixture  " in summary.told()
+    # A run of another solver in its place leaves no mixture behind.
+    other = load_config(FOLDER / "cfr_plus.yaml", [*TINY, "name=mixture"])
+    run(other, tmp_path / "whole", overwrite=True)
+    assert not whole.exists()

@@ -11,6 +11,7 @@ from hogeq.cli.inputs import (
     MATRIX_SUFFIXES,
     check_output,
     expect_kernels,
+    load_any,
     load_game,
     load_strategy,
     title_of,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
     from hogeq.model.game import Game
     from hogeq.response.search import SearchBudget
+
+UNTOLD = "best responder that remembers everything but the draw"
 
 KICKS = 20  # by default, against one strategy; a field costs as much as its rivals together
 
@@ -143,7 +146,8 @@ def attack(
     game = load_game(rules)
     about = title_of(rules, game.rules)
     expect_kernels(game, "search", "full memory", strategies=strategies)
-    rivals = [load_strategy(name, game, trust) for name in strategies]
+    load = load_strategy if field else load_any
+    rivals = [load(name, game, trust) for name in strategies]
     from hogeq.response.search import SearchBudget
 
     with refusing():
@@ -205,14 +209,16 @@ def _one(
     digits: int,
 ) -> tuple[dict[str, Any], str, Any]:
     """Counter one strategy: the JSON object, the text and the counter-matrix."""
-    from hogeq.response.bounds import full_memory_bound
+    from hogeq.response.bounds import full_memory_bound, upper_bound
     from hogeq.response.gains import gains, largest_gains
     from hogeq.response.search import attack
+    from hogeq.strategies.mixtures import Mixture
     from hogeq.support.progress import show_progress
 
     with show_progress():
         found = attack(game, target, budget)
-    bound = full_memory_bound(game, target)
+    bound = upper_bound(game, target)
+    told = full_memory_bound(game, target) if isinstance(target, Mixture) else None
     worth = gains(game, found.matrix, target)
     gap = found.matrix.astype(int) - worth.usual
     if plot is not None:
@@ -228,6 +234,7 @@ def _one(
         "strategy": name,
         "attack": found.win_rate,
         "bound": bound,
+        **({} if told is None else {"bound_told": told}),
         "starts": found.budget.starts,
         "sweeps": found.sweeps,
         **budget_fields(budget),
@@ -245,6 +252,11 @@ def _one(
         ("attack", percent(found.win_rate, digits), "best counter-matrix found"),
         ("bound", percent(bound, digits), "best responder that remembers everything"),
     ]
+    if told is not None:
+        rows[1:] = [
+            *([] if bound == told else [("bound", percent(bound, digits), UNTOLD)]),
+            ("bound", percent(told, digits), "best responder that is told the draw as well"),
+        ]
     lines = [
         f"against {name}, {about}",
         "",

@@ -1,0 +1,264 @@
+"""CFR-BR in the space of mixtures: several parts against responders to all of them together."""
+
+from collections.abc import Callable
+from functools import partial
+from operator import call
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from hogeq.model.game import Game
+from hogeq.model.many import ManyWorkspace
+from hogeq.model.shared import shared_many
+from hogeq.model.workspace import Role
+from hogeq.response.moves import ith_start, perturb, random_policy, to_matrix, to_pure
+from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.cfr_br import ANNEAL_EVERY, INERTIA, responder_weights
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.rows import match_regrets, normalised, row_sums
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Count, PositiveShare, Seed, parameters
+from hogeq.support.workers import compute
+
+
+class MixtureState(NamedTuple):
+    """State of a run of n parts against R responders."""
+
+    regrets: Floats
+    """(n, G, G, K), of each part for its rolls."""
+    draw_regrets: Floats
+    """(n,), of the draw for the parts."""
+    older: Floats
+    """(n, G, G, K), sum of policies weighted by reach, over the last complete window."""
+    recent: Floats
+    """(n, G, G, K), the same over the current window."""
+    older_draws: Floats
+    """(n,), sum of the weights of the parts, over the last complete window."""
+    recent_draws: Floats
+    """(n,), the same over the current window."""
+    counters: Matrix
+    """(R, G, G), the responders' matrices."""
+    win_rates: Floats
+    """(R,), of the responders against the last mixture."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+class MixtureResponse(NamedTuple):
+    """Response of one responder to a mixture."""
+
+    counter: Matrix
+    """(G, G)"""
+    win_rates: Floats
+    """(n,), of the counter against each part."""
+    values: Floats
+    """(n, G, G, K), counterfactual values of each part's rolls against the counter."""
+    infoset_reach: Floats
+    """(n, G, G), reach of each part's cells."""
+
+
+@solver("mixture")
+@parameters
+class MixtureSolver(Solver[MixtureState]):
+    """Regret matching+ in the parts of a mixture, against responders to the whole.
+
+    As `cfr_br`, but the policy is a mixture of several, of which one is drawn before a game. The
+    responders improve by coordinate ascent against the mixture, each cell exactly; none is told
+    what was drawn. Every part has regrets of its own, and meets the same responders, weighted as in
+    `cfr_br`; the weights of the parts are matched to regrets as well. The parts start from random
+    policies, or they would stay alike.
+
+    Attributes
+    ----------
+    parts : int
+        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read.
+    responders : int
+        Responders in the population, 1 to 100,000. More parts need more.
+    newcomers : int
+        Number of responders replaced in every iteration, the weakest.
+    responder_steps : int
+        Steps of annealing of a new responder, or most sweeps of its ascent after a perturbation.
+    responder_sweeps : int
+        Most sweeps of the ascent of the others.
+    damping : float
+        Share of the way to the softmax that a step goes.
+    averaging : {"last", "window"}
+        What `mixture` returns: the current policies and weights, or their averages over the last
+        complete window and the current one, part by part.
+    window : int
+        Length of a window, in iterations.
+    seed : int
+        Seed of the parts' and the responders' starts.
+    """
+
+    parts: Annotated[Count, Field(le=64)] = 4
+    responders: Annotated[Count, Field(le=10**5)] = 48
+    newcomers: Count = 4
+    responder_steps: Count = 20
+    responder_sweeps: Count = 1
+    damping: PositiveShare = 0.6
+    averaging: Literal["last", "window"] = "window"
+    window: Count = 50
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that contradict each other."""
+        if self.newcomers > self.responders:
+            allowed = f"whole numbers from 1 to responders, which is {self.responders}"
+            raise ValueError(refusal("newcomers", self.newcomers, allowed))
+
+    def init(self, game: Game) -> MixtureState:
+        """State before the first iteration: random parts, equally likely."""
+        random = np.random.default_rng(self.seed)
+        work = game.workspace(2)
+        regrets = np.zeros((self.parts, *game.shape))
+        for part in regrets:
+            policy = random_policy(game, random)
+            reach = work.cell_reach(np.stack([policy, policy]))
+            part[:] = INERTIA * reach[..., None] * policy
+        shape = (self.responders, *game.shape[:-1])
+        return MixtureState(
+            regrets,
+            np.zeros(self.parts),
+            np.zeros_like(regrets),
+            np.zeros_like(regrets),
+            np.zeros(self.parts),
+            np.zeros(self.parts),
+            random.integers(game.shape[-1], size=shape, dtype=np.int8),
+            np.zeros(self.responders),
+            np.array(0, np.int64),
+        )
+
+    def step(self, game: Game, state: MixtureState) -> MixtureState:
+        """Improve the responders, and update every part and the weights against them."""
+        iteration = int(state.iteration) + 1
+        policies, weights = match_regrets(state.regrets), match_regrets(state.draw_regrets)
+        order = np.argsort(-state.win_rates, kind="stable")
+        kept = state.counters[order[: self.responders - self.newcomers]]
+        tasks: list[Callable[[], MixtureResponse]] = [
+            *(
+                partial(
+                    self._newcomer,
+                    game,
+                    policies,
+                    weights,
+                    iteration,
+                    place,
+                    state.counters[parent],
+                )
+                for place, parent in enumerate(order[: self.newcomers])
+            ),
+            *(partial(self._improved, game, policies, weights, counter) for counter in kept),
+        ]
+        responses = compute(call, tasks, local=True)
+        rates = np.array([response.win_rates for response in responses])
+        win_rates = rates @ weights
+        shares = responder_weights(win_rates)
+        values, infoset_reach = np.zeros(state.regrets.shape), np.zeros(state.regrets.shape[:-1])
+        for share, response in zip(shares, responses, strict=True):
+            values += share * response.values
+            infoset_reach += share * response.infoset_reach
+        state.regrets[...] += values - row_sums(values * policies)[..., None]
+        np.maximum(state.regrets, 0.0, out=state.regrets)
+        won = 1.0 - shares @ rates
+        draws = np.maximum(state.draw_regrets + won - weights @ won, 0.0)
+        state.recent[...] += infoset_reach[..., None] * policies
+        recent_draws = state.recent_draws + weights
+        older_draws = state.older_draws
+        if iteration % self.window == 0:
+            state.older[...] = state.recent
+            state.recent[...] = 0.0
+            older_draws, recent_draws = recent_draws, np.zeros(self.parts)
+        return state._replace(
+            draw_regrets=draws,
+            older_draws=older_draws,
+            recent_draws=recent_draws,
+            counters=np.array([response.counter for response in responses]),
+            win_rates=win_rates,
+            iteration=np.array(iteration, np.int64),
+        )
+
+    def mixture(self, game: Game, state: MixtureState) -> Mixture:  # noqa: ARG002
+        """Mixture after the iterations so far, averaged as `averaging` says."""
+        policies, weights = match_regrets(state.regrets), match_regrets(state.draw_regrets)
+        if self.averaging == "window":
+            policies = normalised(state.older + state.recent, policies)
+            weights = normalised((state.older_draws + state.recent_draws)[None], weights[None])[0]
+        return Mixture(weights, policies)
+
+    def average(self, game: Game, state: MixtureState) -> Floats:
+        """Policy (G, G, K): the mixture's parts, weighted by their reach.
+
+        Under imperfect recall the mixture itself is a different strategy, and a better one.
+        """
+        mixture = self.mixture(game, state)
+        mean = np.tensordot(mixture.weights, mixture.parts, 1)
+        work = game.workspace(2)
+        total = np.zeros(game.shape)
+        for weight, part in mixture.drawn():
+            total += weight * work.cell_reach(np.stack([part, mean]))[..., None] * part
+        return normalised(total, mean)
+
+    def stats(self, game: Game, state: MixtureState) -> dict[str, float]:  # noqa: ARG002
+        """Average regret per iteration, the strongest responder's win rate, the parts drawn."""
+        weights = match_regrets(state.draw_regrets)
+        regret = float(weights @ state.regrets.max(axis=-1).sum(axis=(1, 2)))
+        return {
+            "average_regret": regret / max(1, int(state.iteration)),
+            "responder_win": float(state.win_rates.max()),
+            "drawn": float(np.exp(-np.sum(weights * np.log(np.maximum(weights, 1e-300))))),
+        }
+
+    def _newcomer(
+        self,
+        game: Game,
+        policies: Floats,
+        weights: Floats,
+        iteration: int,
+        place: int,
+        parent: Matrix,
+    ) -> MixtureResponse:
+        """Response of a new responder, by annealing or by perturbing another one's matrix."""
+        random = np.random.default_rng([self.seed, iteration, place])
+        work = shared_many(game, self.parts)
+        work.face(policies, weights)
+        if place == 0 and iteration % ANNEAL_EVERY == 1:
+            mean = np.tensordot(weights, policies, 1)
+            policy, cooling = ith_start(game, mean, iteration - 1, random)
+            for temperature in np.geomspace(*cooling, self.responder_steps):
+                work.forward(policy)
+                work.backward(policy, Role.SOFTMAX, temperature=temperature, damping=self.damping)
+            to_pure(policy)
+            return self._respond(work, policies, policy, self.responder_sweeps)
+        policy = one_hot(parent, game.num_actions)
+        perturb(policy, random)
+        return self._respond(work, policies, policy, self.responder_steps)
+
+    def _improved(
+        self, game: Game, policies: Floats, weights: Floats, counter: Matrix
+    ) -> MixtureResponse:
+        """Response of a responder from its last counter-matrix."""
+        work = shared_many(game, self.parts)
+        work.face(policies, weights)
+        return self._respond(
+            work, policies, one_hot(counter, game.num_actions), self.responder_sweeps
+        )
+
+    def _respond(
+        self, work: ManyWorkspace, policies: Floats, policy: Floats, sweeps: int
+    ) -> MixtureResponse:
+        """Ascend against the mixture, and value the rolls of every part against what is found."""
+        for _ in range(sweeps):
+            work.forward(policy)
+            if not work.backward(policy, Role.ASCEND).changes:
+                break
+        work.face(policy)
+        work.forward(policies)
+        met = work.backward(policies.copy(), Role.COUNTERFACTUAL)
+        return MixtureResponse(
+            to_matrix(policy), 1.0 - met.win_rates, work.each.copy(), work.each_reach.copy()
+        )
