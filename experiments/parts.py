@@ -11,6 +11,7 @@ results/parts.md, and draws results/parts.png.
 import argparse
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from common import arguments, draw, publish, small_game
 
@@ -51,7 +52,7 @@ def main() -> None:
     draw(given.out, "parts", {"processor seconds": curves}, "exploitability (attack found)")
 
 
-def course(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[object]]:
+def course(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
     """Solve with so many parts, and attack what has been found at every moment."""
     responders = given.per_part * parts
     solver = SOLVERS["mixture"](

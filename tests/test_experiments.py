@@ -199,3 +199,13 @@ def test_the_game_of_two_coins_is_solved_by_hand(monkeypatch: pytest.MonkeyPatch
             assert (max(a, b, c) == Fraction(1, 216)) == (
                 (p, q) == (Fraction(2, 9), Fraction(4, 9))
             )
+
+
+def test_parts(table: Run) -> None:
+    rows = table("parts", "--goal 8 --dice 2 --seconds 0.2 --moments 2 --starts 1 --kicks 1")
+    assert [row["parts"] for row in rows] == ["1", "1", "2", "2", "4", "4"]
+    assert [row["responders"] for row in rows] == ["16", "16", "32", "32", "64", "64"]
+    for row in rows:
+        assert 0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6
+        assert 1.0 <= float(row["drawn"]) <= float(row["parts"])
+    assert (table.out / "parts.png").exists()
