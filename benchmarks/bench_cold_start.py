@@ -24,7 +24,7 @@ COMMANDS = {
         *("compare", "always_roll:6", "always_roll:7"),
     ),
 }
-SAYS = {"hogeq compare always_roll:6 always_roll:7": "0.517251230405"}
+SAYS = {"hogeq compare always_roll:6 always_roll:7": "51.73 %"}
 
 
 def run(name: str) -> tuple[float, float]:

@@ -31,6 +31,11 @@ function points(value, digits = 2) {
   return `${sign}${size.toFixed(digits)} points`;
 }
 
+// How many there are of something.
+function counted(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 // A probability that may be very small.
 function chance(value) {
   if (value === 0 || value >= 5e-4) return percent(value);

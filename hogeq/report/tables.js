@@ -49,9 +49,10 @@ function cellOf(tag, { text, scope, className, press }) {
 
 // What is known to have saturated, or not: a figure that more effort would raise is marked.
 function effortText(effort, saturated) {
-  const kicks = effort.kicks ? `, ${effort.kicks} kicks` : "";
+  const kicks = effort.kicks ? `, ${counted(effort.kicks, "kick")}` : "";
   const mark = saturated === false ? "; not saturated" : "";
-  return `${effort.starts} starts, ${effort.anneal_steps} steps${kicks}${mark}`;
+  const steps = counted(effort.anneal_steps, "step");
+  return `${counted(effort.starts, "start")}, ${steps}${kicks}${mark}`;
 }
 
 function fillFigures(data) {

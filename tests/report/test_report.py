@@ -29,7 +29,7 @@ from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import run_experiment as run
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import counted, percent, points
 from hogeq.support.workers import workers
 
 CONFIG = {
@@ -384,6 +384,8 @@ def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
         assert opened.page.evaluate(f"percent({share!r})") == percent(share)
     for gain in (0.0, 1e-9, 0.0024, 0.12345):
         assert opened.page.evaluate(f"points({gain!r})") == points(gain)
+    for number in (0, 1, 1200):
+        assert opened.page.evaluate(f"counted({number}, 'kick')") == counted(number, "kick")
     assert opened.page.evaluate("[chance(0.25), chance(1 / 5234), chance(0)]") == [
         "25.00 %",
         "1 in 5,200",
