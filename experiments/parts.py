@@ -75,7 +75,7 @@ def course(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[A
         drawn = solver.stats(game, state)["drawn"]
         won = attack(game, mixture, budget).win_rate
         yield [
-            *(parts, responders, iterations, f"{spent:.0f}", f"{drawn:.2f}"),
+            *(parts, responders, iterations, f"{spent:.1f}", f"{drawn:.2f}"),
             *(f"{won:.6f}", f"{upper_bound(game, mixture):.6f}"),
         ]
 
