@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.response.gains import gains, largest_gains
-from hogeq.response.moves import anneal, ascend, ith_start
+from hogeq.response.moves import anneal, ascend, climb, ith_start, stay_for_ever
 from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers.cfr_br import CFRBR
@@ -244,6 +245,22 @@ def test_starts_are_uniform_then_the_strategy_and_then_random_or_near_it() -> No
     assert all(0.01 <= first <= 0.1 for first in hot[False])
     assert hot[True][0] == 0.005
     assert all(0.002 <= first <= 0.02 for first in hot[True])
+
+
+def test_a_climb_ends_where_to_stay_for_ever_is_possible_and_no_gain() -> None:
+    game = compile_game(rules_from({"goal": 10, "max_dice": 2, "zero_dice": "hefty_hogs"}))
+    assert game.can_be_endless
+    stays = 0
+    for seed in range(4):
+        matrix = np.random.default_rng(seed).integers(0, 3, (10, 10))
+        policies = np.stack([one_hot(np.full((10, 10), 2), 3), one_hot(matrix, 3)])
+        rate, _ = climb(game, policies)
+        ended = policies.copy()
+        work = game.workspace(2)
+        assert not stay_for_ever(work, policies, rate)
+        np.testing.assert_array_equal(policies, ended)
+        stays += len(ways_to_stay(work, policies))
+    assert stays > 0
 
 
 def test_without_memory_the_interval_closes() -> None:
@@ -494,9 +511,12 @@ def test_attack_on_the_strategy_that_ignores_memory() -> None:
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
-def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str) -> None:
+@pytest.mark.parametrize("pure", [False, True])
+def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str, pure: bool) -> None:
     game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
     policy = np.random.default_rng(4).dirichlet(np.ones(4), game.shape[:2])
+    if pure:
+        policy = one_hot(policy.argmax(axis=2), 4)
     counter = attack(game, policy, SearchBudget(starts=1)).matrix
     found = gains(game, counter, policy)
     assert np.array_equal(found.usual, policy.argmax(axis=2))
