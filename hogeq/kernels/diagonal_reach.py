@@ -15,6 +15,7 @@ from hogeq.kernels.diagonal_rows import (
     row_at,
     rows_of,
     take_row,
+    turned,
 )
 from hogeq.kernels.gathers import first_of
 from hogeq.kernels.lanes import above_rounding, item, load, splat, store, store_one
@@ -31,44 +32,57 @@ def _clear_sums(game, block, player, sums):
 
 
 @part
-def _arrive(game, total, player, players, inflow, sums, arrived, rows, scratch):
-    """Carry the reach of a total's afterstates to the cells on which they land."""
+def _flow_in(game, total, block, player, page, inflow, sums, rows):
+    """Complete the reach of a block of afterstates of one page."""
     lane = game.lane
+    at = (player * len(game.page_end) + page) * game.known_page
+    at += row_at(game, total, block * CELLS)
+    summed = splat(sums, 0.0, lane)
+    for x in range(item(game.page_start, page), item(game.page_start, page + 1)):
+        group = item(game.page_group, x)
+        depth = item(game.group_depth, group)
+        if depth == 0:
+            continue
+        dice = item(game.group_dice, group)
+        first = player * game.sum_size + block * game.sum_block + item(game.group_sums, group)
+        rest = first + depth * (item(game.sides, dice) + 2) * CELLS
+        if total % 2 == 0:
+            here, after = pair_of_sums(game, sums, first, dice, rows)
+            summed += here
+            store(sums, rest, after)
+        else:
+            summed += load(sums, rest, lane)
+    # What corrections took away beforehand can leave nothing but rounding.
+    return above_rounding(summed + load(inflow, at, lane), summed)
+
+
+@part
+def _arrive(game, total, player, inflow, sums, arrived, rows, scratch):
+    """Carry the reach of a total's afterstates to the cells on which they land."""
     pages = len(game.page_end)
     first, last = max(0, total - game.goal + 1), min(total, game.goal - 1)
-    pairs = total % 2 == 0
     size = 2 * game.memories * game.worth_page
-    none = splat(sums, 0.0, lane)
-    for page in range(pages):
-        end = item(game.page_end, page)
-        places = (end * game.land.shape[1] + total) * game.width
-        row = (player * pages + page) * game.known_page + row_at(game, total, 0)
-        other = player * size + item(game.page_other, page)
-        again = player * size + item(game.page_again, page)
-        for block in range(first // CELLS, last // CELLS + 1):
-            summed = none
-            for x in range(item(game.page_start, page), item(game.page_start, page + 1)):
-                group = item(game.page_group, x)
-                depth = item(game.group_depth, group)
-                if depth == 0:
-                    continue
-                dice = item(game.group_dice, group)
-                at = player * game.sum_size + block * game.sum_block + item(game.group_sums, group)
-                rest = at + depth * (item(game.sides, dice) + 2) * CELLS
-                if pairs:
-                    here, after = pair_of_sums(game, sums, at, dice, rows)
-                    summed += here
-                    store(sums, rest, after)
-                else:
-                    summed += load(sums, rest, lane)
-            # What corrections took away beforehand can leave nothing but rounding.
-            flow = above_rounding(summed + load(inflow, row + block * CELLS, lane), summed)
-            store(scratch, 0, flow)
-            low, high = bounds(game, total, block)
+    ends = game.land.shape[0]
+    for block in range(first // CELLS, last // CELLS + 1):
+        low, high = bounds(game, total, block)
+        for page in range(pages):
+            flow = _flow_in(game, total, block, player, page, inflow, sums, rows)
+            store(scratch, page * CELLS, flow)
+        for end in range(ends):
+            places = (end * game.land.shape[1] + total) * game.width + block * CELLS
             for cell in range(low, high):
-                place = item(game.land, places + block * CELLS + cell)
-                to = (again if place % 2 else other) + place // 2
-                store_one(arrived, to, item(arrived, to) + item(scratch, cell))
+                place = int(item(game.land, places + cell))
+                to = player * size + (place >> 1)
+                for page in range(end * pages // ends, (end + 1) * pages // ends):
+                    if place & 1:
+                        at = to + item(game.page_again, page)
+                    else:
+                        at = to + item(game.page_other, page)
+                    flow = item(arrived, at) + item(scratch, page * CELLS + cell)
+                    store_one(arrived, at, flow)
+    none = splat(sums, 0.0, game.lane)
+    for page in range(pages):
+        row = (player * pages + page) * game.known_page + row_at(game, total, 0)
         for cell in range(0, game.width, CELLS):
             store(inflow, row + cell, none)
 
@@ -106,6 +120,7 @@ def _spread_lines(game, total, block, situation, inflow, player, sums, rows, fou
         first = (situation * groups + group) * num_actions
         at = player * game.sum_size + block * game.sum_block + item(game.group_sums, group)
         to, other = item(rows, dice * game.sum_rows), item(rows, beside(game, dice))
+        run = item(game.run, situation * groups + group)
         for roll in range(1, depth + 1):
             here, after = none, none
             if pairs:
@@ -114,15 +129,26 @@ def _spread_lines(game, total, block, situation, inflow, player, sums, rows, fou
                 store(sums, at + other, after)
             else:
                 here = load(sums, at + to, lane)
-            line = item(game.line, first + roll)
-            if line >= 0 and game.is_sum[dice, roll] != 0:
-                here += load(found, line * CELLS, lane)
+            if run >= 0:
+                here += load(found, (run + roll - 1) * CELLS, lane)
+            else:
+                line = item(game.line, first + roll)
+                if line >= 0 and game.is_sum[dice, roll] != 0:
+                    here += load(found, line * CELLS, lane)
             store(sums, at + to, here)
             at += step
         for target in range(item(game.target_start, dice), item(game.target_start, dice + 1)):
             row = row_at(game, total + item(game.target_total, target), block * CELLS)
             to = page + item(game.target_page, target) + row + item(game.target_shift, target)
             flow = load(inflow, to, lane)
+            if run >= 0:
+                chance = item(game.target_first, target)
+                for x in range(depth):
+                    flow += item(game.target_prob, chance + x) * load(
+                        found, (run + x) * CELLS, lane
+                    )
+                store(inflow, to, flow)
+                continue
             for x in range(item(game.target_first, target), item(game.target_first, target + 1)):
                 line = item(game.line, first + item(game.target_roll, x))
                 if line >= 0:
@@ -150,6 +176,7 @@ def forward(
     infoset_reach,
     rows,
     players,
+    opponent,
 ):
     """Reach probabilities of every hidden state under the players' policies.
 
@@ -163,9 +190,11 @@ def forward(
         Scratch: reach probability of afterstates.
     arrived : float64 (Q, 2 H, worth_page)
         Scratch, zero where cells are, before and after: reach of cells, by who moved last.
-    scratch : float64 (V or more,)
+    scratch : float64 (C * V,)
     infoset_reach : float64 (G, G)
         Filled with the reach probability of every cell, player 0 to move.
+    opponent : int
+        Whose policy player 1 follows.
     players : int
         With two a fair coin says who starts, with one the start has probability 1.
     """
@@ -178,16 +207,20 @@ def forward(
         rows_of(game, total, -1, rows)
         first, last = max(0, total - goal + 1), min(total, goal - 1)
         situation = item(game.situation, total)
-        for player in range(players):
+        for turn in range(players):
+            player = turned(total, turn, players)
             if total % CELLS == 0 and total < goal:
                 _clear_sums(game, total // CELLS, player, sums)
-            _arrive(game, total, player, players, inflow, sums, arrived, rows, scratch)
-        for player in range(players):
-            for block in range(first // CELLS, last // CELLS + 1):
+            _arrive(game, total, player, inflow, sums, arrived, rows, scratch)
+        count = last // CELLS - first // CELLS + 1
+        for turn in range(players):
+            player = turned(total, turn, players)
+            for step in range(count):
+                block = first // CELLS + turned(total, step, count)
                 here = none
                 for x in range(game.lines):
                     store(found, x * CELLS, none)
-                take_row(game, policies, player, total, block, row)
+                take_row(game, policies, player * opponent, total, block, row)
                 for memory in range(memories):
                     reach = _collect(game, total, block, memory, player, players, arrived)
                     if total == 0 and memory == game.start:
@@ -205,6 +238,6 @@ def forward(
                     store(scratch, 0, here)
                     low, high = bounds(game, total, block)
                     for cell in range(low, high):
-                        opponent = block * CELLS + cell
-                        infoset_reach[total - opponent, opponent] = item(scratch, cell)
+                        other = block * CELLS + cell
+                        infoset_reach[total - other, other] = item(scratch, cell)
                 _spread_lines(game, total, block, situation, inflow, player, sums, rows, found)

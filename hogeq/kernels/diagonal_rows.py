@@ -37,6 +37,12 @@ def two_rows(total):
 
 
 @part
+def turned(total, x, count):
+    """Count up, and from two totals to the next two down: what was used last is used first."""
+    return x if total & 2 else count - 1 - x
+
+
+@part
 def bounds(game, total, block):
     """Range of the cells of a block that are on the board."""
     first, last = max(0, total - game.goal + 1), min(total, game.goal - 1)
@@ -58,6 +64,11 @@ def pair_of_sums(game, sums, at, dice, rows):
         near, far = rows[first + 1], rows[first + 6]
         steps = (near, rows[first + 2], rows[first + 3], rows[first + 4], rows[first + 5], far)
         here, other = windows(sums, at, steps, game.lane)
+    elif sides == 8:
+        near, far, x = rows[first + 1], rows[first + 8], first + 5
+        a, b, c = rows[first + 2], rows[first + 3], rows[first + 4]
+        steps = (near, a, b, c, rows[x], rows[x + 1], rows[x + 2], far)
+        here, other = windows(sums, at, steps, game.lane)
     else:
         here = splat(sums, 0.0, game.lane)
         for face in range(2, sides):
@@ -69,12 +80,12 @@ def pair_of_sums(game, sums, at, dice, rows):
 
 
 @part
-def take_row(game, policies, player, total, block, row):
+def take_row(game, policies, which, total, block, row):
     """Copy the rows of a policy at the cells of a block, (K, V)."""
     goal, num_actions = game.goal, game.num_actions
     low, high = bounds(game, total, block)
     opponent = block * CELLS
-    at = ((player * goal + total - opponent) * goal + opponent) * num_actions
+    at = ((which * goal + total - opponent) * goal + opponent) * num_actions
     for roll in range(num_actions):
         value = strided(policies, at + roll, (1 - goal) * num_actions, low, high, game.lane)
         store(row, roll * CELLS, value)

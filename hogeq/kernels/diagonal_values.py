@@ -15,6 +15,7 @@ from hogeq.kernels.diagonal_rows import (
     row_at,
     rows_of,
     take_row,
+    turned,
     two_rows,
 )
 from hogeq.kernels.gathers import exponential, first_of, landed, larger, picked, where_at_least
@@ -22,6 +23,15 @@ from hogeq.kernels.lanes import item, lane_sum, load, splat, store, store_one
 from hogeq.kernels.passes import TIE
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, SOFTMAX
 from hogeq.kernels.sums import kernel, part
+
+
+@part
+def _visits(game, total):
+    """Range of the blocks of a total, and 1 if the total before it begins a block sooner."""
+    lowest = total - game.goal + 1
+    first = max(0, lowest) // CELLS
+    last = min(total, game.goal - 1) // CELLS + 1
+    return first, last, int(total % 2 == 0 and lowest > 0 and lowest % CELLS == 0)
 
 
 @part
@@ -44,8 +54,8 @@ def _climb(game, total, block, player, sums, rows):
 
 
 @part
-def _value_lines(game, total, block, situation, known, player, sums, rows, found):
-    """Win probability of every line at the cells of a block, (lines, V)."""
+def _value_lines(game, total, block, situation, known, player, sums, rows, found, base):
+    """Win probability of every line at the cells of a block, (lines, V), from `base` on."""
     num_actions, lane = game.num_actions, game.lane
     pages = player * len(game.page_end) * game.known_page
     start = player * game.sum_size + block * game.sum_block
@@ -61,11 +71,22 @@ def _value_lines(game, total, block, situation, known, player, sums, rows, found
         line = item(game.line, first)
         if line >= 0:
             there = (dice * (2 * game.goal - 1) + total) * game.width + block * CELLS
-            store(found, line * CELLS, picked(known, page, game.zero, there, lane))
+            store(found, base + line * CELLS, picked(known, page, game.zero, there, lane))
         # In most games the first term of every roll is the same afterstate.
         common = item(game.common, dice)
         row = row_at(game, total + game.common_total, block * CELLS)
         pig_out = load(known, page + row, lane)
+        run = item(game.run, situation * groups + group)
+        if run >= 0:
+            to = base + run * CELLS
+            term = game.term_start[dice, 1]
+            for x in range(1, depth + 1):
+                at = last if x == depth else at + step
+                value = load(sums, at, lane) + item(game.term_prob, term) * pig_out
+                store(found, to, value)
+                to += CELLS
+                term += 1
+            continue
         for roll in range(1, num_actions):
             line = item(game.line, first + roll)
             if line >= 0:
@@ -80,15 +101,15 @@ def _value_lines(game, total, block, situation, known, player, sums, rows, found
                     row = row_at(game, total + item(game.term_total, x), block * CELLS)
                     place = page + item(game.term_page, x) + row + item(game.term_shift, x)
                     value += item(game.term_prob, x) * load(known, place, lane)
-                store(found, line * CELLS, value)
+                store(found, base + line * CELLS, value)
 
 
 @part
-def _publish(game, total, block, memory, player, players, worth, value):
+def _publish(game, total, block, memory, player, rival, worth, value):
     """Keep what a memory is worth at the cells of a block, for whoever comes there."""
     size = 2 * game.memories * game.worth_page
     there = (total & (game.worth_ring - 1)) * game.width + block * CELLS
-    other = (players - 1 - player) * size + memory * game.worth_page
+    other = rival * size + memory * game.worth_page
     store(worth, other + there, 1.0 - value)
     if game.any_again:
         again = player * size + (game.memories + memory) * game.worth_page
@@ -141,32 +162,32 @@ def _land(game, total, player, worth, known, sums, rows):
 
 
 @part
-def _mix(game, situation, memory, row, found):
+def _mix(game, situation, memory, row, found, base):
     """Value of a memory at the cells of a block, when rolls are drawn from the policy."""
     num_actions = game.num_actions
     first = (situation * game.memories + memory) * num_actions
     value = splat(found, 0.0, game.lane)
     for roll in range(num_actions):
-        worth = load(found, item(game.source, first + roll) * CELLS, game.lane)
+        worth = load(found, base + item(game.source, first + roll) * CELLS, game.lane)
         value += load(row, roll * CELLS, game.lane) * worth
     return value
 
 
 @part
-def _best(game, total, block, situation, memory, found, choice):
+def _best(game, total, block, situation, memory, found, base, choice):
     """Value of a memory at the cells of a block, that takes its own best roll."""
     num_actions, lane = game.num_actions, game.lane
     first = (situation * game.memories + memory) * num_actions
     best = splat(found, -1.0, lane)
     for roll in range(num_actions):
-        best = larger(load(found, item(game.source, first + roll) * CELLS, lane), best)
+        best = larger(load(found, base + item(game.source, first + roll) * CELLS, lane), best)
     chosen = splat(found, 0.0, lane)
     enough = best - splat(found, TIE, lane)
     for roll in range(num_actions - 1, -1, -1):
-        value = load(found, item(game.source, first + roll) * CELLS, lane)
+        value = load(found, base + item(game.source, first + roll) * CELLS, lane)
         chosen = where_at_least(value, enough, splat(found, 1.0 * roll, lane), chosen)
     if len(choice) > 0:
-        at = game.lines * CELLS
+        at = base + game.lines * CELLS
         store(found, at, chosen)
         low, high = bounds(game, total, block)
         for cell in range(low, high):
@@ -176,18 +197,15 @@ def _best(game, total, block, situation, memory, found, choice):
 
 
 @part
-def _average(game, situation, weights, at, found, averages):
-    """Values of a block's rolls, (K, V), weighted by the reach of each memory; return its sum."""
+def _average(game, situation, weights, at, share, found, base, averages, here):
+    """Add a block's values, (K, V), weighted by the reach of each memory; add this to `here`."""
     num_actions, lane = game.num_actions, game.lane
-    here = splat(found, 0.0, lane)
-    for roll in range(num_actions):
-        store(averages, roll * CELLS, here)
     for memory in range(game.memories):
-        weight = load(weights, at + memory * game.width, lane)
+        weight = share * load(weights, at + memory * game.width, lane)
         here += weight
         first = (situation * game.memories + memory) * num_actions
         for roll in range(num_actions):
-            worth = load(found, item(game.source, first + roll) * CELLS, lane)
+            worth = load(found, base + item(game.source, first + roll) * CELLS, lane)
             value = load(averages, roll * CELLS, lane) + weight * worth
             store(averages, roll * CELLS, value)
     return here
@@ -257,6 +275,7 @@ def backward(
     game,
     role,
     policies,
+    shares,
     weights,
     known,
     sums,
@@ -280,9 +299,12 @@ def backward(
         Of :class:`hogeq.kernels.diagonals.Diagonals`.
     role : int
         For player 0; player 1 follows a policy.
-    policies : float64 (Q, G, G, K)
-        Rows summing to 1. ASCEND and SOFTMAX rewrite those of player 0.
-    weights : float64 (2 G - 1, H, width) or None
+    policies : float64 (1 + n, G, G, K) or (1, G, G, K)
+        Rows summing to 1: of player 0, and of each opponent, if there is one. ASCEND and SOFTMAX
+        rewrite those of player 0.
+    shares : float64 (n,)
+        Of the opponents in a mixture; 1 of a single one, and in self-play.
+    weights : float64 (n, 2 G - 1, H, width) or None
         From :func:`forward`; for COUNTERFACTUAL, ASCEND and SOFTMAX.
     known : float64 (Q, C, known_page)
         Scratch: win probability of whoever just moved, by afterstate. Every page ends with a
@@ -314,26 +336,43 @@ def backward(
     float
         How many cells ASCEND changed.
     """
-    players = len(roots) // CELLS
+    pairs = len(shares)
+    seats = len(roots) // (CELLS * pairs)
+    size = (game.lines + 1) * CELLS
     changes = 0.0
-    goal, memories = game.goal, game.memories
+    goal, num_actions, memories, lane = game.goal, game.num_actions, game.memories, game.lane
+    none = splat(found, 0.0, lane)
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
-        first, last = max(0, total - goal + 1), min(total, goal - 1)
-        for player in range(players if total <= 2 * goal - 2 else 0):
-            situation = item(game.situation, total)
-            pairs = (2 * goal - 2 - total) % 2 == 0
-            for block in range(max(0, first - pairs) // CELLS, last // CELLS + 1):
-                if pairs:
-                    _climb(game, total, block, player, sums, rows)
-                if block < first // CELLS:
+        first, last, two = _visits(game, total)
+        situation = item(game.situation, min(total, 2 * goal - 2))
+        for turn in range(seats if total <= 2 * goal - 2 else 0):
+            seat = turned(total, turn, seats)
+            for x in range(last - first + two):
+                block = last - 1 - turned(total, x, last - first + two)
+                for pair in range(pairs):
+                    player, base = pair * seats + seat, pair * size
+                    if total % 2 == 0:
+                        _climb(game, total, block, player, sums, rows)
+                    if block >= first:
+                        _value_lines(
+                            game, total, block, situation, known, player, sums, rows, found, base
+                        )
+                if block < first:
                     continue
-                _value_lines(game, total, block, situation, known, player, sums, rows, found)
-                if choice is None or player > 0:
-                    take_row(game, policies, player, total, block, row)
-                if weights is not None and player == 0:
-                    at = total * memories * game.width + block * CELLS
-                    here = _average(game, situation, weights, at, found, averages)
+                if choice is None and seat == 0:
+                    take_row(game, policies, 0, total, block, row)
+                if weights is not None and seat == 0:
+                    here = none
+                    for roll in range(num_actions):
+                        store(averages, roll * CELLS, none)
+                    for pair in range(pairs):
+                        at = ((pair * (2 * goal - 1) + total) * memories) * game.width
+                        at += block * CELLS
+                        share, base = item(shares, pair), pair * size
+                        here = _average(
+                            game, situation, weights, at, share, found, base, averages, here
+                        )
                     if role == COUNTERFACTUAL:
                         _give_rows(game, total, block, averages, counterfactual_values)
                     elif role == ASCEND:
@@ -342,18 +381,25 @@ def backward(
                     elif role == SOFTMAX:
                         _soften(game, here, row, averages, temperature, damping)
                         _give_rows(game, total, block, row, policies)
-                for memory in range(memories):
-                    if choice is not None and player == 0:
-                        value = _best(game, total, block, situation, memory, found, choice)
-                    else:
-                        value = _mix(game, situation, memory, row, found)
-                    _publish(game, total, block, memory, player, players, worth, value)
-                    if len(kept) > 0:
-                        at = (player * (2 * goal - 1) + total) * memories + memory
-                        store(kept, at * game.width + block * CELLS, value)
-                    if total == 0 and memory == game.start:
-                        store(roots, player * CELLS, value)
-        for player in range(players):
+                for pair in range(pairs):
+                    player, base = pair * seats + seat, pair * size
+                    if seat == 1:
+                        take_row(game, policies, 1 + pair, total, block, row)
+                    for memory in range(memories):
+                        if choice is not None and seat == 0:
+                            value = _best(
+                                game, total, block, situation, memory, found, base, choice
+                            )
+                        else:
+                            value = _mix(game, situation, memory, row, found, base)
+                        rival = pair * seats + seats - 1 - seat
+                        _publish(game, total, block, memory, player, rival, worth, value)
+                        if len(kept) > 0:
+                            at = (player * (2 * goal - 1) + total) * memories + memory
+                            store(kept, at * game.width + block * CELLS, value)
+                        if total == 0 and memory == game.start:
+                            store(roots, player * CELLS, value)
+        for player in range(pairs * seats):
             _land(game, total, player, worth, known, sums, rows)
     return changes
 
@@ -367,16 +413,17 @@ def match(game, matrices, known, sums, worth, found, picks, rows, roots):
     goal, num_actions = game.goal, game.num_actions
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
-        first, last = max(0, total - goal + 1), min(total, goal - 1)
-        for player in range(2 if total <= 2 * goal - 2 else 0):
-            situation = item(game.situation, total)
-            pairs = (2 * goal - 2 - total) % 2 == 0
-            for block in range(max(0, first - pairs) // CELLS, last // CELLS + 1):
-                if pairs:
+        first, last, two = _visits(game, total)
+        situation = item(game.situation, min(total, 2 * goal - 2))
+        for turn in range(2 if total <= 2 * goal - 2 else 0):
+            player = turned(total, turn, 2)
+            for x in range(last - first + two):
+                block = last - 1 - turned(total, x, last - first + two)
+                if total % 2 == 0:
                     _climb(game, total, block, player, sums, rows)
-                if block < first // CELLS:
+                if block < first:
                     continue
-                _value_lines(game, total, block, situation, known, player, sums, rows, found)
+                _value_lines(game, total, block, situation, known, player, sums, rows, found, 0)
                 low, high = bounds(game, total, block)
                 for memory in range(game.memories):
                     lines = (situation * game.memories + memory) * num_actions
@@ -386,7 +433,7 @@ def match(game, matrices, known, sums, worth, found, picks, rows, roots):
                         line = item(game.source, lines + roll)
                         store_one(picks, cell, item(found, line * CELLS + cell))
                     value = load(picks, 0, game.lane)
-                    _publish(game, total, block, memory, player, 2, worth, value)
+                    _publish(game, total, block, memory, player, 1 - player, worth, value)
                     if total == 0 and memory == game.start:
                         store(roots, player * CELLS, value)
         for player in range(2):

@@ -68,6 +68,7 @@ class Diagonals(NamedTuple):
     edges: int
     situation: Ints  # (2 G - 1,) of every diagonal
     line: Ints  # (S, g, K) line of a group's roll, -1 if nobody plays it
+    run: Ints  # (S, g) line of one die, if every roll has the next line, a sum and one common term
     source: Ints  # (S, H, K) line that a memory plays
 
     term_start: Ints  # (D, K + 1) range of the terms of a roll, beside its sum
@@ -201,7 +202,6 @@ class _Layout:
             edge=edge,
             edges=edge.shape[2],
             situation=_by_total(tables.situation),
-            **self._terms(),
             zero=self._zero(),
         )
 
@@ -280,13 +280,14 @@ class _Layout:
             lines_here = 0
             for g, (plane, lane) in enumerate(found):
                 dice = tables.plane_dice[plane]
+                many = (planes[place, np.array(lane_of) == lane, 1:] == plane).any(axis=0).sum() > 1
                 for roll in range(self.rolls):
                     who = [
                         memory
                         for memory, its in enumerate(lane_of)
                         if its == lane and planes[place, memory, roll] == plane
                     ]
-                    if not who:
+                    if not who and not (many and roll > 0):
                         continue
                     line[place, g, roll] = lines_here
                     source[place, who, roll] = lines_here
@@ -304,7 +305,13 @@ class _Layout:
         sums = np.cumsum([0, *(CELLS * row * (row > 2) for row in rows)])
         over = np.array(page, np.int64) + many
         pages = self.ends * len(self.lanes) * records
+        terms = self._terms()
+        alone = terms["common"] & (np.diff(terms["term_start"][:, 1:]) == 1).all(axis=1)
+        dices = [tables.plane_dice[plane] for plane, _ in found]
+        fast = (alone[dices] > 0) & (depths == self.rolls - 1) & (line[:, :, 1:] >= 0).all(axis=2)
         return {
+            **terms,
+            "run": np.where(fast, line[:, :, 1], -1),
             "page_start": np.searchsorted(np.sort(over), np.arange(pages + 1)).astype(np.int64),
             "page_group": np.argsort(over, kind="stable").astype(np.int64),
             "lines": lines,

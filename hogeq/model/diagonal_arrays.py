@@ -22,47 +22,65 @@ class DiagonalArrays:
         The game, and ...
     diagonals : Diagonals
         ... the same by diagonals.
-    players : int
+    seats : int
+        1 for self-play, or 2.
+    pairs : int
+        Opponents that player 0 meets at once, each in a match of its own.
+
+    Attributes
+    ----------
+    shares : float64 (pairs,)
+        Of the opponents in a mixture.
+    weights : float64 (pairs, 2 G - 1, H, width)
+        Reach of player 0's memories in the last pass forward.
     """
 
-    def __init__(self, tables: Tables, diagonals: Diagonals, players: int) -> None:
-        self.tables, self.game, self.players = tables, diagonals, players
-        game = diagonals
+    def __init__(self, tables: Tables, diagonals: Diagonals, seats: int, pairs: int = 1) -> None:
+        self.tables, self.game, self.seats = tables, diagonals, seats
+        game, players = diagonals, seats * pairs
         self._view = TablesView(game)
         pages, own_pages = len(game.page_end), 2 * game.memories
         self._totals = 2 * game.goal - 1
         self._known = zeros((players, pages, game.known_page), np.float64)
-        self._inflow = zeros((players * pages * game.known_page,), np.float64)
+        self._inflow = zeros((seats * pages * game.known_page,), np.float64)
         self._worth = zeros((players, own_pages, game.worth_page), np.float64)
-        self._arrived = zeros((players, own_pages, game.worth_page), np.float64)
+        self._arrived = zeros((seats, own_pages, game.worth_page), np.float64)
         # A page ends with the constants 0 and 1.
         for array in (self._known, self._worth):
             array[:, :, 1 - CELLS] = 1.0
         self._sums = zeros((players, game.sum_size), np.float64)
-        self._found = zeros(((game.lines + 1) * CELLS,), np.float64)
+        self._found = zeros((pairs * (game.lines + 1) * CELLS,), np.float64)
         self._row, self._averages = zeros((2, game.num_actions * CELLS), np.float64)
+        self._scratch = zeros((pages * CELLS,), np.float64)
         self._rows = np.zeros(len(game.sides) * game.sum_rows, np.int64)
         self._roots = zeros((players * CELLS,), np.float64)
-        self._weights = zeros((self._totals, game.memories, game.width), np.float64)
+        self.weights = zeros((pairs, self._totals, game.memories, game.width), np.float64)
+        self.shares = np.ones(pairs)
         self._kept = zeros((players, self._totals, game.memories, game.width), np.float64)
         own, opponent = np.indices((game.goal, game.goal))
         self._cells = own + opponent, slice(None), opponent
 
-    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool) -> None:
-        """Fill `infoset_reach`, and what weights values if `memories` are asked for."""
+    def forward(
+        self, policies: Floats, infoset_reach: Floats, *, memories: bool = True, pair: int = 0
+    ) -> None:
+        """Fill `infoset_reach`, and what weights values if `memories` are asked for.
+
+        Of player 0, first of the policies, and one opponent, each after it.
+        """
         diagonal_reach.forward(
             self._view,
             policies,
-            self._weights if memories else self._weights[:0],
+            self.weights[pair] if memories else self.weights[:0, 0],
             self._inflow,
             self._sums,
             self._arrived,
             self._found,
             self._row,
-            self._averages,
+            self._scratch,
             infoset_reach,
             self._rows,
-            self.players,
+            self.seats,
+            1 + pair,
         )
 
     def backward(
@@ -74,18 +92,22 @@ class DiagonalArrays:
         temperature: float,
         damping: float,
         *,
-        keep: bool,
+        keep: bool = False,
+        weights: Floats | None = None,
     ) -> tuple[float, float, int]:
         """Pass over all cells, as :meth:`hogeq.model.workspace.Workspace.backward`.
 
-        `choice` is (G, G, H), or empty if it is not asked for.
+        `choice` is (G, G, H), or empty if it is not asked for; `weights` are those of the last pass
+        forward, unless given.
         """
+        given = self.weights if weights is None else weights
         weighted = role in (roles.COUNTERFACTUAL, roles.ASCEND, roles.SOFTMAX)
         changes = diagonal_values.backward(
             self._view,
             role,
             policies,
-            self._weights if weighted else None,
+            self.shares,
+            given if weighted else None,
             self._known,
             self._sums,
             self._worth,
@@ -101,6 +123,11 @@ class DiagonalArrays:
             self._roots,
         )
         return float(self._roots[0]), float(self._roots[-CELLS]), int(changes)
+
+    @property
+    def roots(self) -> Floats:
+        """Win probabilities in the last pass of each player when moving first, (pairs, seats)."""
+        return self._roots[::CELLS].reshape(-1, self.seats).copy()
 
     def match(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
         """Win probability of each of two matrices, (2, G, G), when it moves first."""
@@ -119,7 +146,7 @@ class DiagonalArrays:
 
     def reach(self) -> Floats:
         """Reach probability of every hidden state, player 0 to move: (G, G, H)."""
-        return self._weights.swapaxes(1, 2)[self._cells[0], self._cells[2]]
+        return self.weights[0].swapaxes(1, 2)[self._cells[0], self._cells[2]]
 
     def fill_values(self, values: Floats) -> None:
         """Write what the last pass kept to the array of another layout, (Q, N)."""
@@ -135,4 +162,4 @@ class DiagonalArrays:
             slots[:, tables.memory_slot] = kept[self._cells[0], self._cells[2]].reshape(goal**2, -1)
             found = slots[cell[:, None, None], tables.next_memory[again.astype(np.int64)]]
             values[player][at[again]] = found[again]
-            values[self.players - 1 - player][at[~again]] = 1.0 - found[~again]
+            values[self.seats - 1 - player][at[~again]] = 1.0 - found[~again]

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels import cycles, many, passes
+from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.passes import TIE
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
+from hogeq.model.diagonal_arrays import DiagonalArrays
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.support.aliases import Floats, Ints
@@ -262,8 +264,78 @@ class GenericMany(ManyWorkspace):
         return found._replace(changes=np.array(0))
 
 
+class DiagonalMany(ManyWorkspace):
+    """Passes by diagonals (:mod:`hogeq.kernels.diagonal_values`): a row that is shared is one.
+
+    Its blocks of cells go through all pairs one after the other. Passes that improve nobody, or n
+    players, are over one pair after the other.
+    """
+
+    def __init__(self, tables: Tables, diagonals: Diagonals, pairs: int) -> None:
+        super().__init__(tables, pairs)
+        self._together = DiagonalArrays(tables, diagonals, 2, pairs)
+        self._alone = DiagonalArrays(tables, diagonals, 2)
+        self._policies = np.zeros((1 + pairs, *self.counterfactual_values.shape))
+        self._two = np.zeros((2, *self.counterfactual_values.shape))
+
+    def _face(self, opponents: Floats) -> None:
+        self._policies[1:] = opponents
+
+    def forward(self, policy: Floats) -> None:
+        """Fill `infoset_reach` and `each_reach`; see :meth:`ManyWorkspace.forward`."""
+        for pair in range(self.pairs):
+            if pair == 0 or policy.ndim == 4:
+                self._policies[0] = _of_pair(policy, pair)
+            self._together.forward(self._policies, self.each_reach[pair], pair=pair)
+        self.infoset_reach[:] = np.tensordot(self.weights, self.each_reach, 1)
+
+    def backward(
+        self,
+        policy: Floats,
+        role: Role = Role.EVALUATE,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+    ) -> Meetings:
+        """Pass over all cells backward; see :meth:`ManyWorkspace.backward`."""
+        acts = role in (Role.ASCEND, Role.SOFTMAX)
+        if policy.ndim == 4 or role == Role.COUNTERFACTUAL:
+            return self._one_by_one(policy, role, temperature, damping)
+        self._policies[0] = policy
+        self._together.shares[:] = self.weights
+        _, _, changes = self._together.backward(
+            int(role), self._policies, self.counterfactual_values, _NONE, temperature, damping
+        )
+        if acts:
+            policy[:] = self._policies[0]
+        first, other = self._together.roots.T
+        return Meetings(first, other, np.array(changes))
+
+    def _one_by_one(
+        self, policy: Floats, role: Role, temperature: float, damping: float
+    ) -> Meetings:
+        found = []
+        for pair in range(self.pairs):
+            self._two[0], self._two[1] = _of_pair(policy, pair), self._policies[1 + pair]
+            weights = self._together.weights[pair : pair + 1]
+            result = self._alone.backward(
+                int(role), self._two, self.each[pair], _NONE, temperature, damping, weights=weights
+            )
+            if role in (Role.ASCEND, Role.SOFTMAX):
+                policy[pair] = self._two[0]
+            found.append(result)
+        first, other, changes = map(np.array, zip(*found, strict=True))
+        self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
+        return Meetings(first, other, changes)
+
+
+_NONE = np.zeros((0, 0, 0), np.int8)
+
+
 def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
     """Fresh arrays for passes over n pairs of strategies, in the fastest way that a game has."""
+    if game.diagonals is not None and np.dtype(dtype) == np.float64:
+        return DiagonalMany(game.tables, game.diagonals, pairs)
     return GenericMany(game.tables, pairs, dtype)
 
 

@@ -1,0 +1,42 @@
+"""Passes by diagonals over many pairs are the generic ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hogeq.model.game import compile_game
+from hogeq.model.many import DiagonalMany, GenericMany, many_workspace
+from hogeq.model.workspace import Role
+from hogeq.rules import EDITIONS
+from hogeq.support.aliases import Floats
+
+PAIRS = 3
+WEIGHTS = np.array([0.5, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("edition", ["fa22", "su21", "fa15"])
+@pytest.mark.parametrize("players", [1, PAIRS])
+def test_many_pairs(edition: str, players: int) -> None:
+    game = compile_game(replace(EDITIONS[edition], goal=13, max_dice=3))
+    fast, slow = many_workspace(game, PAIRS), GenericMany(game.tables, PAIRS)
+    assert isinstance(fast, DiagonalMany)
+    random = np.random.default_rng(0)
+    policies = random.dirichlet(np.ones(game.num_actions), (players + PAIRS, *game.shape[:2]))
+    policy = policies[0] if players == 1 else policies[:players]
+    found: list[Floats] = []
+    expected: list[Floats] = []
+    for work, results in ((fast, found), (slow, expected)):
+        for _ in range(2):  # the second finds the arrays in use
+            work.face(policies[players:], WEIGHTS)
+            work.forward(policy)
+            results.extend([work.infoset_reach.copy(), work.each_reach.copy()])
+            results.append(work.win_rates(policy))
+            results.append(work.backward(policy, Role.COUNTERFACTUAL).win_rates)
+            results.extend([work.counterfactual_values.copy(), work.each.copy()])
+            for role in (Role.ASCEND, Role.SOFTMAX):
+                moved = policy.copy()
+                results.extend(work.backward(moved, role, temperature=0.02, damping=0.5))
+                results.append(moved)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-12)
