@@ -195,18 +195,6 @@ class Emitter:
             found = self.builder.shuffle_vector(found, vector, ir.Constant(indices, mask))
         return found
 
-    def element(self, kind: Any, array: Any, context: Any, index: int) -> Any:
-        """Read a number of a small one-dimensional array."""
-        made = context.make_array(kind)(context, self.builder, array)
-        if kind.layout == "C":
-            place = self.builder.gep(made.data, [constant_int(index)])
-        else:
-            step = self.builder.extract_value(made.strides, 0)
-            bytes_ = self.builder.bitcast(made.data, ir.IntType(8).as_pointer())
-            place = self.builder.gep(bytes_, [self.builder.mul(step, constant_int(index))])
-            place = self.builder.bitcast(place, made.data.type)
-        return self.builder.load(place)
-
     def entry(self, table: Any, row: Any, place: int) -> Any:
         """Read a number of a row of a table."""
         return self.builder.load(self.builder.gep(table, [self.at(row, place)]))

@@ -19,12 +19,12 @@ import numpy as np
 from numba import types
 from numba.extending import NativeValue, models, register_model, unbox
 
-from hogeq.kernels.tables import Ints, Tables
+from hogeq.kernels.tables import Floats, Ints, Tables
 
 WIDEST = 24  # lanes
 PIECE = 8  # lanes of one vector of the machine, in double precision
 CHUNK = 4  # bases whose sums are made together
-TILE = 16  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
+TILE = 25  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
 SMALLEST = 1 << 20  # afterstates of a player below which a pass takes a millisecond or two anyway
 
 # Places in a source row.
@@ -122,13 +122,13 @@ class Places(NamedTuple):
     """
 
     order: Ints
-    """(G * G, 2), own and opponent's score of the cells, forward."""
+    """(G * G, 3), own and opponent's score of the cells, forward, and afterstate of no dice."""
+    wins: Floats
+    """(G * G, K), probability that a roll wins at once, by cell in that order."""
     source: Ints
     """(G, n)"""
     landing: Ints
     """(G, W + sides - 1)"""
-    none: Ints
-    """(G, G), by own and opponent's score, afterstate of no dice."""
     landed: Ints
     """(y, 2), of every arrival of the tables: where its column begins, and its landing row."""
     column: int
@@ -306,12 +306,15 @@ def _places(tables: Tables, constants: Constants) -> Places:
     landing += [sums_of(own - x) for x in range(2, sides + 1)]
     base, record = own[:, None] + tables.zero_points[0], tables.zero_record[0]
     none = begin[record] + base % spans[record] * lanes
+    none = np.where(base < goal, none, spare)
     opponent, score = np.divmod(tables.arrival_row, goal)
+    order = _order(goal)
+    visited = order[:, 0], order[:, 1]
     return Places(
-        order=_order(goal),
+        order=np.column_stack([order, none[visited]]),
+        wins=tables.terminal_win[tables.plane_dice[0]][visited],
         source=np.stack(source, axis=1),
         landing=np.stack(landing, axis=1),
-        none=np.where(base < goal, none, spare),
         landed=np.stack([opponent * column, score * len(landing)], axis=1),
         column=column,
         spare=spare,

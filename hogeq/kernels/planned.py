@@ -8,7 +8,7 @@ from hogeq.kernels.lanes import item, prefetch, splat, store
 from hogeq.kernels.passes import soften, take_best
 from hogeq.kernels.plan import CHUNK, STEP
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
-from hogeq.kernels.sums import expect_wins, kernel, part
+from hogeq.kernels.sums import kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,
     carry_sums,
@@ -25,13 +25,11 @@ AHEAD = 4
 
 @part
 def _expect(tables, places, policies, turn):
-    """Ask for what a cell needs of large arrays, some cells before it is visited."""
+    """Ask for how a cell is played, some cells before it is visited."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    own, opponent = item(places.order, 2 * turn), item(places.order, 2 * turn + 1)
+    cell = item(places.order, 3 * turn) * goal + item(places.order, 3 * turn + 1)
     for player in range(len(policies)):
-        at = ((player * goal + own) * goal + opponent) * num_actions
-        prefetch(policies, at, tables.lane)
-    expect_wins(tables, own, opponent)
+        prefetch(policies, (player * goal * goal + cell) * num_actions, tables.lane)
 
 
 @part
@@ -94,50 +92,49 @@ def backward(
         Win probability of player 0 and of the last player when each moves first, and the number
         of cells that ASCEND changed.
     """
-    goal = tables.dimensions.goal
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     players = len(columns)
-    dice = tables.plane_dice[0]
     width = places.source.shape[1]
     changes = 0
     first_root = root = 0.0
     for turn in range(goal * goal - 1, -1, -1):
-        own, opponent = item(places.order, 2 * turn), item(places.order, 2 * turn + 1)
+        own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
+        none = item(places.order, 3 * turn + 2)
         ahead = max(turn - AHEAD, 0)
         _expect(tables, places, policies, ahead)
         if role != EVALUATE:
-            there = item(places.order, 2 * ahead) * goal + item(places.order, 2 * ahead + 1)
+            there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
             _expect_weights(tables, masses, ahead)
-            prefetch(counterfactual_values, there * tables.dimensions.num_actions, tables.lane)
+            prefetch(counterfactual_values, there * num_actions, tables.lane)
         cell = own * goal + opponent
-        none = places.none[own, opponent]
-        first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
-        wins = tables.terminal_win[dice, own, opponent]
+        first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         base = own * width
         for player in range(players):
             column = (player * goal + opponent) * places.column
             other = (players - 1 - player) * goal * places.column
-            row = policies[player, own, opponent]
+            row = (player * goal * goal + cell) * num_actions
             if own == goal - 1:
                 _begin_values(tables, places, columns, column, opponent)
             if item(places.source, base + STEP) == CHUNK - 1:
                 sum_rolls(plan, columns, column, places.source, base)
-            value_rolls(plan, columns, column, places.source, base, none, wins)
+            value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
             if player == 0 and role != EVALUATE:
                 found = counterfactual_values[own, opponent]
                 average_rolls(plan, columns, column, places.source, base, masses, turn, found)
                 here = infoset_reach[own, opponent]
+                played = policies[0, own, opponent]
                 if here > 0.0 and role == ASCEND:
-                    changes += take_best(row, found, here)
+                    changes += take_best(played, found, here)
                 elif here > 0.0 and role == SOFTMAX:
-                    soften(row, found, here, temperature, damping)
+                    soften(played, found, here, temperature, damping)
             root = mix_and_publish(
                 plan,
                 columns,
                 column,
                 places.source,
                 base,
+                policies,
                 row,
-                columns,
                 other,
                 places.landing,
                 places.landed,
@@ -168,20 +165,20 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
     infoset_reach : float64 (G, G)
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
     """
-    goal = tables.dimensions.goal
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     players = len(columns)
     size = len(tables.lane)
     width = places.source.shape[1]
     nothing = splat(columns, 0.0, tables.lane)
     for turn in range(goal * goal):
-        own, opponent = item(places.order, 2 * turn), item(places.order, 2 * turn + 1)
+        own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
+        none = item(places.order, 3 * turn + 2)
         ahead = min(turn + AHEAD, goal * goal - 1)
         _expect(tables, places, policies, ahead)
         if len(masses) > 0:
             _expect_weights(tables, masses, ahead)
         cell = own * goal + opponent
-        none = places.none[own, opponent]
-        first, last = tables.arrival_start[cell], tables.arrival_start[cell + 1]
+        first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         begun = 1.0 / players if cell == 0 else 0.0
         base = own * width
         if own == 0:
@@ -192,7 +189,7 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
         for player in range(players):
             column = (player * goal + opponent) * places.column
             other = (players - 1 - player) * goal * places.column
-            row = policies[player, own, opponent]
+            row = (player * goal * goal + cell) * num_actions
             if own > 0:
                 clear_shared(plan, columns, column, places.source, base)
             here = pass_reach_on(
@@ -202,8 +199,8 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
                 places.source,
                 base,
                 none,
+                policies,
                 row,
-                columns,
                 other,
                 places.landing,
                 places.landed,

@@ -93,14 +93,19 @@ def _base_of(context: Any, builder: Any, signature: Any, arguments: Any) -> _Bas
 
 
 @intrinsic
-def value_rolls(typing, plan, columns, column, source, base, none, wins):
-    """Win probability of every roll from a base, by lane; `none` is the afterstate of no dice."""
-    signature = types.void(plan, columns, _integer, source, _integer, _integer, wins)
+def value_rolls(typing, plan, columns, column, source, base, none, wins, turn):
+    """Win probability of every roll from a base, by lane; `none` is the afterstate of no dice.
+
+    ``wins[turn]`` is what wins at once.
+    """
+    signature = types.void(plan, columns, _integer, source, _integer, _integer, wins, _integer)
 
     def generate(context, builder, signature, arguments):
         here = _base_of(context, builder, signature, arguments)
-        *_, none, wins = arguments
+        *_, none, wins, turn = arguments
+        wins = data_of(context, builder, signature.args[6], wins)
         emit, plan = here.emit, here.emit.constants
+        won = builder.mul(turn, constant_int(plan.num_actions))
         worth = []
         sums = here.sums(0) if plan.depth else None
         if plan.depth:
@@ -109,8 +114,7 @@ def value_rolls(typing, plan, columns, column, source, base, none, wins):
                 total = emit.scale(emit.constant(1.0 / plan.sides), emit.total(known))
                 here.store(total, here.level(sums, 1))
         for roll in range(plan.num_actions):
-            win = emit.element(signature.args[-1], wins, context, roll)
-            lane = [emit.splat(win)] * emit.pieces
+            lane = [emit.splat(emit.entry(wins, won, roll))] * emit.pieces
             if plan.is_sum[roll]:
                 lane = emit.add(lane, here.load(here.level(sums, roll)))
             worth.append(lane)
@@ -130,12 +134,25 @@ def value_rolls(typing, plan, columns, column, source, base, none, wins):
 
 @intrinsic
 def mix_and_publish(
-    typing, plan, columns, column, source, base, row, told, player, landing, landed, first, last
+    typing,
+    plan,
+    columns,
+    column,
+    source,
+    base,
+    policies,
+    row,
+    player,
+    landing,
+    landed,
+    first,
+    last,
 ):
     """Mix the rolls of a cell, and write what each memory is worth to whoever moved before.
 
+    They are mixed as `policies` has it from `row` on.
     ``landed[first:last]`` are the column and the row of `landing` of what lands on the cell, in
-    `told` from the position `player`. Returns the value of the memory before the first turn.
+    `columns` from the position `player`. Returns the value of the memory before the first turn.
     """
     signature = types.float64(
         plan,
@@ -143,8 +160,8 @@ def mix_and_publish(
         _integer,
         source,
         _integer,
-        row,
-        told,
+        policies,
+        _integer,
         _integer,
         landing,
         landed,
@@ -155,9 +172,9 @@ def mix_and_publish(
     def generate(context, builder, signature, arguments):
         kinds = signature.args
         here = _base_of(context, builder, signature, arguments)
-        row, told, player, landing, landed, first, last = arguments[5:]
-        told, landing, landed = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (6, 8, 9)
+        *_, row, player, _, _, first, last = arguments
+        columns, policies, landing, landed = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 5, 8, 9)
         )
         emit, plan = here.emit, here.emit.constants
         places = here.entry(NEAR), here.entry(FAR)
@@ -165,7 +182,7 @@ def mix_and_publish(
         common = [emit.constant(1.0)] * emit.pieces
         extra: list[list[Pieces]] = [[] for _ in range(plan.active)]
         for roll, (is_far, offset) in enumerate(plan.usual):
-            weight = emit.splat(emit.element(kinds[5], row, context, roll))
+            weight = emit.splat(emit.entry(policies, row, roll))
             usual = here.load(emit.at(places[is_far], offset))
             common = emit.subtract(common, emit.scale(weight, usual))
             for other in plan.alternatives:
@@ -182,7 +199,7 @@ def mix_and_publish(
 
         def write(index, _):
             there, at = emit.landed_at(landed, index)
-            data = builder.gep(told, [builder.add(player, there)])
+            data = builder.gep(columns, [builder.add(player, there)])
             for record in sorted((*plan.sole, *plan.shared)):
                 emit.store(turned[record], data, emit.entry(landing, at, record))
             return []
@@ -229,8 +246,8 @@ def pass_reach_on(
     source,
     base,
     none,
+    policies,
     row,
-    told,
     player,
     landing,
     landed,
@@ -243,8 +260,8 @@ def pass_reach_on(
     """Carry the reach of a cell to its rolls, and of a base's rolls one die further.
 
     ``landed[first:last]`` are the column and the row of `landing` of what lands on the cell, in
-    `told` from the position `player`; `begun` is what starts there, `row` how it is played, `none`
-    the afterstate of no dice. What weights values is kept in `masses` (n, D), unless `turn` is
+    `columns` from the position `player`; `begun` is what starts there, and it is played as
+    `policies` has it from `row` on; `none` is the afterstate of no dice. What weights values is kept in `masses` (n, D), unless `turn` is
     negative; the sum of all reach is returned.
     """
     signature = types.float64(
@@ -254,8 +271,8 @@ def pass_reach_on(
         source,
         _integer,
         _integer,
-        row,
-        told,
+        policies,
+        _integer,
         _integer,
         landing,
         landed,
@@ -269,22 +286,19 @@ def pass_reach_on(
     def generate(context, builder, signature, arguments):
         kinds = signature.args
         here = _base_of(context, builder, signature, arguments)
-        none, row, told, player, landing, landed, first, last, begun, masses, turn = arguments[5:]
-        told, landing, landed, masses = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (7, 9, 10, 14)
+        none, _, row, player, _, _, first, last, begun, _, turn = arguments[5:]
+        columns, policies, landing, landed, masses = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 6, 9, 10, 14)
         )
         emit, plan = here.emit, here.emit.constants
-        told = builder.gep(told, [player])
+        told = builder.gep(columns, [player])
         held = _collected(emit, told, landing, landed, first, last, begun)
         everyone = emit.total(list(held))
         with builder.if_then(builder.icmp_signed(">=", turn, constant_int(0))):
             members = [emit.total([held[x] for x in other.members]) for other in plan.alternatives]
             at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
             emit.store_dense([everyone, *members], masses, at)
-        weights = [
-            emit.splat(emit.element(kinds[6], row, context, roll))
-            for roll in range(plan.num_actions)
-        ]
+        weights = [emit.splat(emit.entry(policies, row, roll)) for roll in range(plan.num_actions)]
         flows = _departed(here, everyone, held, weights)
         _spread(here, flows, none)
         return emit.number(everyone)

@@ -249,7 +249,7 @@ def test_afterstates_that_share_a_place_live_at_different_times(
             assert first or holder.get((opponent, place), score) == score
             holder[opponent, place] = score
 
-    for own, opponent in places.order.tolist():
+    for own, opponent, none in places.order.tolist():
         cell = own * goal + opponent
         for arrival in range(*tables.arrival_start[cell : cell + 2]):
             other, score = divmod(int(tables.arrival_row[arrival]), goal)
@@ -264,7 +264,7 @@ def test_afterstates_that_share_a_place_live_at_different_times(
         ways = [(target.points, target.record) for target in constants.targets]
         found = dict(zip(ways, row[constants.target_row :], strict=False))
         free = int(tables.zero_points[0, own, opponent]), int(tables.zero_record[0, own, opponent])
-        found[free] = int(places.none[own, opponent])
+        found[free] = none
         for (points, record), place in found.items():
             touch(opponent, own + points, record, place, first=record in constants.sole)
 
