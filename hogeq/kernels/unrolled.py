@@ -261,8 +261,8 @@ def pass_reach_on(
 
     ``landed[first:last]`` are the column and the row of `landing` of what lands on the cell, in
     `columns` from the position `player`; `begun` is what starts there, and it is played as
-    `policies` has it from `row` on; `none` is the afterstate of no dice. What weights values is kept in `masses` (n, D), unless `turn` is
-    negative; the sum of all reach is returned.
+    `policies` has it from `row` on; `none` is the afterstate of no dice. What weights values is
+    kept in `masses` (n, D), unless `turn` is negative; the sum of all reach is returned.
     """
     signature = types.float64(
         plan,
