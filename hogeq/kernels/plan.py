@@ -24,7 +24,7 @@ from hogeq.kernels.tables import Floats, Ints, Tables
 WIDEST = 24  # lanes
 PIECE = 8  # lanes of one vector of the machine, in double precision
 CHUNK = 4  # bases whose sums are made together
-TILE = 25  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
+TILE = 20  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
 SMALLEST = 1 << 20  # afterstates of a player below which a pass takes a millisecond or two anyway
 
 # Places in a source row.
