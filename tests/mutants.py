@@ -36,7 +36,16 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "mutants"
 VERDICTS = BUILD / "verdicts.json"
 EXPLAINED = ROOT / "docs" / "mutants.md"
-PARTS = ("hogeq", "tests", "configs", "results", "experiments", "examples", "pyproject.toml")
+PARTS = (
+    "hogeq",
+    "tests",
+    "docs",
+    "configs",
+    "results",
+    "experiments",
+    "examples",
+    "pyproject.toml",
+)
 SEED = 20
 STALLED = 10
 """Seconds by the clock, for each that a core may compute, after which tests hang."""

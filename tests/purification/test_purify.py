@@ -20,8 +20,10 @@ from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
+from tests.defaults import told
 from tests.twin import Match, Play
 
 QUICK: dict[str, dict[str, Any]] = {
@@ -300,6 +302,43 @@ def test_progress_ends_when_the_work_does(
     purify(game, policy, method, **QUICK[method])
     assert [one.done for one in told] == [one.total for one in told]
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("method", PURIFIERS)
+def test_what_is_left_out_is_as_the_page_says(method: str) -> None:
+    known = plain(PURIFIERS[method]())
+    assert {key: known[key] for key in told()[method]} == told()[method]
+
+
+def test_the_linear_program_chooses_among_thrice_as_many_cells_as_become_pure(
+    game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: list[tuple[int, int]] = []
+
+    def noted(rows: Any, mixed: Any, reach: Any, most: int, support: float) -> Any:
+        chosen.append((most, int(mixed.sum())))
+        return candidates(rows, mixed, reach, most, support)
+
+    monkeypatch.setattr("hogeq.purification.rounding.candidates", noted)
+    purify(game, policy, "round", **QUICK["round"])
+    assert len(chosen) > 3
+    assert all(most == 3 * max(1, round(0.4 * mixed)) for most, mixed in chosen)
+
+
+def test_where_a_program_helps_nothing_a_quarter_as_many_moves_are_tried(
+    game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+
+    def none(slopes: Slopes, allowed: Any, count: int) -> Any:
+        tried.append(count)
+        return best_moves(slopes, np.zeros_like(allowed), count)
+
+    monkeypatch.setattr("hogeq.purification.local_search.best_moves", none)
+    matrix = np.ones((6, 6), np.int8)
+    pool = CounterPool(game, matrix[None])
+    np.testing.assert_array_equal(LocalSearch()._descended(game, pool, matrix, 64), matrix)
+    assert tried == [64, 16, 4, 1]
 
 
 def test_unknown_methods_are_refused_with_those_there_are(game: Game) -> None:

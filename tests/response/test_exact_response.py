@@ -71,7 +71,7 @@ def test_more_memory_is_never_worth_less() -> None:
     assert nothing.win_rate - 1e-12 <= opponent.win_rate <= everything + 1e-12
 
 
-def test_a_search_that_falls_short_is_corrected() -> None:
+def test_a_search_that_falls_short_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
     game = small(10, 3)
     policy = random_policy(game, 0)
     start = attack(game, policy, SearchBudget(starts=1, anneal_steps=0)).matrix
@@ -82,6 +82,16 @@ def test_a_search_that_falls_short_is_corrected() -> None:
     assert full_memory_bound(game, policy) > found.win_rate + 1e-4
     again = best_response(game, policy, start=found.rolls.astype(np.int8))
     assert again.win_rate == pytest.approx(found.win_rate, abs=1e-12)
+    # What cannot win more is not even valued.
+    valued: list[Any] = []
+
+    def noted(*of: Any) -> float:
+        valued.append(of)
+        return value_of(*of)
+
+    monkeypatch.setattr("hogeq.response.branch_and_bound.value_of", noted)
+    best_response(game, policy, start=found.rolls.astype(np.int8))
+    assert len(valued) < found.nodes
     # A bad start costs no branch: those that could not win more are never looked into.
     assert again.nodes == found.nodes
 

@@ -204,7 +204,8 @@ def test_an_attack_tells_its_steps_and_the_best(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr("hogeq.response.search.phase", phase)
     with workers(jobs):
         found = attack(game, policy, budget)
-    assert told[0].done == told[0].total == 3 * search_steps(budget)
+    # Of each start 5 steps of annealing, and an ascent and two kicks that count as 6 each.
+    assert told[0].done == told[0].total == 3 * search_steps(budget) == 3 * (5 + 3 * 6)
     assert told[0].text.endswith(f"kick 6/6, best {percent(found.win_rate)}")
 
 

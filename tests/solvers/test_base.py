@@ -8,6 +8,8 @@ from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, Purifier, purifier
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS, Solver, solver
+from hogeq.support.parameters import plain
+from tests.defaults import told
 
 
 def test_a_name_is_given_once() -> None:
@@ -34,6 +36,12 @@ def test_only_declared_arrays_grow(name: str) -> None:
         state = made.step(game, state)
     grown = {field for field, array in state._asdict().items() if array.shape != shapes[field]}
     assert grown <= made.GROWS
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_what_is_left_out_is_as_the_page_says(name: str) -> None:
+    known = plain(SOLVERS[name]())
+    assert {key: known[key] for key in told()[name]} == told()[name]
 
 
 def test_choices_from_python_are_as_strict_as_in_files() -> None:
