@@ -109,6 +109,10 @@ def compare(game: Game, random: np.random.Generator) -> None:
     if both_end(game, play, a, b):
         compare_policies(game, play, a, b)
     compare_best_play(game, play, b)
+    one, two = (random_policy(random, game.shape, "pure") for _ in range(2))
+    if both_end(game, play, one, two):
+        matrices = one.argmax(axis=2), two.argmax(axis=2)
+        assert win_rate(game, *matrices) == pytest.approx(win_rate(game, one, two), abs=EXACT)
 
 
 def both_end(game: Game, play: twin.Play, a: Floats, b: Floats) -> bool:

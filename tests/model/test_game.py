@@ -165,6 +165,21 @@ def test_no_dice_has_a_row_for_every_own_score_only_where_that_counts(
     np.testing.assert_array_equal(own < tables.zero_stop, stays)
 
 
+@pytest.mark.parametrize(
+    ("switches", "swaps"),
+    [
+        ({"feral_hogs": "dice"}, True),
+        ({"feral_hogs": "dice", "more_boar": "digit_range"}, False),
+        ({"feral_hogs": "dice", "time_trot": True}, False),
+        ({}, False),  # nothing is remembered
+    ],
+)
+def test_where_somebody_moves_again_memories_do_not_only_swap(
+    switches: dict[str, Any], swaps: bool
+) -> None:
+    assert compile_game(Rules(goal=20, max_dice=3, **switches)).tables.only_swaps is swaps
+
+
 def sums_of(**switches: Any) -> tuple[int, int, int, list[int]]:
     tables = compile_game(Rules(**{"goal": 20, "zero_dice": "boar_brawl", **switches})).tables
     return (
