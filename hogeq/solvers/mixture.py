@@ -90,7 +90,8 @@ class MixtureSolver(Solver[MixtureState]):
         What `mixture` returns: the current policies and weights, or their averages over the last
         complete window and the current one, part by part.
     window : int
-        Length of a window, in iterations.
+        Length of a window, in iterations. The first ones are shorter and end after iterations 1, 2,
+        4 and so on, so that random starts are soon forgotten.
     seed : int
         Seed of the parts' and the responders' starts.
     """
@@ -169,7 +170,7 @@ class MixtureSolver(Solver[MixtureState]):
         state.recent[...] += infoset_reach[..., None] * policies
         recent_draws = state.recent_draws + weights
         older_draws = state.older_draws
-        if iteration % self.window == 0:
+        if iteration % self.window == 0 or iteration in self._first_windows():
             state.older[...] = state.recent
             state.recent[...] = 0.0
             older_draws, recent_draws = recent_draws, np.zeros(self.parts)
@@ -212,6 +213,9 @@ class MixtureSolver(Solver[MixtureState]):
             "responder_win": float(state.win_rates.max()),
             "drawn": float(np.exp(-np.sum(weights * np.log(np.maximum(weights, 1e-300))))),
         }
+
+    def _first_windows(self) -> list[int]:
+        return [2**power for power in range(self.window.bit_length()) if 2**power < self.window]
 
     def _newcomer(
         self,
