@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.model.many import many_workspace
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
@@ -132,6 +133,94 @@ def bench_pair_of_matrices(benchmark: Benchmark, how: str) -> None:
     )
     # Official server, summer 2020: always-6 against always-7.
     assert rate.win_rate == pytest.approx(0.517251230405, abs=1e-12)
+
+
+BY_DIAGONALS = ("fa22", "fa23", "hw13", "fa15", "su21", "fa18", "sp19", "fa17")
+HOW = pytest.mark.parametrize("how", ["hogeq", "generic"])
+
+
+def prepared(edition: str, players: int, how: str) -> tuple[Game, Workspace]:
+    """Give a game, and arrays for passes as users have them, or for generic ones."""
+    game = full_game(edition)
+    own = game.workspace(players) if how == "hogeq" else Workspace(game.tables, players)
+    return game, own
+
+
+def named(benchmark: Benchmark, edition: str, what: str) -> None:
+    """Compare within an edition."""
+    benchmark.group = f"{edition}, goal 100, {what}"
+
+
+@pytest.mark.parametrize("edition", BY_DIAGONALS)
+@HOW
+def bench_values_by_diagonals(benchmark: Benchmark, how: str, edition: str) -> None:
+    named(benchmark, edition, "values of all actions")
+    game, work = prepared(edition, 1, how)
+    policy = mixed(game, 0)
+    value = timed(benchmark, lambda: work.backward(policy[None]))[0]
+    twice = np.stack([policy, policy])
+    assert value == pytest.approx(Workspace(game.tables, 2).backward(twice)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("edition", BY_DIAGONALS)
+@HOW
+def bench_sweep_by_diagonals(benchmark: Benchmark, how: str, edition: str) -> None:
+    named(benchmark, edition, "sweep of coordinate ascent")
+    game, work = prepared(edition, 2, how)
+    target = mixed(game, 1)
+    policies = np.stack([policy_of(game, np.full((100, 100), 5)), target])
+
+    def sweep() -> float:
+        work.forward(policies)
+        first, other, _ = work.backward(policies, Role.ASCEND)
+        return (first + 1.0 - other) / 2.0
+
+    rate = timed(benchmark, sweep)
+    slow = Workspace(game.tables, 2).win_rate(policies).win_rate
+    assert rate == pytest.approx(slow, abs=1e-12)
+
+
+@pytest.mark.parametrize("edition", BY_DIAGONALS)
+@HOW
+def bench_pair_by_diagonals(benchmark: Benchmark, how: str, edition: str) -> None:
+    named(benchmark, edition, "win rate of two matrices")
+    game, work = prepared(edition, 2, how)
+    matrices = np.random.default_rng(0).integers(game.num_actions, size=(2, *game.shape[:2]))
+    policies = policies_of(game, *matrices)
+    duels = game.duels()
+    assert duels is not None
+    run = duels.win_rate if how == "hogeq" else lambda _: work.win_rate(policies)
+    rate = timed(benchmark, lambda: run(matrices))
+    assert rate == pytest.approx(Workspace(game.tables, 2).win_rate(policies), abs=1e-12)
+
+
+@pytest.mark.parametrize("edition", BY_DIAGONALS)
+@HOW
+def bench_tablebase_by_diagonals(benchmark: Benchmark, how: str, edition: str) -> None:
+    named(benchmark, edition, "tablebase")
+    game, work = prepared(edition, 1, how)
+    policy = mixed(game, 0)[None]
+    rolls = np.zeros((100, 100, game.memory_size), np.int8)
+    value = timed(benchmark, lambda: work.backward(policy, Role.FULL_MEMORY, choice=rolls))[0]
+    slow = Workspace(game.tables, 1).backward(policy, Role.FULL_MEMORY)[0]
+    assert value == pytest.approx(slow, abs=1e-12)
+
+
+@pytest.mark.parametrize("edition", ["fa22", "fa18"])
+@pytest.mark.parametrize("pairs", [1, 8])
+def bench_sweep_against_a_mixture(benchmark: Benchmark, edition: str, pairs: int) -> None:
+    named(benchmark, edition, "sweep against a mixture")
+    game = full_game(edition)
+    work = many_workspace(game, pairs)
+    work.face(np.stack([mixed(game, 1 + pair) for pair in range(pairs)]))
+    policy = mixed(game, 0)
+
+    def sweep() -> NDArray[np.float64]:
+        work.forward(policy)
+        return work.backward(policy, Role.ASCEND).win_rates
+
+    rates = timed(benchmark, sweep)
+    assert rates == pytest.approx(work.win_rates(policy), abs=1e-12)
 
 
 @pytest.mark.benchmark(group="su20, goal 100, dice sums")

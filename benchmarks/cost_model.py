@@ -1,6 +1,6 @@
 """What a pass over a game must compute and move, and how near the kernels come to it.
 
-    python benchmarks/cost_model.py --rules su20 [--goal 100] [--json]
+    python benchmarks/cost_model.py --rules su20 fa22 ... [--goal 100] [--json]
 
 Operations and bytes are counted from the game's arrays, as docs/cost-model.md says. The machine's
 ceilings are measured here too, on one core: the triad ``a = b + c * d`` over arrays far larger than
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from timing import context
 
 from hogeq.kernels import lanes
-from hogeq.kernels.plan import Plan
+from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.tables import Tables
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
@@ -133,6 +133,31 @@ def _weights(tables: Tables) -> int:
     return (tables.dimensions.goal**2 + alternatives) * tables.dimensions.records
 
 
+def diagonal_work(game: Diagonals) -> tuple[Work, Work, Work]:
+    """Values, reach and weighting of one player, where vectors run over cells (by diagonals).
+
+    Sums of two totals share what both have: half of a die's sides less one are additions, and one
+    multiplication gives each die its share.
+    """
+    cells = game.goal**2
+    totals = np.arange(2 * game.goal - 1)
+    counts = np.minimum(totals, 2 * game.goal - 2 - totals) + 1  # cells of each diagonal
+    by_situation = np.bincount(game.situation, counts, len(game.line)).astype(np.int64)
+    sides = game.sides[game.group_dice]
+    sums = int(cells * (game.group_depth * (sides + 1)).sum() // 2)
+    terms = np.zeros((len(sides), game.num_actions), np.int64)
+    terms[:, 1:] = np.diff(game.term_start, axis=1)[game.group_dice, 1:]
+    products = int(by_situation @ ((game.line >= 0) * terms).sum(axis=(1, 2)))
+    rolls = cells * game.memories * game.num_actions
+    landings = cells * len(game.page_end)
+    policy = NUMBER * cells * game.num_actions
+    places = game.land.itemsize * cells * (len(game.land) + len(game.zero))
+    weights = NUMBER * cells * game.memories
+    values = Work(sums + 2 * products + 2 * rolls + landings, policy + places)
+    reach = Work(sums + 2 * products + 2 * rolls + landings, policy + places + weights)
+    return values, reach, Work(2 * rolls, policy + weights)
+
+
 @njit(error_model="numpy", fastmath=True)
 def _triad(a: Any, b: Any, c: Any, d: Any) -> None:
     for i in range(len(a)):
@@ -188,7 +213,10 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
     """Count and time the passes of a game, mixed policies throughout: its own and generic ones."""
     random = np.random.default_rng(0)
     played: NDArray[np.float64] = random.dirichlet(np.ones(game.num_actions), (2, *game.shape[:2]))
-    values, reach, average = (f(game.tables) for f in (value_work, reach_work, average_work))
+    if game.diagonals is not None:
+        values, reach, average = diagonal_work(game.diagonals)
+    else:
+        values, reach, average = (f(game.tables) for f in (value_work, reach_work, average_work))
     works = {
         "values of all actions": values,
         "reach of one player": reach,
@@ -197,8 +225,8 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
         "sweep of a responder": values.times(2) + reach.times(2) + average,
     }
 
-    def passes_with(plan: Plan | None) -> list[Callable[[], object]]:
-        alone, both = (Workspace(game.tables, players, plan=plan) for players in (1, 2))
+    def passes_with(make: Callable[[int], Workspace]) -> list[Callable[[], object]]:
+        alone, both = make(1), make(2)
 
         def sweep() -> None:
             both.forward(played)
@@ -213,7 +241,8 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
             sweep,
         ]
 
-    pairs = zip(passes_with(game.plan), passes_with(None), strict=True)
+    generic = passes_with(lambda players: Workspace(game.tables, players))
+    pairs = zip(passes_with(game.workspace), generic, strict=True)
     return {
         name: (work, by_turns(*pair))
         for (name, work), pair in zip(works.items(), pairs, strict=True)
@@ -223,28 +252,35 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rules", default="su20")
+    parser.add_argument("--rules", nargs="+", default=["su20"])
     parser.add_argument("--goal", type=int, default=100)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
-    game = compile_game(rules_from({"edition": chosen.rules, "goal": chosen.goal}))
     rate, bandwidth = ceilings()
+    found = [tell(rules, chosen.goal, rate, bandwidth, chosen.json) for rules in chosen.rules]
+    if chosen.json:
+        print(json.dumps(found if len(found) > 1 else found[0], indent=2))
+
+
+def tell(rules: str, goal: int, rate: float, bandwidth: float, quiet: bool) -> dict[str, Any]:
+    """Measure one edition; print its table, unless quiet."""
+    game = compile_game(rules_from({"edition": rules, "goal": goal}))
     rows = []
     for name, (work, (seconds, generic)) in measure(game).items():
         floor = max(work.operations / rate, work.moved / bandwidth)
         achieved = floor / seconds
         rows.append(Row(name, work.operations, work.moved, seconds, generic, floor, achieved))
     about = {
-        "rules": chosen.rules,
-        "goal": chosen.goal,
+        "rules": rules,
+        "goal": goal,
         **context(),
         "fused_operations_per_second": rate,
         "triad_bytes_per_second": bandwidth,
     }
-    if chosen.json:
-        print(json.dumps({"context": about, "passes": [asdict(row) for row in rows]}, indent=2))
-        return
-    print(f"{chosen.rules}, goal {chosen.goal}, one core of {about['cpu']}")
+    result = {"context": about, "passes": [asdict(row) for row in rows]}
+    if quiet:
+        return result
+    print(f"{rules}, goal {goal}, one core of {about['cpu']}")
     print(f"ceilings: {rate / 1e9:.1f} Gflop/s fused, {bandwidth / 1e9:.1f} GB/s triad")
     heads = f"{'Mflop':>8}{'MB':>8}{'floor ms':>10}{'ms':>8}{'achieved':>10}{'generic ms':>12}"
     print(f"{'':28}{heads}")
@@ -254,6 +290,7 @@ def main() -> None:
             f"{row.floor * 1e3:10.2f}{row.seconds * 1e3:8.2f}{row.achieved:10.0%}"
             f"{row.generic * 1e3:12.2f}"
         )
+    return result
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ def test_many_pairs(edition: str, players: int) -> None:
             results.extend([work.counterfactual_values.copy(), work.each.copy()])
             for role in (Role.ASCEND, Role.SOFTMAX):
                 moved = policy.copy()
-                results.extend(work.backward(moved, role, temperature=0.02, damping=0.5))
+                met = work.backward(moved, role, temperature=0.02, damping=0.5)
+                results.extend([met.first, met.other, met.changes.astype(np.float64)])
                 results.append(moved)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-12)
