@@ -1,4 +1,4 @@
-"""Everything worth timing, in one table: ``make bench``, some four minutes.
+"""Everything worth timing, in one table: ``make bench``, some five minutes.
 
     python benchmarks
 
