@@ -16,7 +16,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.response.gains import gains, largest_gains
-from hogeq.response.moves import anneal, ascend, climb, ith_start, stay_for_ever
+from hogeq.response.moves import anneal, ascend, climb, ith_start, perturb, stay_for_ever
 from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.solvers.cfr_br import CFRBR
@@ -262,6 +262,17 @@ def test_a_climb_ends_where_to_stay_for_ever_is_possible_and_no_gain() -> None:
         np.testing.assert_array_equal(policies, ended)
         stays += len(ways_to_stay(work, policies))
     assert stays > 0
+
+
+def test_a_kick_changes_one_to_thirty_per_cent_of_the_cells() -> None:
+    shares = []
+    for seed in range(40):
+        policy = one_hot(np.zeros((60, 60), int), 50)
+        perturb(policy, np.random.default_rng(seed))
+        np.testing.assert_array_equal(policy.sum(axis=2), 1.0)
+        shares.append(float((policy[..., 0] != 1.0).mean()))
+    assert 0.003 < min(shares) < 0.03
+    assert 0.1 < max(shares) < 0.35
 
 
 def test_without_memory_the_interval_closes() -> None:
