@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.model.many import many_workspace
+from hogeq.model.many import GenericMany, Meetings
+from hogeq.model.side_by_side import many_workspace
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
@@ -89,6 +90,28 @@ def bench_sweep_of_coordinate_ascent(benchmark: Benchmark, how: str) -> None:
 
     rate = timed(benchmark, sweep)
     assert rate == pytest.approx(win_rate(game, policies[0], target).win_rate, abs=1e-12)
+
+
+@pytest.mark.benchmark(group="su20, goal 30, 6 dice, sweep against a mixture")
+@pytest.mark.parametrize("opponents", [1, 4, 8])
+@pytest.mark.parametrize("how", ["side by side", "generic"])
+def bench_sweep_side_by_side(benchmark: Benchmark, how: str, opponents: int) -> None:
+    game = compile_game(replace(EDITIONS["su20"], goal=30, max_dice=6))
+    targets = np.stack([mixed(game, seed) for seed in range(opponents)])
+    policy = mixed(game, opponents)
+    work = (
+        many_workspace(game, opponents)
+        if how == "side by side"
+        else GenericMany(game.tables, opponents)
+    )
+    work.face(targets)
+
+    def sweep() -> Meetings:
+        work.forward(policy)
+        return work.backward(policy, Role.ASCEND)
+
+    rates = timed(benchmark, sweep).win_rates
+    assert rates[0] == pytest.approx(win_rate(game, policy, targets[0]).win_rate, abs=1e-12)
 
 
 @pytest.mark.benchmark(group="su20, goal 100, tablebase")

@@ -55,6 +55,9 @@ SECONDS = {
     "planned.backward": 1.0,
     "planned.forward": 0.7,
     "windowed._duel": 0.8,
+    "many._backward": 3.0,
+    "side_by_side._backward": 3.0,
+    "side_by_side._forward": 2.0,
 }
 """What compiling takes one core of 2024, of the kernels for which it takes long."""
 SHORT = 0.4  # seconds of any other

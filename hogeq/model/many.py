@@ -13,7 +13,6 @@ from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.model.diagonal_arrays import DiagonalArrays
-from hogeq.model.game import Game
 from hogeq.model.workspace import Role
 from hogeq.support.aliases import Floats, Ints
 
@@ -66,9 +65,24 @@ class ManyWorkspace(ABC):
         self.pairs = pairs
         self.weights = np.full(pairs, 1.0 / pairs)
         self.counterfactual_values = np.zeros((goal, goal, num_actions))
-        self.infoset_reach = np.zeros((goal, goal))
-        self.each = np.zeros((pairs, goal, goal, num_actions))
-        self.each_reach = np.zeros((pairs, goal, goal))
+        self._infoset_reach = np.zeros((goal, goal))
+        self._each = np.zeros((pairs, goal, goal, num_actions))
+        self._each_reach = np.zeros((pairs, goal, goal))
+
+    @property
+    def infoset_reach(self) -> Floats:
+        """Reach probability of every cell, the player to move, weighted."""
+        return self._infoset_reach
+
+    @property
+    def each(self) -> Floats:
+        """Counterfactual values of one player against each opponent."""
+        return self._each
+
+    @property
+    def each_reach(self) -> Floats:
+        """Reach probability of every cell against each opponent."""
+        return self._each_reach
 
     def face(self, opponents: Floats, weights: Floats | None = None) -> None:
         """Set the opponents, until others are set.
@@ -168,9 +182,9 @@ class GenericMany(ManyWorkspace):
         for pair in range(self.pairs):
             both = np.stack([_of_pair(policy, pair), self._opponents[pair]])
             self._kernels.forward(
-                self._view, both, self._reach[pair], self._flow, self._sums, self.each_reach[pair]
+                self._view, both, self._reach[pair], self._flow, self._sums, self._each_reach[pair]
             )
-        self.infoset_reach[:] = np.tensordot(self.weights, self.each_reach, 1)
+        self._infoset_reach[:] = np.tensordot(self.weights, self._each_reach, 1)
 
     def backward(
         self,
@@ -199,8 +213,8 @@ class GenericMany(ManyWorkspace):
             self._values,
             self._buffer,
             self.counterfactual_values,
-            self.infoset_reach,
-            self.each,
+            self._infoset_reach,
+            self._each,
             temperature,
             damping,
         )
@@ -221,8 +235,8 @@ class GenericMany(ManyWorkspace):
                 self._values[pair],
                 self._buffer[pair],
                 self._sums,
-                self.each[pair],
-                self.each_reach[pair],
+                self._each[pair],
+                self._each_reach[pair],
                 self._none,
                 temperature,
                 damping,
@@ -231,13 +245,13 @@ class GenericMany(ManyWorkspace):
                 policy[pair] = both[0]
             found.append(result)
         first, other, changes = map(np.array, zip(*found, strict=True))
-        self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
+        self.counterfactual_values[:] = np.tensordot(self.weights, self._each, 1)
         return Meetings(first, other, changes)
 
     def _soften(self, policy: Floats, temperature: float, damping: float) -> Meetings:
         """Move all rows towards the softmax of the last values."""
-        arrived = self.infoset_reach > 0.0
-        values = self.counterfactual_values[arrived] / self.infoset_reach[arrived, None]
+        arrived = self._infoset_reach > 0.0
+        values = self.counterfactual_values[arrived] / self._infoset_reach[arrived, None]
         powers = np.exp((values - values.max(axis=1, keepdims=True)) / temperature)
         wanted = powers / powers.sum(axis=1, keepdims=True)
         policy[arrived] += damping * (wanted - policy[arrived])
@@ -245,7 +259,7 @@ class GenericMany(ManyWorkspace):
 
     def _ascend(self, policy: Floats, found: Meetings) -> Meetings:
         """Change as many rows, by the last values, as raise the win rate against the mixture."""
-        values, reach = self.counterfactual_values.copy(), self.infoset_reach
+        values, reach = self.counterfactual_values.copy(), self._infoset_reach
         gain = values.max(axis=-1) - (policy * values).sum(axis=-1)
         pure = policy.max(axis=-1) == 1.0
         cells = np.flatnonzero((reach > 0.0) & ((gain > TIE * reach) | ~pure))
@@ -330,13 +344,6 @@ class DiagonalMany(ManyWorkspace):
 
 
 _NONE = np.zeros((0, 0, 0), np.int8)
-
-
-def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
-    """Fresh arrays for passes over n pairs of strategies, in the fastest way that a game has."""
-    if game.diagonals is not None and np.dtype(dtype) == np.float64:
-        return DiagonalMany(game.tables, game.diagonals, pairs)
-    return GenericMany(game.tables, pairs, dtype)
 
 
 def _of_pair(policy: Floats, pair: int) -> Floats:

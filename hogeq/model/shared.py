@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.model.game import Game
-from hogeq.model.many import ManyWorkspace, many_workspace
+from hogeq.model.many import ManyWorkspace
+from hogeq.model.side_by_side import many_workspace
 from hogeq.model.workspace import Duels, Workspace
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import compile_game
-from hogeq.model.many import DiagonalMany, GenericMany, many_workspace
+from hogeq.model.many import DiagonalMany, GenericMany
+from hogeq.model.side_by_side import many_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import EDITIONS
 from hogeq.support.aliases import Floats

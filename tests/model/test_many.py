@@ -1,5 +1,6 @@
 """Passes over many pairs at once are those over one pair after the other."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -7,20 +8,23 @@ import numpy as np
 import pytest
 
 from hogeq.kernels.passes import TIE
+from hogeq.kernels.plan import plan_of
 from hogeq.model.game import Game, compile_game
 from hogeq.model.many import GenericMany, ManyWorkspace
+from hogeq.model.side_by_side import InterleavedMany, LargeMany, many_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 
 PAIRS = 3
 GAMES: dict[str, dict[str, Any]] = {
-    "su20": {"goal": 12, "max_dice": 4},
+    "su20": {"goal": 12},
     "su21": {"goal": 12, "max_dice": 3},
     "fa22": {"goal": 14, "max_dice": 3},
     "fa15": {"goal": 12, "max_dice": 2, "piggy_back": False},  # positions recur
 }
-NO_CYCLES = [name for name in GAMES if name != "fa15"]
+CASES = [(name, "generic") for name in GAMES] + [("su20", "best"), ("su20", "large")]
+NO_CYCLES = [case for case in CASES if case[0] != "fa15"]
 WEIGHTS = np.array([0.5, 0.2, 0.3])
 
 
@@ -35,8 +39,14 @@ def drawn(game: Game, number: int, seed: int = 0) -> Floats:
     return random.dirichlet(np.ones(game.num_actions), (number, *game.shape[:2]))
 
 
-def many(game: Game) -> ManyWorkspace:
-    return GenericMany(game.tables, PAIRS)
+def many(game: Game, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
+    """Make a workspace of a kind."""
+    if how == "generic":
+        return GenericMany(game.tables, pairs)
+    if how == "best":
+        return many_workspace(game, pairs)
+    planned = replace(game, plan=plan_of(game.tables, smallest=0))
+    return many_workspace(planned, pairs)
 
 
 def singly(game: Game, policy: Floats, opponent: Floats, role: Role) -> tuple[Workspace, Floats]:
@@ -49,11 +59,11 @@ def singly(game: Game, policy: Floats, opponent: Floats, role: Role) -> tuple[Wo
     return work, np.array([first, other])
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_values_against_a_mixture_are_sums_over_its_parts(name: str) -> None:
+@pytest.mark.parametrize(("name", "how"), CASES)
+def test_values_against_a_mixture_are_sums_over_its_parts(name: str, how: str) -> None:
     game = game_of(name)
     policy, *opponents = drawn(game, 1 + PAIRS)
-    work = many(game)
+    work = many(game, how)
     work.face(np.array(opponents), WEIGHTS)
     work.forward(policy)
     found = work.backward(policy, Role.COUNTERFACTUAL)
@@ -70,13 +80,13 @@ def test_values_against_a_mixture_are_sums_over_its_parts(name: str) -> None:
     assert work.win_rates(policy) == pytest.approx(found.win_rates, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", NO_CYCLES)
+@pytest.mark.parametrize(("name", "how"), NO_CYCLES)
 @pytest.mark.parametrize("role", [Role.ASCEND, Role.SOFTMAX])
-def test_a_sweep_changes_one_cell_after_the_other(name: str, role: Role) -> None:
+def test_a_sweep_changes_one_cell_after_the_other(name: str, how: str, role: Role) -> None:
     """The slow twin asks for exact values against the mixture anew before every cell."""
-    game = compile_game(rules_from({"edition": name, "goal": 5, "max_dice": 2}))
+    game = compile_game(rules_from({"edition": name, **GAMES[name], "goal": 5}))
     policy, *opponents = drawn(game, 1 + PAIRS)
-    work = many(game)
+    work = many(game, how)
     work.face(np.array(opponents), WEIGHTS)
     slow = policy.copy()
     work.forward(policy)
@@ -100,11 +110,11 @@ def test_a_sweep_changes_one_cell_after_the_other(name: str, role: Role) -> None
     assert found.win_rates == pytest.approx(work.win_rates(slow), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_ascent_against_a_mixture_ends_where_no_cell_gains(name: str) -> None:
+@pytest.mark.parametrize(("name", "how"), CASES)
+def test_ascent_against_a_mixture_ends_where_no_cell_gains(name: str, how: str) -> None:
     game = game_of(name)
     policy, *opponents = drawn(game, 1 + PAIRS)
-    work = many(game)
+    work = many(game, how)
     work.face(np.array(opponents), WEIGHTS)
     rates = [float(WEIGHTS @ work.win_rates(policy))]
     changes = 1
@@ -122,14 +132,14 @@ def test_ascent_against_a_mixture_ends_where_no_cell_gains(name: str) -> None:
     assert (gain <= 2 * TIE * work.infoset_reach).all()
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(("name", "how"), CASES)
 @pytest.mark.parametrize("role", [Role.ASCEND, Role.SOFTMAX])
-def test_many_players_meet_one_opponent_each_on_its_own(name: str, role: Role) -> None:
+def test_many_players_meet_one_opponent_each_on_its_own(name: str, how: str, role: Role) -> None:
     game = game_of(name)
     opponent, *players = drawn(game, 1 + PAIRS)
     alone = [player.copy() for player in players]
     together = np.array(players)
-    work = many(game)
+    work = many(game, how)
     work.face(opponent)
     work.forward(together)
     found = work.backward(together, role, temperature=0.02, damping=0.5)
@@ -140,12 +150,12 @@ def test_many_players_meet_one_opponent_each_on_its_own(name: str, role: Role) -
         assert work.each_reach[k] == pytest.approx(one.infoset_reach, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(("name", "how"), CASES)
 @pytest.mark.parametrize("role", [Role.EVALUATE, Role.COUNTERFACTUAL])
-def test_a_mixture_of_one_is_the_single_pass(name: str, role: Role) -> None:
+def test_a_mixture_of_one_is_the_single_pass(name: str, how: str, role: Role) -> None:
     game = game_of(name)
     policy, opponent = drawn(game, 2)
-    work = GenericMany(game.tables, 1)
+    work = many(game, how, 1)
     work.face(opponent)
     work.forward(policy)
     found = work.backward(policy, role)
@@ -173,3 +183,53 @@ def test_weights_of_more_than_policies_are_refused_where_positions_recur() -> No
     work.face(drawn(game, PAIRS))
     with pytest.raises(ValueError, match="rows sum to more than 1"):
         work.forward(np.ones(game.shape))
+
+
+def test_games_have_the_way_that_suits_them() -> None:
+    small = game_of("su20")
+    assert isinstance(many(small, "best"), InterleavedMany)
+    assert isinstance(many(small, "large"), LargeMany)
+    assert isinstance(many(game_of("fa15"), "best"), GenericMany)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("pairs", [3, 8, 11])
+def test_groups_of_pairs_of_any_number(pairs: int, dtype: type) -> None:
+    game = game_of("su20")
+    policy, *opponents = drawn(game, 1 + pairs)
+    weights = np.random.default_rng(1).dirichlet(np.ones(pairs))
+    exact = GenericMany(game.tables, pairs)
+    work = many_workspace(game, pairs, dtype)
+    found = []
+    for one in (exact, work):
+        played = policy.copy()
+        one.face(np.array(opponents), weights)
+        one.forward(played)
+        result = one.backward(played, Role.SOFTMAX, temperature=0.05, damping=0.5)
+        found.append((result.win_rates, played, one.infoset_reach.copy()))
+    close = 1e-12 if dtype == np.float64 else 2e-5
+    for left, right in zip(*found, strict=True):
+        assert left == pytest.approx(right, abs=close)
+
+
+def test_blocks_side_by_side_live_at_different_times() -> None:
+    """The twin follows the visits forward, and remembers which afterstate a place is taken for."""
+    game = game_of("su20")
+    tables, goal = game.tables, game.goal
+    work = many(game, "best")
+    assert isinstance(work, InterleavedMany)
+    columns = work._columns
+    taken: dict[int, tuple[int, int]] = {}
+    for cell in tables.cell_order:
+        own, opponent = divmod(int(cell), goal)
+        first = 0 if own == 0 else own + columns.reach
+        for score in range(first, min(own + columns.reach, goal - 1) + 1):
+            place = opponent * columns.column + int(columns.slots[score])
+            assert place not in taken
+            taken[place] = opponent, score
+        for arrival in range(*tables.arrival_start[cell : cell + 2]):
+            row = divmod(int(tables.arrival_row[arrival]), goal)
+            place = int(columns.landed[arrival])
+            assert taken[place] == row
+            if row[1] <= own or row[0] != opponent:
+                del taken[place]
