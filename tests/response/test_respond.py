@@ -13,7 +13,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game, compile_game
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.response.gains import gains, largest_gains
 from hogeq.response.moves import anneal, ascend, climb, ith_start, perturb, stay_for_ever
@@ -262,6 +262,20 @@ def test_a_climb_ends_where_to_stay_for_ever_is_possible_and_no_gain() -> None:
         np.testing.assert_array_equal(policies, ended)
         stays += len(ways_to_stay(work, policies))
     assert stays > 0
+
+
+def test_to_stay_for_ever_is_kept_where_it_wins_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Work:
+        def win_rate(self, policies: Floats) -> WinRate:
+            return WinRate(0.9 if policies[0, 1, 1, 2] == 1.0 else 0.1, 0.0, 0.0)
+
+    ways = [(0, 0, 2), (1, 1, 2), (1, 0, 2)]
+    monkeypatch.setattr("hogeq.response.moves.ways_to_stay", lambda *_: ways)
+    policies = np.stack([one_hot(np.zeros((2, 2), int), 3)] * 2)
+    work: Any = Work()
+    assert stay_for_ever(work, policies, 0.5)
+    assert policies[0].argmax(axis=2).tolist() == [[0, 0], [0, 2]]
+    assert not policies[1].argmax(axis=2).any()
 
 
 def test_a_kick_changes_one_to_thirty_per_cent_of_the_cells() -> None:
