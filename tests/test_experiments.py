@@ -121,6 +121,19 @@ def test_exact_response(table: Run) -> None:
     assert {row["4 starts"] for row in rows} == {"none short"}
 
 
+def test_moves(table: Run) -> None:
+    options = "--editions su20 --sweeps 150"
+    found = table("moves", f"{GAME} {options}", "moves_8")
+    assert len(found) == 3
+    for row in found:
+        rates = {
+            name: float(rate.strip("*")) for name, rate in row.items() if rate[:2] in {"**", "0."}
+        }
+        assert rates["all moves"] >= rates["starts alone"] >= 0.5
+        assert rates["all moves"] >= rates["random_rolls"] - 1e-3
+    assert (table.out / "moves_8.csv").read_text().startswith("edition,against,moves,sweeps,best")
+
+
 def test_tighter_bound(table: Run) -> None:
     sizes = "--goals 9 --dice 3 --full-goal 12 --full-dice 3 --horizons 4 8 --iterations 5"
     rows = table("tighter_bound", sizes)

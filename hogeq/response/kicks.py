@@ -11,7 +11,7 @@ import numpy as np
 
 from hogeq.model.game import Game
 from hogeq.response.moves import ROUNDING, Passes, ascend, climb, log_uniform, passes, to_matrix
-from hogeq.response.portfolio import FAR, MOVES, NEAR, STAY, Place
+from hogeq.response.portfolio import MOVES, STAY, Odds, Place
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import Phase
@@ -19,8 +19,8 @@ from hogeq.support.progress import Phase
 ASCENT: Final = 6
 """Steps of annealing that take about as long as an ascent; for the progress that is shown."""
 
-SHORTEST: Final = 2
-LONGEST: Final = 8
+SHORTEST: Final = 4
+LONGEST: Final = 10
 """Near moves of an excursion."""
 
 
@@ -93,7 +93,7 @@ class Kicked(NamedTuple):
     far: list[Choice]
 
 
-def kicked(against: Against, chances: dict[str, Floats], told: Phase, given: Round) -> Kicked:
+def kicked(against: Against, odds: dict[str, Odds], told: Phase, given: Round) -> Kicked:
     """Kick a trail, in single precision; make sure of what that found in double precision."""
     game, random = against.game, np.random.default_rng(given.seed)
     margin = 0.0 if game.plan is None else ROUNDING
@@ -111,7 +111,7 @@ def kicked(against: Against, chances: dict[str, Floats], told: Phase, given: Rou
 
     for _ in range(given.kicks):
         if away is None:
-            name = FAR[random.choice(len(FAR), p=chances["far"])]
+            name = odds["far"].draw(random)
             if name == STAY:
                 away = Excursion(STAY, best, rate, rate, rate, 0, 0)
             else:
@@ -119,7 +119,7 @@ def kicked(against: Against, chances: dict[str, Floats], told: Phase, given: Rou
                 away = Excursion(name, matrix, again, again, rate, sweeps, 0)
                 spent += sweeps
         else:
-            name = NEAR[random.choice(len(NEAR), p=chances["near"])]
+            name = odds["near"].draw(random)
             matrix, again, sweeps = kick(away.matrix, "near", name, away.rate)
             near.append(Choice(name, max(0.0, again - away.rate), sweeps))
             spent += sweeps

@@ -15,9 +15,10 @@ from math import ceil, log
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hogeq.model.workspace import Role
-from hogeq.response.moves import TEMPERATURES, Passes, ascend, cool, to_pure
+from hogeq.response.moves import TEMPERATURES, Passes, ascend, cool, log_uniform, to_pure
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 
@@ -26,7 +27,10 @@ COOLING: Final = 3.0  # steps of annealing while the temperature falls by a fact
 COOLING_DAMPING: Final = 0.5
 SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a perturbed opponent
 
-FLOOR: Final = 0.15  # share of the choices that are dealt equally, whatever has paid
+IN_CELLS: Final = 0.25  # how often an opponent is changed in some cells only
+CELLS: Final = (0.01, 0.5)  # the share of these cells
+
+FLOOR: Final = 0.3  # share of the choices that are dealt by weight, whatever has paid
 MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from choice to choice
 
 
@@ -52,6 +56,8 @@ class Move(NamedTuple):
     """Strengths, drawn log-uniformly, when it is to refine; None: it never is."""
     far: tuple[float, float] | None
     """Strengths when it is to lead far; None: it never is."""
+    weight: float = 1.0
+    """How often it is chosen before anything is known of its pay, relative to others."""
 
 
 def stay(at: Place, strength: float) -> int:  # noqa: ARG001
@@ -71,7 +77,7 @@ def random_rolls(at: Place, share: float) -> int:
 def perturbed_opponent(at: Place, share: float) -> int:
     """Ascend for two sweeps against the opponent blended with another strategy, to a share."""
     met = at.policies[1:].copy()
-    at.policies[1:] += share * (_stranger(at) - met)
+    at.policies[1:] = _blended(at, share)
     _, sweeps = ascend(at.work, at.policies, MET)
     at.policies[1:] = met
     return sweeps
@@ -80,7 +86,7 @@ def perturbed_opponent(at: Place, share: float) -> int:
 def annealed_to_perturbed(at: Place, share: float) -> int:
     """Take a few softmax steps against the opponent blended with another strategy, to a share."""
     met = at.policies[1:].copy()
-    at.policies[1:] += share * (_stranger(at) - met)
+    at.policies[1:] = _blended(at, share)
     hot, cold, steps, damping = SOFT
     cool(at.work, at.policies, steps, damping, (hot, cold))
     to_pure(at.policies[0])
@@ -154,13 +160,13 @@ def relinked(at: Place, temperature: float) -> int:
 STAY: Final = "stay"
 
 MOVES: Final[Mapping[str, Move]] = {
-    STAY: Move(stay, None, (1.0, 1.0)),
-    "random_rolls": Move(random_rolls, (0.01, 0.3), (0.1, 0.7)),
-    "perturbed_opponent": Move(perturbed_opponent, (0.02, 0.3), (0.1, 0.8)),
+    STAY: Move(stay, None, (1.0, 1.0), 6.0),
+    "random_rolls": Move(random_rolls, (0.01, 0.3), (0.1, 0.7), 4.0),
+    "perturbed_opponent": Move(perturbed_opponent, (0.02, 0.3), (0.1, 0.8), 2.0),
     "annealed_to_perturbed": Move(annealed_to_perturbed, None, (0.02, 0.5)),
-    "perturbed_beliefs": Move(perturbed_beliefs, (0.02, 0.7), None),
+    "perturbed_beliefs": Move(perturbed_beliefs, (0.02, 0.7), None, 3.0),
     "drawn_rolls": Move(drawn_rolls, (3e-4, 3e-2), None),
-    "annealed_again": Move(annealed_again, (3e-4, 1e-2), (3e-3, 5e-2)),
+    "annealed_again": Move(annealed_again, (3e-4, 1e-2), (3e-3, 5e-2), 0.5),
     "crossover": Move(crossover, None, (0.05, 0.5)),
     "relinked": Move(relinked, None, (1e-3, 5e-3)),
 }
@@ -184,8 +190,29 @@ def _stranger(at: Place) -> Floats:
     return np.broadcast_to(np.eye(shape[-1])[at.random.integers(shape[-1])], shape)
 
 
+def _blended(at: Place, share: float) -> Floats:
+    """Opponents (n, G, G, K) blended with a strategy by a share, or by half in some cells."""
+    met = at.policies[1:]
+    change = _stranger(at) - met
+    if at.random.random() < IN_CELLS:
+        cells = at.random.random(met.shape[1:-1]) < log_uniform(at.random, CELLS)
+        return met + 0.5 * cells[..., None] * change
+    return met + share * change
+
+
 def _mate(at: Place) -> Matrix:
     return at.mates[int(at.random.integers(len(at.mates)))]
+
+
+class Odds(NamedTuple):
+    """Moves, and how likely each is to be chosen."""
+
+    moves: tuple[str, ...]
+    chances: Floats
+
+    def draw(self, random: np.random.Generator) -> str:
+        """Choose a move."""
+        return self.moves[int(random.choice(len(self.moves), p=self.chances))]
 
 
 class Bandit:
@@ -193,27 +220,33 @@ class Bandit:
 
     Pay is the win rate gained for each sweep, counted in sweeps and never in seconds, so that a
     search is the same on every machine. What is known fades with every choice, and a part of all
-    choices is dealt equally, so that a move whose time comes late is noticed (Thierens 2005, "An
+    choices is dealt by weight, so that a move whose time comes late is noticed (Thierens 2005, "An
     adaptive pursuit strategy for allocating operator probabilities").
 
     Parameters
     ----------
     moves : sequence of str
         Their names.
+    weights : array_like, optional
+        (n,), how often each is chosen while none has paid; by default equal.
     """
 
-    def __init__(self, moves: Sequence[str]) -> None:
+    def __init__(self, moves: Sequence[str], weights: ArrayLike | None = None) -> None:
         self.moves = tuple(moves)
+        known = np.ones(len(moves)) if weights is None else np.array(weights, np.float64)
+        self._usual = known / known.sum()
         self._gains = np.zeros(len(moves))
         self._sweeps = np.zeros(len(moves))
 
-    def chances(self) -> Floats:
+    def odds(self) -> "Odds":
         """Probabilities of the moves; one never chosen counts as the best."""
         known = self._sweeps > 0.0
         pay = np.divide(self._gains, self._sweeps, out=np.zeros(len(known)), where=known)
-        pay[~known] = pay.max() if pay.any() else 1.0
-        even = np.full(len(pay), 1.0 / len(pay))
-        return FLOOR * even + (1.0 - FLOOR) * (pay / pay.sum() if pay.any() else even)
+        if not pay.any():
+            return Odds(self.moves, self._usual)
+        pay[~known] = pay.max()
+        chances = FLOOR * self._usual + (1.0 - FLOOR) * pay / pay.sum()
+        return Odds(self.moves, chances)
 
     def report(self, move: str, gain: float, sweeps: int) -> None:
         """Learn what a choice has gained, in win rate, and how many sweeps it took."""

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 ENOUGH: Final = 3e-4
 """Win rate; a search is saturated when twice its effort would find less."""
 
-ROUNDS: Final = 4
+ROUNDS: Final = 12
 """Rounds of kicks from which on anything can be said."""
 
 

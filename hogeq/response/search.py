@@ -5,6 +5,7 @@ the best counter-matrix found is a true lower bound on what a best response wins
 :mod:`hogeq.response.bounds` has the upper bound and the interval between the two.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -22,11 +23,12 @@ from hogeq.response.moves import (
     respond,
     to_matrix,
 )
-from hogeq.response.portfolio import FAR, NEAR, Bandit
+from hogeq.response.portfolio import FAR, MOVES, NEAR, STAY, Bandit
 from hogeq.response.saturation import Saturation, saturation
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.aliases import Matrix
+from hogeq.support.messages import refusal
 from hogeq.support.numbers import percent, points
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
@@ -120,10 +122,15 @@ class ResponseFound(NamedTuple):
     """How much the last half of the effort found, and what twice the effort would."""
     moves: dict[str, MovePay]
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
+    curve: tuple[tuple[int, float], ...]
+    """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
 
 
 def attack(
-    game: Game, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
+    game: Game,
+    strategy: ArrayLike | Mixture,
+    budget: SearchBudget | None = None,
+    moves: Collection[str] = tuple(MOVES),
 ) -> ResponseFound:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
@@ -147,6 +154,9 @@ def attack(
         A matrix (G, G), a policy (G, G, K), or a mixture, one of whose parts is drawn before the
         game: a sweep then takes a pass for each part.
     budget : SearchBudget, optional
+    moves : collection of str, optional
+        Names of the moves to kick by, some of :data:`hogeq.response.portfolio.MOVES`, of which one
+        at least refines; by default all.
 
     Returns
     -------
@@ -156,7 +166,7 @@ def attack(
     Raises
     ------
     ValueError
-        If the strategy is malformed.
+        If the strategy is malformed, or no move given refines.
 
     Examples
     --------
@@ -171,12 +181,14 @@ def attack(
     True
     """
     budget = budget or SearchBudget()
+    if not set(moves) & set(NEAR):
+        raise ValueError(refusal("moves", list(moves), f"some of {', '.join(NEAR)}, and others"))
     if isinstance(strategy, Mixture):
         against = Against(game, policies_of(game, *strategy.parts), strategy.weights)
     else:
         against = Against(game, policy_of(game, strategy)[None], None)
     with phase("attack", budget.starts * search_steps(budget)) as told:
-        return _Search(against, budget, told).run()
+        return _Search(against, budget, told, moves).run()
 
 
 def search_steps(budget: SearchBudget) -> int:
@@ -203,9 +215,16 @@ class _Trail:
 class _Search:
     """A search from several starts, which tell each other what they find."""
 
-    def __init__(self, against: Against, budget: SearchBudget, told: Phase) -> None:
+    def __init__(
+        self, against: Against, budget: SearchBudget, told: Phase, moves: Collection[str]
+    ) -> None:
         self.against, self.budget, self.told = against, budget, told
-        self.bandits = {"near": Bandit(NEAR), "far": Bandit(FAR)}
+        near = [name for name in NEAR if name in moves]
+        far = [name for name in FAR if name in moves or name == STAY]
+        self.bandits = {
+            kind: Bandit(names, [MOVES[name].weight for name in names])
+            for kind, names in (("near", near), ("far", far))
+        }
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
         self.trails: list[_Trail] = []  # that go on
@@ -232,6 +251,7 @@ class _Search:
             tuple(self.found),
             self._saturation(),
             self.moves,
+            tuple(self.curve),
         )
 
     def _saturation(self) -> Saturation:
@@ -263,8 +283,8 @@ class _Search:
         those = self.trails[:most]
         each = min(ROUND, most // len(those))
         rounds = [self._round(trail, each) for trail in those]
-        chances = {kind: bandit.chances() for kind, bandit in self.bandits.items()}
-        ended = compute(partial(kicked, self.against, chances, self.told), rounds)
+        odds = {kind: bandit.odds() for kind, bandit in self.bandits.items()}
+        ended = compute(partial(kicked, self.against, odds, self.told), rounds)
         for trail, found in zip(those, ended, strict=True):
             trail.matrix, trail.rate, trail.away = found.matrix, found.rate, found.away
             self.sweeps += found.sweeps

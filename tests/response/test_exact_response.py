@@ -210,3 +210,15 @@ def test_the_naive_twin_agrees_on_full_memory() -> None:
     policy = random_policy(game, 4)
     naive = Match(Play(game.rules), None, policy).win_rate()[0]
     assert remember(decision_process(game, policy)).value == pytest.approx(naive, abs=1e-12)
+
+
+@pytest.mark.parametrize(("goal", "dice"), [(10, 3), (11, 2)])
+def test_with_kicks_the_attack_misses_no_best_response(goal: int, dice: int) -> None:
+    game = small(goal, dice)
+    random = np.random.default_rng(goal)
+    cells = game.shape[:2]
+    for strategy in (random_policy(game, 3), random.integers(game.num_actions, size=cells)):
+        found = attack(game, strategy, SearchBudget(starts=4, perturbations=20))
+        exact = best_response(game, strategy, start=np.zeros(cells, np.int8), most=3000)
+        assert exact.is_exact
+        assert found.win_rate == pytest.approx(exact.win_rate, abs=1e-9)

@@ -9,7 +9,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.response.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
-from hogeq.response.saturation import ENOUGH, Saturation, saturation
+from hogeq.response.saturation import ENOUGH, ROUNDS, Saturation, saturation
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import one_hot
@@ -95,33 +95,33 @@ def test_a_crossover_takes_every_roll_from_one_of_both() -> None:
 
 def test_what_pays_by_the_sweep_is_chosen() -> None:
     bandit = Bandit(["a", "b", "c"])
-    np.testing.assert_allclose(bandit.chances(), 1 / 3)
+    np.testing.assert_allclose(bandit.odds().chances, 1 / 3)
     for _ in range(50):
         bandit.report("a", 0.01, 10)  # as much as b, for twice the sweeps
         bandit.report("b", 0.01, 5)
         bandit.report("c", 0.0, 1)
     even = FLOOR / 3
     want = [even + (1 - FLOOR) / 3, even + 2 * (1 - FLOOR) / 3, even]
-    np.testing.assert_allclose(bandit.chances(), want, rtol=0, atol=0.01)
-    assert bandit.chances().sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(bandit.odds().chances, want, rtol=0, atol=0.01)
+    assert bandit.odds().chances.sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_what_paid_long_ago_is_forgotten() -> None:
     bandit = Bandit(["a", "b"])
     bandit.report("a", 1.0, 10)
     bandit.report("b", 0.0, 10)
-    assert bandit.chances()[0] > 0.9
+    assert bandit.odds().chances[0] == pytest.approx(1.0 - FLOOR / 2)
     for _ in range(800):
         bandit.report("a", 0.0, 10)
         bandit.report("b", 1e-6, 10)
-    assert bandit.chances()[1] > 0.8
+    assert bandit.odds().chances[1] > 0.8
 
 
 def test_what_was_never_tried_counts_as_the_best() -> None:
     bandit = Bandit(["a", "b", "c"])
     bandit.report("a", 0.1, 10)
     bandit.report("b", 0.0, 10)
-    a, b, c = bandit.chances()
+    a, b, c = bandit.odds().chances
     assert a == c > b > 0.0
 
 
@@ -145,6 +145,21 @@ def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
     assert 0 < near < 5 * 12
     assert 0 < far < near
     assert {name.split(".")[1] for name in one.moves} <= {*NEAR, *FAR}
+
+
+def test_some_moves_alone() -> None:
+    game, policy = small()
+    budget = SearchBudget(starts=2, anneal_steps=0, perturbations=10)
+    found = attack(game, policy, budget, ["random_rolls", "crossover"])
+    assert set(found.moves) <= {
+        "near.random_rolls",
+        "far.random_rolls",
+        "far.crossover",
+        "far.stay",
+    }
+    assert found.curve[-1] == (found.sweeps, found.win_rate)
+    with pytest.raises(ValueError, match=r"^moves: got \['crossover'\]; allowed: some of random_r"):
+        attack(game, policy, budget, ["crossover"])
 
 
 def test_against_a_mixture_the_best_matrix_is_found() -> None:
@@ -172,13 +187,14 @@ def test_a_mixture_of_one_is_that_one() -> None:
 
 
 def test_saturation_of_a_curve() -> None:
-    rising = [(100, 0.51), (200, 0.52), (300, 0.521), (400, 0.53), (800, 0.54)]
+    early = [(10 * step, 0.5) for step in range(1, ROUNDS)]
+    rising = [*early, (200, 0.52), (300, 0.521), (400, 0.53), (800, 0.54)]
     assert saturation(rising) == pytest.approx((0.01, 0.01))
     assert not saturation(rising).saturated
-    level = [(100, 0.51), (200, 0.5201), (300, 0.5202), (400, 0.5202), (800, 0.5202)]
+    level = [*early, (200, 0.5201), (300, 0.5202), (400, 0.5202), (800, 0.5202)]
     assert saturation(level) == pytest.approx((0.0, 5e-5))
     assert saturation(level).saturated
-    assert saturation(level[:4]).left is None
+    assert saturation(level[:ROUNDS]).left is None
     assert not saturation(level[:1]).saturated
     assert saturation(rising).to_json() == {
         "last_half": pytest.approx(0.01),
