@@ -84,7 +84,7 @@ def random_switches(random: np.random.Generator) -> dict[str, Any]:
             return {name: value for name, value in on.items() if name in NAMES}
 
 
-def game_number(number: int, **forced: str) -> tuple[Game, np.random.Generator]:
+def game_number(number: int, **forced: Any) -> tuple[Game, np.random.Generator]:
     """Draw until the package takes it: it refuses memory where positions may recur too often."""
     random = np.random.default_rng(number)
     while True:
@@ -170,6 +170,11 @@ def test_random_games(block: int) -> None:
             compare(game, random)
         except Exception as difference:
             raise AssertionError(f"game {number}, {game.rules}") from difference
+
+
+@pytest.mark.parametrize("number", [14, 142])
+def test_games_in_which_scores_can_stay_and_the_position_not_come_back(number: int) -> None:
+    compare(*game_number(number, pig_out=0, piggy_back=False))
 
 
 def test_games_that_may_never_end() -> None:
