@@ -16,6 +16,8 @@ from hogeq.model.many import DiagonalMany, GenericMany, ManyWorkspace, Meetings
 from hogeq.model.workspace import Role
 from hogeq.support.aliases import Floats
 
+SMALLEST = 1 << 17  # afterstates of a player below which passes are too short to compile any
+
 
 class InterleavedMany(ManyWorkspace):
     """Passes over all pairs at once, one number of a vector for each.
@@ -251,7 +253,7 @@ def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> Man
         return DiagonalMany(game.tables, game.diagonals, pairs)
     if game.plan is not None:
         return LargeMany(game, game.plan, pairs, dtype)
-    plan = plan_of(game.tables, smallest=0)
+    plan = plan_of(game.tables, smallest=SMALLEST)
     if plan is not None:
         return InterleavedMany(game.tables, plan, pairs, dtype)
     return GenericMany(game.tables, pairs, dtype)

@@ -23,7 +23,7 @@ GAMES: dict[str, dict[str, Any]] = {
     "fa22": {"goal": 14, "max_dice": 3},
     "fa15": {"goal": 12, "max_dice": 2, "piggy_back": False},  # positions recur
 }
-CASES = [(name, "generic") for name in GAMES] + [("su20", "best"), ("su20", "large")]
+CASES = [(name, "generic") for name in GAMES] + [("su20", "side by side"), ("su20", "large")]
 NO_CYCLES = [case for case in CASES if case[0] != "fa15"]
 WEIGHTS = np.array([0.5, 0.2, 0.3])
 
@@ -43,10 +43,11 @@ def many(game: Game, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
     """Make a workspace of a kind."""
     if how == "generic":
         return GenericMany(game.tables, pairs)
-    if how == "best":
-        return many_workspace(game, pairs)
-    planned = replace(game, plan=plan_of(game.tables, smallest=0))
-    return many_workspace(planned, pairs)
+    plan = plan_of(game.tables, smallest=0)
+    assert plan is not None
+    if how == "side by side":
+        return InterleavedMany(game.tables, plan, pairs)
+    return many_workspace(replace(game, plan=plan), pairs)
 
 
 def singly(game: Game, policy: Floats, opponent: Floats, role: Role) -> tuple[Workspace, Floats]:
@@ -186,10 +187,11 @@ def test_weights_of_more_than_policies_are_refused_where_positions_recur() -> No
 
 
 def test_games_have_the_way_that_suits_them() -> None:
-    small = game_of("su20")
-    assert isinstance(many(small, "best"), InterleavedMany)
+    small, middle = game_of("su20"), compile_game(rules_from({"edition": "su20", "goal": 30}))
+    assert isinstance(many_workspace(small, PAIRS), GenericMany)
+    assert isinstance(many_workspace(middle, PAIRS), InterleavedMany)
     assert isinstance(many(small, "large"), LargeMany)
-    assert isinstance(many(game_of("fa15"), "best"), GenericMany)
+    assert isinstance(many_workspace(game_of("fa15"), PAIRS), GenericMany)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -199,9 +201,12 @@ def test_groups_of_pairs_of_any_number(pairs: int, dtype: type) -> None:
     policy, *opponents = drawn(game, 1 + pairs)
     weights = np.random.default_rng(1).dirichlet(np.ones(pairs))
     exact = GenericMany(game.tables, pairs)
-    work = many_workspace(game, pairs, dtype)
+    plan = plan_of(game.tables, smallest=0)
+    assert plan is not None
+    work = InterleavedMany(game.tables, plan, pairs, dtype)
     found = []
-    for one in (exact, work):
+    ways: list[ManyWorkspace] = [exact, work]
+    for one in ways:
         played = policy.copy()
         one.face(np.array(opponents), weights)
         one.forward(played)
@@ -216,7 +221,7 @@ def test_blocks_side_by_side_live_at_different_times() -> None:
     """The twin follows the visits forward, and remembers which afterstate a place is taken for."""
     game = game_of("su20")
     tables, goal = game.tables, game.goal
-    work = many(game, "best")
+    work = many(game, "side by side")
     assert isinstance(work, InterleavedMany)
     columns = work._columns
     taken: dict[int, tuple[int, int]] = {}
