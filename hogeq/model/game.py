@@ -22,6 +22,9 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, forces_turns
 from hogeq.rules.outcomes import TurnTable
 
+# Vectors over so many memories do better than vectors along diagonals so short.
+MANY = 12
+SHORT = 12
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
@@ -109,7 +112,8 @@ class Game:
     @cached_property
     def diagonals(self) -> Diagonals | None:
         """The same game by diagonals; None if vectors over the memory do as well."""
-        return None if self.plan is not None else diagonals_of(self.tables)
+        short = self.memory_size > MANY and self.goal < SHORT
+        return None if self.plan is not None or short else diagonals_of(self.tables)
 
 
 def required_bytes(rules: Rules) -> int:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hogeq.kernels.diagonals import diagonals_of
 from hogeq.model.game import Game, compile_game
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.test_random_games import game_number
@@ -32,7 +33,8 @@ RANDOM = range(60)
 def compare(game: Game, random: np.random.Generator) -> None:
     """Compare all that a workspace gives, for two players and for one."""
     for players in (2, 1):
-        fast, slow = game.workspace(players), Workspace(game.tables, players)
+        fast = Workspace(game.tables, players, diagonals=diagonals_of(game.tables))
+        slow = Workspace(game.tables, players)
         for share in (1.0, 0.3):
             shape = (players, *game.shape)
             played = random.dirichlet(np.ones(game.num_actions), shape[:3])
@@ -77,8 +79,7 @@ def seen(work: Workspace, played: NDArray[np.float64]) -> dict[str, NDArray[np.f
 
 
 def compare_matrices(game: Game, random: np.random.Generator) -> None:
-    duels, slow = game.duels(), Workspace(game.tables, 2)
-    assert duels is not None
+    duels, slow = Duels(game.tables, diagonals_of(game.tables)), Workspace(game.tables, 2)
     for _ in range(2):  # the second finds the arrays in use
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
         expected = slow.win_rate(one_hot(matrices, game.num_actions))
@@ -88,7 +89,7 @@ def compare_matrices(game: Game, random: np.random.Generator) -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_passes_by_diagonals_are_the_generic_ones(name: str) -> None:
     game = compile_game(GAMES[name])
-    assert game.diagonals is not None
+    assert diagonals_of(game.tables) is not None
     compare(game, np.random.default_rng(0))
     compare_matrices(game, np.random.default_rng(1))
 
@@ -97,7 +98,7 @@ def test_passes_by_diagonals_are_the_generic_ones(name: str) -> None:
 def test_random_games(block: int) -> None:
     for number in RANDOM[block : block + 20]:
         game, random = game_number(number)
-        if game.diagonals is not None:
+        if diagonals_of(game.tables) is not None:
             try:
                 compare(game, random)
                 compare_matrices(game, random)
@@ -108,6 +109,12 @@ def test_random_games(block: int) -> None:
 @pytest.mark.parametrize("edition", ["su20", "fa19", "sp22", "fa15"])
 def test_other_games_have_no_diagonals(edition: str) -> None:
     assert compile_game(replace(EDITIONS[edition], goal=20, piggy_back=False)).diagonals is None
+
+
+def test_short_diagonals_of_many_memories_are_left_to_the_generic_passes() -> None:
+    games = [compile_game(replace(EDITIONS["su21"], goal=goal)) for goal in (11, 12)]
+    assert [game.diagonals is None for game in games] == [True, False]
+    assert compile_game(replace(EDITIONS["fa22"], goal=3)).diagonals is not None
 
 
 def test_a_workspace_is_used_again() -> None:
