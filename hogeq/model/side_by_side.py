@@ -171,7 +171,7 @@ class LargeMany(ManyWorkspace):
         super().__init__(game.tables, pairs)
         self._plan = plan
         self._dtype = dtype
-        self._singles = [game.workspace(2, dtype) for _ in range(pairs)]
+        self._single = game.workspace(2, dtype)
         self._both = np.zeros((pairs, 2, *game.shape))
         self._is_reached = self._acted = False
 
@@ -189,31 +189,26 @@ class LargeMany(ManyWorkspace):
     @property
     def each(self) -> Floats:
         """Counterfactual values against each opponent; see :class:`ManyWorkspace`."""
-        if self._acted:
-            return self._together.each
-        return np.array([single.counterfactual_values for single in self._singles])
+        return self._together.each if self._acted else self._each
 
     @property
     def each_reach(self) -> Floats:
         """Reach of every cell against each opponent; see :class:`ManyWorkspace`."""
         if self._acted:
             return self._together.each_reach
-        self._reach()
-        return np.array([single.infoset_reach for single in self._singles])
+        if not self._is_reached:
+            for pair, both in enumerate(self._both):
+                self._each_reach[pair] = self._single.cell_reach(both)
+            self._is_reached = True
+        return self._each_reach
 
     def _face(self, opponents: Floats) -> None:
         self._both[:, 1] = opponents
 
     def forward(self, policy: Floats) -> None:
-        """Note the policy: which reach is needed is known later; see :class:`ManyWorkspace`."""
+        """Note the policy: what is needed of its reach is known later."""
         self._both[:, 0] = policy
         self._is_reached = self._acted = False
-
-    def _reach(self) -> None:
-        if not self._is_reached:
-            for single, both in zip(self._singles, self._both, strict=True):
-                single.forward(both)
-            self._is_reached = True
 
     def backward(
         self,
@@ -233,16 +228,22 @@ class LargeMany(ManyWorkspace):
             self._acted = True
             self.counterfactual_values[:] = together.counterfactual_values
             return found
-        if role != Role.EVALUATE:
-            self._reach()
         results = []
-        for pair, (single, both) in enumerate(zip(self._singles, self._both, strict=True)):
+        for pair, both in enumerate(self._both):
+            if role != Role.EVALUATE:
+                self._single.forward(both)
+                self._each_reach[pair] = self._single.infoset_reach
             both[0] = policy if policy.ndim == 3 else policy[pair]
-            results.append(single.backward(both, role, temperature=temperature, damping=damping))
+            results.append(
+                self._single.backward(both, role, temperature=temperature, damping=damping)
+            )
+            if role == Role.COUNTERFACTUAL:
+                self._each[pair] = self._single.counterfactual_values
             if acts:
                 policy[pair] = both[0]
+        self._is_reached |= role != Role.EVALUATE
         if role == Role.COUNTERFACTUAL:
-            self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
+            self.counterfactual_values[:] = np.tensordot(self.weights, self._each, 1)
         first, other, changes = map(np.array, zip(*results, strict=True))
         return Meetings(first, other, changes if policy.ndim == 4 else changes.sum())
 
