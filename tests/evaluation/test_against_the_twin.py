@@ -252,11 +252,11 @@ def test_win_rates_in_exact_fractions(name: str) -> None:
     # Quarters, so that policies are exact in floats too.
     random = np.random.default_rng(15)
     quarters = random.multinomial(4, [1 / 3] * 3, (2, 7, 7))
-    exact = [
+    one, other = [
         [[[Fraction(int(q), 4) for q in row] for row in rows] for rows in table]
         for table in quarters
     ]
-    expected = Match(Play(rules), *exact).win_rate()
+    expected = Match(Play(rules), one, other).win_rate()
     assert all(isinstance(rate, Fraction) for rate in expected)
     found = win_rate(game, *(quarters / 4.0))
     assert found == pytest.approx([float(rate) for rate in expected], abs=1e-14)
@@ -327,8 +327,8 @@ def test_a_bonus_on_no_dice_that_look_at_the_own_score(feral: str, max_dice: int
     remembers = Match(play, None, b).win_rate()[0]
     assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
     both = [random_policy(random, game.shape, "pure").argmax(axis=2) for _ in range(2)]
-    rolls = [one_hot(matrix, game.num_actions) for matrix in both]
-    expected = Match(play, *rolls).win_rate()
+    one, other = (one_hot(matrix, game.num_actions) for matrix in both)
+    expected = Match(play, one, other).win_rate()
     assert win_rate(game, *both) == pytest.approx(expected, abs=EXACT)
     values, infoset_reach = counterfactual(play, a, b, own_reach=True)
     found = counterfactual_values(game.workspace(2), np.stack([a, b]), "reach")

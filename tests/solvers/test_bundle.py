@@ -68,7 +68,7 @@ def test_copies_of_a_model_change_nothing() -> None:
 
 
 def test_the_first_policy_is_self_play_softened() -> None:
-    toy = toys.pennies()
+    toy: Any = toys.pennies()
     solver, state = family.run(toy, "dcfr", 100, average_weight="reach")
     expected = 0.7 * solver.average(toy, state) + 0.3 / 2
     assert ProximalBundle().init(toy).policy == pytest.approx(expected, abs=1e-12)
@@ -77,7 +77,7 @@ def test_the_first_policy_is_self_play_softened() -> None:
 def test_responses_start_near_the_policy_and_far_from_it_in_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    toy = toys.pennies()
+    toy: Any = toys.pennies()
     begun: list[tuple[Any, float]] = []
 
     def noted(game: Any, policies: Any, *options: Any) -> Any:
