@@ -268,10 +268,11 @@ def budget_fields(budget: "SearchBudget") -> dict[str, Any]:
 
 def budget_text(budget: "SearchBudget") -> str:
     """Say a search budget in one line."""
+    more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","
     return (
         f"effort: {counted(budget.starts, 'start')}, "
         f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
-        f"{counted(budget.perturbations, 'kick')}, seed {budget.seed}"
+        f"{counted(budget.perturbations, 'kick')}{more} seed {budget.seed}"
     )
 
 

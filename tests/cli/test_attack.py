@@ -76,6 +76,22 @@ def test_what_each_cell_gains(folder: Path, game: Game) -> None:
     assert f"other dice at {found['deviates']} of the {found['reached']} positions" in text
 
 
+def test_saturation_is_said_and_can_be_waited_for(folder: Path) -> None:
+    assert folder.exists()
+    short = ask("always_roll:2", *R, *QUICK, "--kicks", "2")
+    assert (short["saturated"], short["left"]) == (False, None)
+    assert "not saturated: too few kicks" in ok("always_roll:2", *R, *QUICK, "--kicks", "2")
+    waited = [*R, *QUICK, "--kicks", "2", "--until-saturated", "--most-kicks", "400"]
+    found = ask("always_roll:2", *waited)
+    assert found["saturated"]
+    assert found["left"] < 3e-4
+    assert found["sweeps"] > short["sweeps"]
+    assert found["attack"] >= short["attack"]
+    text = ok("always_roll:2", *waited)
+    assert "2 kicks or more, at most 400, seed 0" in text
+    assert "\nsaturated: the last half of the sweeps found" in text
+
+
 def test_against_the_best_reply_to_itself_there_may_be_nothing_to_gain(folder: Path) -> None:
     (folder / "fa22.yaml").write_text("{edition: fa22, goal: 20, max_dice: 3}")
     found = ask("optimal", "--rules", "fa22.yaml", *QUICK, "--plot", "none.png")
@@ -162,6 +178,8 @@ def test_the_tradeoff_is_drawn_and_written(folder: Path) -> None:
         ((*FIELD, "--steps", "0"), "--steps"),
         ((*FIELD, "nobody"), "no built-in"),
         (("--field",), "Missing argument"),
+        (("always_roll:1", "--most-kicks", "9"), "--most-kicks: allowed only with --until"),
+        ((*FIELD, "--until-saturated"), "--until-saturated: allowed for one strategy"),
         (
             (*FIELD, *QUICK, "--cap", "0.5", "--steps", "1"),
             "the lowest attack is 0.[0-9]+, .* allowed: higher caps, more --steps, or --mixed",
