@@ -102,7 +102,8 @@ TARGETS = (
             "model/outcomes",
             "model/components",
         ),
-        tests="tests/model/test_game.py tests/evaluation/test_random_games.py"
+        tests="tests/model/test_game.py tests/model/test_components.py"
+        " tests/evaluation/test_random_games.py"
         " tests/model/test_endless_games.py tests/model/test_cycles.py"
         " -k 'not late_turns and not linear_equations and not many'",
         each=6,
