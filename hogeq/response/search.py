@@ -5,7 +5,7 @@ the best counter-matrix found is a true lower bound on what a best response wins
 :mod:`hogeq.response.bounds` has the upper bound and the interval between the two.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -197,7 +197,7 @@ def search_steps(budget: SearchBudget) -> int:
 
 
 @dataclass
-class _Trail:
+class Trail:
     """What a start has come to."""
 
     start: int
@@ -210,6 +210,12 @@ class _Trail:
     def promise(self) -> float:
         """Win rate if it rises once more by as much as since trails were compared."""
         return 2.0 * self.rate - self.mark
+
+
+def by_promise(trails: Sequence[Trail]) -> list[Trail]:
+    """Order trails for giving up the last ones: the best, then those that promise most."""
+    best = max(trails, key=lambda trail: trail.rate)
+    return sorted(trails, key=lambda trail: (trail is not best, -trail.promise))
 
 
 class _Search:
@@ -227,8 +233,8 @@ class _Search:
         }
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
-        self.trails: list[_Trail] = []  # that go on
-        self.given_up: list[_Trail] = []
+        self.trails: list[Trail] = []  # that go on
+        self.given_up: list[Trail] = []
         self.found: list[float] = []
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
@@ -267,14 +273,14 @@ class _Search:
             lambda start: self.told.reach((start + 1) * steps),
         )
         for start, (matrix, rate, sweeps) in enumerate(annealed):
-            self.trails.append(_Trail(start, matrix, rate, rate))
+            self.trails.append(Trail(start, matrix, rate, rate))
             self.found.append(rate)
             self.sweeps += sweeps
         if self.found[0] < VALUE:
             mirror = self.against.met_by(self.against.mean())
             rate, sweeps = climb(self.against.game, mirror, weights=self.against.weights)
             self.sweeps += sweeps
-            self.trails.append(_Trail(self.budget.starts, to_matrix(mirror[0]), rate, rate))
+            self.trails.append(Trail(self.budget.starts, to_matrix(mirror[0]), rate, rate))
         self._note()
 
     def _kick(self, most: int) -> None:
@@ -298,7 +304,7 @@ class _Search:
             self.compare_at *= 2
             self._compare()
 
-    def _round(self, trail: _Trail, kicks: int) -> Round:
+    def _round(self, trail: Trail, kicks: int) -> Round:
         """Kicks of a trail: it mates with those that win less, or all would become the best."""
         every = [*self.trails, *self.given_up]
         return Round(
@@ -329,8 +335,7 @@ class _Search:
     def _compare(self) -> None:
         """Give up the half of the trails that promises less, but neither the best nor too many."""
         least = min(len(self.trails), max(FEWEST, self.budget.starts // 4))
-        best = max(self.trails, key=lambda trail: trail.rate)
-        order = sorted(self.trails, key=lambda trail: (trail is not best, -trail.promise))
+        order = by_promise(self.trails)
         kept = max(least, (len(order) + 1) // 2)
         self.trails = order[:kept]
         self.given_up += order[kept:]

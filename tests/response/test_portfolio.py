@@ -10,7 +10,7 @@ from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.response.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
 from hogeq.response.saturation import ENOUGH, ROUNDS, Saturation, saturation
-from hogeq.response.search import SearchBudget, attack
+from hogeq.response.search import SearchBudget, Trail, attack, by_promise
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
@@ -145,6 +145,19 @@ def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
     assert 0 < near < 5 * 12
     assert 0 < far < near
     assert {name.split(".")[1] for name in one.moves} <= {*NEAR, *FAR}
+
+
+def test_the_trails_that_promise_least_are_given_up_first() -> None:
+    """Rates with what they were when last compared: the best one stays, however little it rose."""
+    rates = {"best": (0.60, 0.60), "risen": (0.55, 0.50), "ahead": (0.58, 0.58), "lag": (0.5, 0.49)}
+    trails = [
+        Trail(start, np.zeros((1, 1), np.int64), rate, mark)
+        for start, (rate, mark) in enumerate(rates.values())
+    ]
+    for _ in range(2):
+        order = [list(rates)[trail.start] for trail in by_promise(trails)]
+        assert order == ["best", "risen", "ahead", "lag"]
+        trails.reverse()
 
 
 def test_some_moves_alone() -> None:
