@@ -1,4 +1,4 @@
-"""Every solver on the editions without memory, where the tablebase is the answer.
+"""Every solver of policies on the editions without memory, where the tablebase is the answer.
 
     python experiments/no_memory.py
 

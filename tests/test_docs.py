@@ -409,5 +409,5 @@ def test_without_memory_solvers_come_as_close_to_the_tablebase_as_is_said() -> N
         if policy != "refused":
             off[edition, solver] = min(float(policy), float(matrix))
     assert {edition for edition, _ in off} == {"hw13", "fa22", "fa15", "sp21"}
-    assert len(off) == 4 * len(SOLVERS.keys() - {"openspiel"})
+    assert len(off) == 4 * len(SOLVERS.keys() - {"openspiel", "mixture"})  # of policies
     assert max(off.values()) < 5e-5
