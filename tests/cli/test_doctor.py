@@ -18,7 +18,9 @@ def test_warmup_compiles_all_that_doctor_looks_for() -> None:
     found = json.loads(result.stdout)
     told = ask("doctor", "--rules", "hw13")
     assert told["compiled"] == {
-        "hw13": dict.fromkeys(["policies", "search", "full memory", "hidden states"], True)
+        "hw13": dict.fromkeys(
+            ["matrices", "policies", "search", "full memory", "hidden states"], True
+        )
     }
     assert told["cache"]["kernels"] == found["kernels"] >= 5
     assert told["cache"]["folder"] == found["folder"]

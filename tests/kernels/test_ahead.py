@@ -18,15 +18,19 @@ from hogeq.rules import rules_from
 
 
 def game_of(period: int) -> Game:
-    """Give a tiny game whose lanes are as wide as no other test's."""
+    """Give a tiny game, with lanes of a width of its own."""
     parts = {"edition": "su21", "goal": 6, "max_dice": 2, "time_trot_period": period}
     return compile_game(rules_from(parts))
 
 
 @pytest.fixture(autouse=True)
 def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Crew]:
-    """Have two cores, helpers that begin at once, and a cache of the test's own."""
+    """Have two cores, helpers that begin at once, a cache of the test's own, and nothing loaded."""
+    for kernel in (passes._hidden_reach, passes._hidden_values):
+        kernel._make_finalizer()()
+        kernel._reset_overloads()
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache._compilations, "_unsaid", 0.0)
     monkeypatch.setattr(ahead, "cores", lambda: 2)
     monkeypatch.setattr(ahead, "START", 0.0)
     yield ahead._crew
