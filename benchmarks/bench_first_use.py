@@ -65,7 +65,8 @@ def run(command: tuple[str, ...], cache: Path) -> tuple[float, float]:
         capture_output=True,
         check=True,
         cwd=cache,
-        env={**environ, "NUMBA_CACHE_DIR": str(cache)},
+        # Not the folder itself: `hogeq` in it would be a package to Python.
+        env={**environ, "NUMBA_CACHE_DIR": str(cache / "kernels")},
         stdin=subprocess.DEVNULL,
     )
     seconds, after = perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
