@@ -141,6 +141,7 @@ TARGETS = (
             "response/priced_bound",
         ),
         tests="tests/response/test_population.py tests/response/test_respond.py"
+        " tests/response/test_moves.py"
         " tests/response/test_untold_bound.py tests/response/test_exact_response.py"
         " -k 'not strategy_that_ignores_memory'",
         each=6,
