@@ -23,6 +23,7 @@ ROOMS: dict[str, tuple[int, str]] = {
     "__main__": (2, "python -m hogeq"),
     "run": (3, "python -m hogeq.run"),
     "cli": (2, "one file a command"),
+    "board": (1, "a page to play on"),
     "report": (2, "a page about runs"),
     "runs": (2, "config, runner, sweeps"),
     "contest": (1, "tournament, field, play"),

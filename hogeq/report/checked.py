@@ -1,13 +1,12 @@
 """The page about a submission: what is wrong with it, or how it does."""
 
 import html
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
-from hogeq.report.field import sheet
+from hogeq.report import shell
 from hogeq.support.aliases import Matrix
 from hogeq.support.numbers import duration, percent, points
 
@@ -52,9 +51,12 @@ def checked_page(
             "costs": assessed.costs.round(_DECIMALS).tolist(),
             "most": float(assessed.costs.max()),
         }
-    packed = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return sheet(
-        "check.html", title=title, verdict=verdict, parts=parts, data=packed, script="check.js"
+    return shell.frame(
+        title,
+        shell.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
+        style=shell.part("sheet.css"),
+        script=shell.part("check.js"),
+        data=shell.packed(data),
     )
 
 

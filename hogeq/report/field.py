@@ -1,14 +1,12 @@
 """The page of a tournament: ranks that can be sorted, and a picture of all win rates."""
 
 import html
-import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from string import Template
 from typing import Any, Final
 
 import numpy as np
 
+from hogeq.report import shell
 from hogeq.support.numbers import percent
 
 _DECIMALS: Final = 8  # of win rates in the picture
@@ -53,35 +51,26 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         for line in ranking
     ]
     rates = np.array(found["win_rates"])
-    packed = json.dumps(
-        {
-            "columns": [{"name": name, "kind": kind} for name, kind, _ in columns],
-            "rows": [[line[key] for *_, key in columns] for line in told],
-            "index": [line["index"] for line in ranking],
-            "rates": rates.round(_DECIMALS).tolist(),
-            "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
-        },
-        allow_nan=False,
-    )
-    return sheet(
+    data = {
+        "columns": [{"name": name, "kind": kind} for name, kind, _ in columns],
+        "rows": [[line[key] for *_, key in columns] for line in told],
+        "index": [line["index"] for line in ranking],
+        "rates": rates.round(_DECIMALS).tolist(),
+        "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
+    }
+    title = f"{found['rules']}: {len(names)} strategies, all against all"
+    body = shell.fill(
         "field.html",
-        title=f"{found['rules']}: {len(names)} strategies, all against all",
+        title=html.escape(title),
         summary=_summary(told),
         notes=_notes(found, names),
-        data=packed,
-        script="field.js",
     )
-
-
-def sheet(template: str, *, title: str, data: str, script: str, **parts: str) -> str:
-    """Fill a template of this folder; `title` is text, `parts` are HTML, `data` is JSON."""
-    here = files("hogeq.report")
-    return Template((here / template).read_text("utf-8")).substitute(
-        title=html.escape(title),
-        style=(here / "sheet.css").read_text("utf-8"),
-        data=data.replace("<", "\\u003c"),
-        script=(here / script).read_text("utf-8"),
-        **parts,
+    return shell.frame(
+        title,
+        body,
+        style=shell.part("sheet.css"),
+        script=shell.part("field.js"),
+        data=shell.packed(data),
     )
 
 

@@ -8,8 +8,6 @@ import dataclasses
 import html
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from string import Template
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.contest import tournament
 from hogeq.model.game import Game
-from hogeq.report import pack
+from hogeq.report import pack, shell
 from hogeq.report.explore import Counter, Explored, explore, region_size
 from hogeq.report.finished import FinishedRun
 from hogeq.response.search import SearchBudget
@@ -251,16 +249,15 @@ def _found(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str
 
 
 def _html(title: str, found: str, data: dict[str, Any], plotly: str) -> str:
-    here = files("hogeq.report")
-    # "<" would let a name end the element that holds it.
-    packed = json.dumps(finite(data), allow_nan=False, separators=(",", ":"))
-    return Template((here / "page.html").read_text("utf-8")).substitute(
-        title=html.escape(title),
-        found=html.escape(found),
-        style=(here / "page.css").read_text("utf-8"),
-        plotly=pack.text(plotly),
-        data=packed.replace("<", "\\u003c"),
-        script="\n".join((here / name).read_text("utf-8") for name in _SCRIPTS),
+    told = {"title": html.escape(title), "found": html.escape(found)}
+    return shell.frame(
+        title,
+        shell.fill("page.html", **told),
+        style=shell.part("page.css"),
+        script=shell.parts(_SCRIPTS),
+        data=shell.packed(finite(data)),
+        texts={"plotly": pack.text(plotly)},
+        images=True,
     )
 
 

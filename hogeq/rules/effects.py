@@ -2,11 +2,48 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from hogeq.rules.edition import Rules
 from hogeq.rules.memory_part import title
 from hogeq.rules.parts import LANDINGS, SWAPS, square_swine
+from hogeq.rules.tables import is_table
 from hogeq.rules.turn import Turn, rolled_points, zero_points
+
+
+class TurnParts(NamedTuple):
+    """What parts are called that have a name of their own in each game."""
+
+    bonus: str
+    """What adds points by what is remembered."""
+    landing: str
+    """What changes the mover's new score."""
+    turn: str
+    """What gives an extra turn by what is remembered."""
+
+
+def turn_parts(rules: Rules) -> TurnParts:
+    """Name the parts that act in a turn.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    TurnParts
+
+    Examples
+    --------
+    >>> from hogeq.rules import EDITIONS
+    >>> turn_parts(EDITIONS["fa23"]).landing
+    'Sus Fuss'
+    """
+    return TurnParts(
+        _either("Feral Hogs", rules.feral_hogs != "none", rules),
+        "Landing" if is_table(rules.landing) else title(rules.landing),
+        _either("Time Trot", rules.time_trot, rules),
+    )
 
 
 def turn_effects(
@@ -38,6 +75,7 @@ def turn_effects(
     >>> turn_effects(fa22, 94, 7, [6], play_turn(fa22, 94, 7, Memory(), 1, [6]))
     ['rolled 1: 6, 6 points', 'Square Swine: 100 becomes 121']
     """
+    names = turn_parts(rules)
     unboosted = replace(rules, prime_boost=False)
     if faces:
         plain = rolled_points(unboosted, faces)
@@ -50,8 +88,7 @@ def turn_effects(
     if plain != turn.points:
         lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
     if turn.bonus:
-        part = _either("Feral Hogs", rules.feral_hogs != "none", rules)
-        lines.append(f"{part}: {_points(turn.bonus)} more")
+        lines.append(f"{names.bonus}: {_points(turn.bonus)} more")
     if turn.given:
         lines.append(f"Piggy Back: {_points(turn.given)} to the other")
     reached = score + turn.points + turn.bonus
@@ -61,12 +98,11 @@ def turn_effects(
         reached = square_swine(reached)
     becomes = LANDINGS[rules.landing](reached, other)
     if becomes != reached:
-        lines.append(f"{title(rules.landing)}: {reached} becomes {becomes}")
+        lines.append(f"{names.landing}: {reached} becomes {becomes}")
     if SWAPS[rules.swap](becomes, other) and becomes != other:
         lines.append("Swap: the scores trade places")
     if turn.again:
-        trot = _either("Time Trot", rules.time_trot, rules)
-        part = "More Boar" if turn.landing.again else trot
+        part = "More Boar" if turn.landing.again else names.turn
         lines.append(f"{part}: an extra turn")
     return lines
 

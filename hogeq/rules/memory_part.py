@@ -85,7 +85,10 @@ class MemoryPart:
 MEMORY_PARTS: Final[dict[str, MemoryPart]] = {"none": MemoryPart()}
 """What rules may remember besides Feral Hogs and Time Trot; "none" remembers nothing."""
 
+_SMALL: Final = frozenset(("by", "in", "of", "on", "or", "the", "to"))
+
 
 def title(name: str) -> str:
-    """Name a part for people."""
-    return name.replace("_", " ").capitalize()
+    """Name a part for people: ``sus_fuss`` is Sus Fuss."""
+    words = name.split("_")
+    return " ".join(word if word in _SMALL else f"{word[:1].upper()}{word[1:]}" for word in words)

@@ -127,7 +127,7 @@ def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
     assert play_turn(rules, 0, 0, Memory(), 2, (2, 3)).memory == two
     rolled = play_turn(rules, 0, 5, two, 2, (2, 3))
     assert (rolled.points, rolled.bonus, rolled.landing.score) == (5, 2, 7)
-    title = name.replace("_", " ").capitalize()
+    title = {"Copycat": "Copycat", "no": "No", "none_other": "None Other", "zero": "Zero"}[name]
     assert turn_effects(rules, 0, 5, (2, 3), rolled)[1] == f"{title}: 2 points more"
     none = play_turn(rules, 0, 5, one, 0, ())
     assert none.again

@@ -1,0 +1,1 @@
+"""The board: one HTML page to play Hog on, with exact probabilities and nothing hidden."""

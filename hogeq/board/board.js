@@ -1,0 +1,34 @@
+// The page comes to life.
+
+async function open() {
+  const board = new Board(JSON.parse(document.getElementById("data").textContent));
+  const tabs = document.getElementById("tabs");
+  const main = document.getElementById("screens");
+  for (const one of screens) {
+    one.tab = h("a", { href: `#${one.name}`, class: "tab" }, one.title);
+    one.section = h("section", { id: one.name, class: "screen", "aria-label": one.title, hidden: true });
+    tabs.append(one.tab);
+    main.append(one.section);
+  }
+  const pick = document.getElementById("edition");
+  pick.append(...board.packed.map(({ title }, i) => h("option", { value: String(i) }, title)));
+  document.getElementById("edition-part").hidden = board.packed.length < 2;
+  document.getElementById("title").textContent = board.packed.length < 2 ? board.packed[0].title : "";
+  pick.addEventListener("change", () => board.choose(Number(pick.value)));
+  const root = document.documentElement;
+  document.getElementById("lamp").addEventListener("click", () => {
+    const now = root.dataset.scheme ?? (DARK.matches ? "dark" : "light");
+    root.dataset.scheme = now === "dark" ? "light" : "dark";
+    board.emit("scheme");
+  });
+  DARK.addEventListener("change", () => board.emit("scheme"));
+  for (const one of screens) one.mount(one.section, board);
+  await board.choose(0);
+  const goThere = () => board.show(location.hash.slice(1));
+  addEventListener("hashchange", goThere);
+  goThere();
+  await board.edition.solved();
+  document.body.dataset.ready = "";
+}
+
+open();

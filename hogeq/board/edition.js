@@ -1,0 +1,177 @@
+// The rules of one game, from the tables of edition.py: how a turn is played, and every way it can end.
+
+const SWAP = 1;
+const MORE_BOAR = 2;
+
+class Edition {
+  constructor(data) {
+    const { goal, memories } = data;
+    Object.assign(this, data);
+    this.rolls = data.max_dice + 1;
+    this.maxDice = data.max_dice;
+    this.memorySize = memories.length;
+    this.hidden = memories.length > 1;
+    this.start = 0; // memories are listed with that of the first turn first
+    this.memoryColumns = data.columns;
+    this.tables = new Map(
+      Object.entries(data.tables).map(([name, cells]) => [name, Uint8Array.from(cells)]),
+    );
+    this.becomes = Int32Array.from(data.becomes);
+    this.told = Uint8Array.from(data.told);
+    this.branches = data.branches.map((kind) => kind.map((roll) => roll.map(numbers)));
+    this.freeRolls = this.free_records.map((record, points) =>
+      [[points], [0], [record], [1]].map(numbers),
+    );
+    this.about = new Map(Object.entries(data.about ?? {}));
+    this.cells = goal * goal;
+  }
+
+  // --- what a player may know ------------------------------------------------------------------
+
+  memoryTexts(memory) {
+    return this.memories[memory];
+  }
+
+  memoryLine(memory) {
+    return this.columns.map((name, i) => `${name}: ${this.memories[memory][i]}`).join(", ");
+  }
+
+  // Which of the kinds of dice are rolled; those of extra turns come before Hog Wild.
+  kind(own, other, memory) {
+    if (this.is_extra[memory] && this.extra !== null) return this.extra;
+    return this.wild !== null && (own + other) % this.wild_multiple === 0 ? this.wild : 0;
+  }
+
+  sides(own, other, memory) {
+    return this.kinds[this.kind(own, other, memory)];
+  }
+
+  // --- one turn --------------------------------------------------------------------------------
+
+  // Where a turn ends that leaves these scores; again: by More Boar alone.
+  land(reached, opponent) {
+    const at = reached * this.others + opponent;
+    let score = reached + this.becomes[at];
+    let other = opponent;
+    const told = this.told[at];
+    if (told & SWAP) [score, other] = [other, score];
+    const over = Math.max(score, other) >= this.goal;
+    return {
+      score,
+      opponent: other,
+      winner: over ? (score >= other ? 0 : 1) : null,
+      again: !over && (told & MORE_BOAR) !== 0,
+    };
+  }
+
+  ending(own, other, memory, dice, points, gift, record) {
+    const bonus = this.bonus[memory][dice];
+    const landing = this.land(own + points + bonus, other + gift);
+    const again = landing.winner === null && (landing.again || this.forced[memory][dice] === 1);
+    const after = this.next[memory][Number(again)][record];
+    return { points, bonus, gift, ...landing, again, boar: landing.again, memory: after };
+  }
+
+  // Points, gifts, records and probabilities of a roll without the dice of extra turns.
+  usual(own, other, dice) {
+    if (dice) return this.branches[this.kind(own, other, this.start)][dice];
+    return this.freeRolls[this.free[own * this.goal + other]];
+  }
+
+  // Every way in which a turn can end, by points.
+  outcomes(own, other, memory, dice) {
+    if (dice === 0) {
+      const points = this.free[own * this.goal + other];
+      const record = this.free_records[points];
+      return [{ ...this.ending(own, other, memory, 0, points, 0, record), probability: 1 }];
+    }
+    const [points, gifts, records, chances] = this.branches[this.kind(own, other, memory)][dice];
+    return Array.from(points, (scored, i) => ({
+      ...this.ending(own, other, memory, dice, scored, gifts[i], records[i]),
+      probability: chances[i],
+    }));
+  }
+
+  // A whole turn with dice that show these faces.
+  play(own, other, memory, faces) {
+    const dice = faces.length;
+    const plain = dice ? this.rolled(faces) : this.freePlain(own, other);
+    const points = dice ? this.boosted(plain) : this.free[own * this.goal + other];
+    const found = this.outcomes(own, other, memory, dice).find((way) => way.points === points);
+    return { ...found, faces, effects: this.effects(own, other, faces, plain, found) };
+  }
+
+  rolled(faces) {
+    const ones = faces.filter((face) => face === 1).length;
+    if (!ones) return faces.reduce((sum, face) => sum + face, 0);
+    return this.pig_out === "count_ones" ? Math.min(ones, 11 - faces.length) : this.pig_out;
+  }
+
+  boosted(points) {
+    return this.boost === null ? points : this.boost[points];
+  }
+
+  freePlain(own, other) {
+    return (this.free_plain ?? this.free)[own * this.goal + other];
+  }
+
+  // What each part of the rules did, the points first: as hogeq.rules.effects.turn_effects says it.
+  effects(own, other, faces, plain, turn) {
+    const pig = faces.includes(1) ? ", with a 1" : "";
+    const what = faces.length ? `rolled ${faces.length}: ${faces.join(" ")}${pig}` : "rolled no dice";
+    const lines = [`${what}, ${counted(plain, "point")}`];
+    if (plain !== turn.points) {
+      lines.push(`Hogtimus Prime: ${counted(turn.points, "point")} instead of ${plain}`);
+    }
+    if (turn.bonus) lines.push(`${this.named.bonus}: ${counted(turn.bonus, "point")} more`);
+    if (turn.gift) lines.push(`Piggy Back: ${counted(turn.gift, "point")} to the other`);
+    const reached = own + turn.points + turn.bonus;
+    const opponent = other + turn.gift;
+    const at = reached * this.others + opponent;
+    const becomes = reached + this.becomes[at];
+    const squared = this.square ? nextSquare(reached) : reached;
+    if (squared !== reached) lines.push(`Square Swine: ${reached} becomes ${squared}`);
+    if (becomes !== squared) lines.push(`${this.named.landing}: ${squared} becomes ${becomes}`);
+    if (this.told[at] & SWAP && becomes !== opponent) {
+      lines.push("Swap: the scores trade places");
+    }
+    if (turn.again) lines.push(`${turn.boar ? "More Boar" : this.named.turn}: an extra turn`);
+    return lines;
+  }
+
+  // --- values, computed when they are first asked for -------------------------------------------
+
+  solved() {
+    this.best ??= solve(this);
+    return this.best;
+  }
+
+  // Best play of seat 0 against a table that seat 1 plays.
+  against(name, table) {
+    this.rivals ??= new Map();
+    if (!this.rivals.has(name)) this.rivals.set(name, solve(this, table));
+    return this.rivals.get(name);
+  }
+
+  // How often two players of a table come where.
+  reach(name, table) {
+    this.reached ??= new Map();
+    if (!this.reached.has(name)) this.reached.set(name, reachOf(this, table));
+    return this.reached.get(name);
+  }
+}
+
+// Points, gifts and records are whole numbers; probabilities come last.
+function numbers(column, index) {
+  return (index < 3 ? Int32Array : Float64Array).from(column);
+}
+
+// Above a perfect square the next one; any other number as it is.
+function nextSquare(number) {
+  const root = Math.round(Math.sqrt(number));
+  return root * root === number ? (root + 1) ** 2 : number;
+}
+
+async function unpackEdition(packed) {
+  return new Edition(JSON.parse(await unpackText(packed)));
+}

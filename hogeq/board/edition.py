@@ -1,0 +1,211 @@
+"""What the page knows of a game: the rules alone, as whole tables.
+
+Values are not packed. A browser computes them from these tables, by the same backward induction
+as `hogeq.evaluation.tablebase` and in float64 too: su20 has 1.96 million hidden states, and its
+rules take 5 KB. So win probabilities against a table that is dropped on the page are as exact as
+those of best play.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from hogeq.model.game import Game
+from hogeq.rules import describe
+from hogeq.rules.distributions import kinds_of_dice
+from hogeq.rules.edition import names_of
+from hogeq.rules.effects import turn_parts
+from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
+from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.parts import (
+    HOG_WILD_MULTIPLE,
+    HOG_WILD_SIDES,
+    LANDINGS,
+    MORE_BOAR,
+    SWAPS,
+    square_swine,
+)
+from hogeq.rules.turn import zero_points
+from hogeq.support.aliases import Matrix
+from hogeq.support.parameters import plain
+
+MOST_STATES: Final = 8 * 10**6
+"""Hidden states that a page keeps in memory, 8 bytes each and for either player."""
+
+MOST_WORK: Final = 5 * 10**8
+"""Outcomes that a page goes through to solve a game: some two seconds."""
+
+MOST_BYTES: Final = 400 * 10**3
+"""Size of one game on a page."""
+
+AGAIN: Final = 2
+"""Added to what is told of a pair of new scores if More Boar gives an extra turn; a swap adds 1."""
+
+
+class BoardError(ValueError):
+    """A page that cannot be made; the message is one line."""
+
+
+def edition_data(
+    game: Game, tables: Mapping[str, Matrix], title: str | None = None
+) -> dict[str, Any]:
+    """Give all that a page knows of a game, fit for JSON.
+
+    Parameters
+    ----------
+    game : Game
+    tables : mapping of str to int8 (G, G)
+        Matrices that can be played against, by name.
+    title : str, optional
+        What people call the game; by default the name of its rules.
+
+    Returns
+    -------
+    dict
+        See ``edition.js``, which reads it.
+
+    Raises
+    ------
+    BoardError
+        If a browser could not solve the game in time.
+    """
+    rules, goal = game.rules, game.goal
+    turns = TurnTable(rules)
+    kinds = list(kinds_of_dice(rules))
+    extra = rules.extra_turn_sides
+    data = {
+        "name": rules.name,
+        "rules": rules.name if names_of(rules) else plain(rules),
+        "title": title or rules.name,
+        "parts": describe(rules),
+        "goal": goal,
+        "max_dice": rules.max_dice,
+        "kinds": kinds,
+        "extra": None if extra is None else kinds.index(extra),
+        "wild": kinds.index(HOG_WILD_SIDES) if rules.hog_wild else None,
+        "wild_multiple": HOG_WILD_MULTIPLE,
+        "branches": [
+            [[], *(_branches(turns, dice, sides) for dice in range(1, rules.max_dice + 1))]
+            for sides in kinds
+        ],
+        "pig_out": rules.pig_out,
+        "boost": _boost(turns) if rules.prime_boost else None,
+        **_free(turns),
+        **_landings(turns),
+        **_memory(game, turns),
+        "named": turn_parts(rules)._asdict(),
+        "tables": {name: np.asarray(matrix).ravel().tolist() for name, matrix in tables.items()},
+    }
+    _check_work(game, data)
+    return data
+
+
+def _branches(turns: TurnTable, dice: int, sides: int) -> list[list[float]]:
+    """Points, gifts, records and probabilities of a roll."""
+    found = turns.branches(dice, sides)
+    return [
+        [branch.points for branch in found],
+        [branch.gift for branch in found],
+        [branch.record for branch in found],
+        [float(branch.probability) for branch in found],
+    ]
+
+
+def _boost(turns: TurnTable) -> list[int]:
+    """Give what the points of a roll become, by these points."""
+    from hogeq.rules.parts import prime_boost
+
+    rules = turns.rules
+    most = max(*kinds_of_dice(rules), 1) * rules.max_dice
+    return [prime_boost(points) for points in range(most + 1)]
+
+
+def _free(turns: TurnTable) -> dict[str, Any]:
+    """Points of rolling no dice by both scores, before any boost and after, and their records."""
+    from dataclasses import replace
+
+    rules = turns.rules
+    pairs = list(product(range(rules.goal), repeat=2))
+    points = [zero_points(rules, *pair) for pair in pairs]
+    plain = replace(rules, prime_boost=False)
+    return {
+        "free": points,
+        "free_plain": [zero_points(plain, *p) for p in pairs] if rules.prime_boost else None,
+        "free_records": [record(rules, 0, one) for one in range(max(points) + 1)],
+    }
+
+
+def _landings(turns: TurnTable) -> dict[str, Any]:
+    """Give what new scores become, and whether they swap or earn a turn."""
+    rules = turns.rules
+    points, gift = turns.most()
+    bonus = max(
+        turns.memory_effect(memory, dice).bonus
+        for memory in turns.memories
+        for dice in range(rules.max_dice + 1)
+    )
+    scores, others = rules.goal + points + bonus, rules.goal + gift
+    becomes, told = [], []
+    for score, other in product(range(scores), range(others)):
+        squared = square_swine(score) if rules.square_swine else score
+        landed = LANDINGS[rules.landing](squared, other)
+        again, swap = MORE_BOAR[rules.more_boar](landed, other), SWAPS[rules.swap](landed, other)
+        becomes.append(landed - score)
+        told.append(int(swap) + AGAIN * int(again))
+    return {"others": others, "becomes": becomes, "told": told, "square": rules.square_swine}
+
+
+def _memory(game: Game, turns: TurnTable) -> dict[str, Any]:
+    """Memories by number: their texts, what they add to each roll, and which one follows."""
+    rules, rolls = turns.rules, range(turns.rules.max_dice + 1)
+    number = {memory: index for index, memory in enumerate(game.memories)}
+    effects = [[turns.memory_effect(memory, dice) for dice in rolls] for memory in game.memories]
+    return {
+        "columns": memory_columns(rules),
+        "memories": [memory_texts(rules, memory) for memory in game.memories],
+        "is_extra": [memory.extra for memory in game.memories],
+        "bonus": [[effect.bonus for effect in row] for row in effects],
+        "forced": [[int(effect.forced) for effect in row] for row in effects],
+        # By memory, then whether the same player moves again, then record.
+        "next": [
+            [
+                [
+                    number[turns.next_memory(memory, left, again)]
+                    for left in range(records_left(rules))
+                ]
+                for again in (False, True)
+            ]
+            for memory in game.memories
+        ],
+    }
+
+
+def _check_work(game: Game, data: Mapping[str, Any]) -> None:
+    """Refuse what a browser would take too long for, or has no room for."""
+    cells = game.goal**2
+    lanes = set()
+    for following, extra, bonus, forced in zip(
+        data["next"], data["is_extra"], data["bonus"], data["forced"], strict=True
+    ):
+        kept = tuple(map(tuple, following))
+        lanes |= {
+            (kept, extra, *effect) for effect in zip(range(len(bonus)), bonus, forced, strict=True)
+        }
+    sizes = [
+        max(len(kind[dice][0]) if dice else 1 for kind in data["branches"])
+        for dice in range(game.num_actions)
+    ]
+    work = cells * sum(sizes[lane[2]] for lane in lanes)
+    states = cells * game.memory_size
+    _refuse(game, states, MOST_STATES, "hidden states")
+    _refuse(game, work, MOST_WORK, "outcomes")
+
+
+def _refuse(game: Game, found: int, most: int, what: str) -> None:
+    if found > most:
+        raise BoardError(
+            f"rules {game.rules.name}: {found:,} {what} to go through in a browser; "
+            f"allowed: {most:,}: lower goal or max_dice"
+        )

@@ -1,0 +1,70 @@
+// A game between two players, turn by turn: nothing here draws.
+
+class Game {
+  constructor(edition, { first = 0, seed = newSeed(), names = ["You", "Opponent"] } = {}) {
+    Object.assign(this, { edition, seed, names, turns: [] });
+    this.begin = { scores: [0, 0], mover: first, memory: edition.start, turns: 0, winner: null };
+  }
+
+  get state() {
+    return this.turns.length ? this.turns[this.turns.length - 1].after : this.begin;
+  }
+
+  get over() {
+    return this.state.winner !== null;
+  }
+
+  // Own score, the other's and the memory, as the player to move has them.
+  get view() {
+    return viewOf(this.state);
+  }
+
+  get sides() {
+    return this.edition.sides(...this.view);
+  }
+
+  // The mover rolls so many of the seed's dice.
+  roll(dice) {
+    return this.replay(rollDice(this.seed, this.state.turns, dice, this.sides));
+  }
+
+  // The mover's dice show these faces.
+  replay(faces) {
+    const { edition, state: before } = this;
+    if (this.over) throw new Error("the game is over");
+    if (faces.length > edition.maxDice) {
+      throw new Error(`${faces.length} dice; allowed: 0 to ${edition.maxDice}`);
+    }
+    const wrong = faces.find((face) => !(Number.isInteger(face) && face >= 1 && face <= this.sides));
+    if (wrong !== undefined) throw new Error(`a die shows ${wrong}; allowed: 1 to ${this.sides}`);
+    const turn = edition.play(...this.view, faces);
+    const { mover } = before;
+    const over = turn.winner !== null;
+    const after = {
+      scores: mover === 0 ? [turn.score, turn.opponent] : [turn.opponent, turn.score],
+      mover: turn.again || over ? mover : 1 - mover,
+      memory: turn.memory,
+      turns: before.turns + 1,
+      winner: over ? (turn.winner === 0 ? mover : 1 - mover) : null,
+    };
+    const played = { before, dice: faces.length, faces: [...faces], turn, after };
+    this.turns.push(played);
+    return played;
+  }
+
+  // Take back turns; they are given, the last one last.
+  undo(count = 1) {
+    return this.turns.splice(Math.max(0, this.turns.length - count));
+  }
+}
+
+function viewOf(state) {
+  return [state.scores[state.mover], state.scores[1 - state.mover], state.memory];
+}
+
+// Win probability of player 0 in a state. Of best play, or against the table that player 1 plays.
+function chanceOf(values, state) {
+  if (state.winner !== null) return state.winner === 0 ? 1 : 0;
+  const found = values.value(...viewOf(state), values.table ? state.mover : 0);
+  return state.mover === 0 ? found : 1 - found;
+}

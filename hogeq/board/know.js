@@ -1,0 +1,7 @@
+// The second screen: any position, and all that is known of it.
+
+screen("know", "Know", {
+  mount(root, board) {
+    root.append(h("p", {}, "…"));
+  },
+});

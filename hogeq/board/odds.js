@@ -1,0 +1,138 @@
+// Every roll at a position: its win probability, what it costs, and how it can end.
+
+class Odds {
+  constructor(root) {
+    this.rows = h("tbody");
+    this.note = h("p", { class: "quiet" });
+    this.chart = h("div", { class: "spread", tabindex: "0", role: "img" });
+    this.said = h("p", { class: "spread-said", "aria-live": "polite" });
+    this.figure = h("figure", { class: "spread-part" }, this.caption = h("figcaption"), this.chart, this.said);
+    root.append(
+      h(
+        "div",
+        { class: "wide", tabindex: "0", role: "region", "aria-label": "Every roll" },
+        h(
+          "table",
+          { class: "odds" },
+          h("thead", {}, h("tr", {}, ["dice", "win probability", "costs", "mean points"].map((name) => h("th", { scope: "col" }, name)))),
+          this.rows,
+        ),
+      ),
+      this.note,
+      this.figure,
+    );
+    this.chart.addEventListener("pointermove", (event) => this.point(event));
+    this.chart.addEventListener("pointerdown", (event) => this.point(event));
+    this.chart.addEventListener("keydown", (event) => this.step(event));
+    this.chosen = null;
+  }
+
+  // view: [own, other, memory] of the player to move; seat 1 is one who plays a table.
+  show(edition, values, view, { seat = 0, counting = "" } = {}) {
+    Object.assign(this, { edition, values, view, seat });
+    const found = values.rolls(...view, seat);
+    const order = bestFirst(found);
+    const most = found[order[0]];
+    const worst = Math.min(...found);
+    if (this.chosen === null || this.chosen >= found.length) this.chosen = order[0];
+    this.rows.replaceChildren(
+      ...Array.from(found, (value, dice) => {
+        const cost = most - value > TIE ? most - value : 0;
+        const width = `${(100 * (value - worst * 0.9)) / (most - worst * 0.9 || 1)}%`;
+        const ways = edition.outcomes(...view, dice);
+        const mean = ways.reduce((sum, way) => sum + way.probability * (way.points + way.bonus), 0);
+        const row = h(
+          "tr",
+          { class: cost === 0 ? "best" : null },
+          h("th", { scope: "row" }, button(String(dice), () => this.pick(dice), {
+            class: "dice-button",
+            "aria-pressed": String(dice === this.chosen),
+            "aria-label": `How ${counted(dice, "dice").replace("dices", "dice")} can end`,
+          })),
+          h("td", { class: "chance" }, h("span", { class: "fill", style: { "--width": width } }), h("span", {}, percent(value))),
+          h("td", { class: cost > 0 ? "bad" : "good" }, cost > 0 ? costText(cost) : "best"),
+          h("td", {}, mean.toFixed(2)),
+        );
+        row.dataset.dice = dice;
+        row.dataset.value = value;
+        row.addEventListener("click", () => this.pick(dice));
+        return row;
+      }),
+    );
+    this.note.textContent = counting ? `Exact, counting on ${counting} from the next turn on. Choose a roll to see how it can end.` : "";
+    this.draw();
+  }
+
+  pick(dice) {
+    this.chosen = dice;
+    for (const row of this.rows.rows) {
+      row.querySelector("button").setAttribute("aria-pressed", String(Number(row.dataset.dice) === dice));
+      row.classList.toggle("chosen", Number(row.dataset.dice) === dice);
+    }
+    this.draw();
+  }
+
+  // The distribution of the points of the chosen roll.
+  draw() {
+    const { edition, view, chosen } = this;
+    for (const row of this.rows.rows) row.classList.toggle("chosen", Number(row.dataset.dice) === chosen);
+    this.ways = edition.outcomes(...view, chosen).filter((way) => way.probability > 0);
+    const most = Math.max(...this.ways.map((way) => way.probability));
+    const dice = chosen === 1 ? "1 die" : chosen === 0 ? "no dice" : `${chosen} dice`;
+    this.caption.textContent = `How ${dice} can end, by points`;
+    this.chart.replaceChildren(
+      ...this.ways.map((way, i) => {
+        const plain = way.score === view[0] + way.points && way.opponent === view[1];
+        const kind = way.winner === 0 ? "wins" : way.winner === 1 ? "loses" : plain && !way.again ? "" : "special";
+        return h(
+          "span",
+          { class: `stick ${kind}`, style: { "--height": `${Math.max(1.5, (100 * way.probability) / most)}%` } },
+          this.ways.length <= 12 || i % Math.ceil(this.ways.length / 12) === 0 ? h("small", {}, String(way.points)) : null,
+        );
+      }),
+    );
+    const likely = this.ways.reduce((best, way) => (way.probability > best.probability ? way : best));
+    this.tell(this.ways.indexOf(likely));
+    this.chart.setAttribute("aria-label", `Distribution of points of ${dice}; arrow keys go through it`);
+  }
+
+  point(event) {
+    const box = this.chart.getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width;
+    this.tell(Math.max(0, Math.min(this.ways.length - 1, Math.floor(share * this.ways.length))));
+  }
+
+  step(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    this.tell(Math.max(0, Math.min(this.ways.length - 1, this.at + by)));
+  }
+
+  // One way in which the roll can end.
+  tell(at) {
+    this.at = at;
+    [...this.chart.children].forEach((stick, i) => stick.classList.toggle("here", i === at));
+    const way = this.ways[at];
+    const [own, other] = this.view;
+    const bonus = way.bonus ? ` and ${way.bonus} more` : "";
+    const lands = `${own} against ${other} becomes ${way.score} against ${way.opponent}`;
+    const then = way.winner === null ? `, then ${percent(this.after(way))}` : way.winner === 0 ? ": wins" : ": loses";
+    const again = way.again ? ", and moves again" : "";
+    this.said.textContent = `${counted(way.points, "point")}${bonus}, ${percent(way.probability)}: ${lands}${again}${then}`;
+  }
+
+  // Win probability of the mover once a turn has ended so.
+  after(way) {
+    const { values, seat } = this;
+    const next = values.table ? (way.again ? seat : 1 - seat) : 0;
+    return way.again
+      ? values.value(way.score, way.opponent, way.memory, next)
+      : 1 - values.value(way.opponent, way.score, way.memory, next);
+  }
+}
+
+// A cost of win probability, without a sign.
+function costText(cost) {
+  return points(cost).replace("+", "").replace(" points", "");
+}

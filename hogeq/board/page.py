@@ -1,0 +1,132 @@
+"""The board: some games, the scripts that play them, and one HTML file around both."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hogeq.baselines.registry import builtin, names
+from hogeq.board.edition import MOST_BYTES, BoardError, edition_data
+from hogeq.model.game import Game
+from hogeq.report import pack, shell
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.aliases import Matrix
+
+OPPONENTS: Final = ("champion", "ignore_memory", "hog_wild_heuristic", "rise:10,6", "always_roll:6")
+"""Built-in tables that can be played against, where the game has them."""
+
+_SHARED: Final = ("scheme.js", "numbers.js", "unpack.js")
+
+_SCRIPTS: Final = (
+    "elements.js",
+    "edition.js",
+    "values.js",
+    "reach.js",
+    "dice.js",
+    "game.js",
+    "reader.js",
+    "players.js",
+    "faces.js",
+    "odds.js",
+    "screens.js",
+    "play.js",
+    "know.js",
+    "board.js",
+)
+
+_STYLES: Final = ("board.css",)
+
+
+class Shown(NamedTuple):
+    """A game on the page."""
+
+    game: Game
+    title: str
+    """What people call it."""
+    tables: Mapping[str, Matrix]
+    """That can be played against, by name."""
+
+
+def opponents(game: Game, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
+    """Give the tables that a page has to play against.
+
+    Parameters
+    ----------
+    game : Game
+    more : sequence of (str, array)
+        Matrices (G, G) besides `OPPONENTS`, by name.
+
+    Returns
+    -------
+    dict of str to int8 (G, G)
+
+    Raises
+    ------
+    BoardError
+        If one of them is no matrix.
+    """
+    found: dict[str, Matrix] = {}
+    for spec in OPPONENTS:
+        if spec == "hog_wild_heuristic" and not game.rules.hog_wild:
+            continue
+        try:
+            found[spec] = builtin(spec, game)
+        except StrategyError:  # not in this game
+            continue
+    for name, strategy in more:
+        if not (isinstance(strategy, np.ndarray) and strategy.ndim == 2):
+            raise BoardError(
+                f"--opponent {name}: is no matrix; allowed: tables of dice to roll "
+                "(hogeq show, export and the folder of a run give them)"
+            )
+        found[name] = strategy
+    return found
+
+
+def make(shown: Sequence[Shown], told: Callable[[], None] | None = None) -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    shown : sequence of Shown
+        At least one; the first is on the table when the page opens.
+    told : function, optional
+        Called after each game.
+
+    Returns
+    -------
+    str
+        HTML that loads nothing from anywhere.
+
+    Raises
+    ------
+    BoardError
+        If a browser could not solve a game in time, or a game takes more than `MOST_BYTES`.
+    """
+    packed = []
+    for one in shown:
+        data = edition_data(one.game, one.tables, one.title)
+        about = names()
+        data["about"] = {
+            name: about[usage]
+            for name in one.tables
+            for usage in about
+            if usage == name or usage.split(":")[0] == name.split(":")[0]
+        }
+        text = pack.text(json.dumps(data, separators=(",", ":")))
+        if len(text) > MOST_BYTES:
+            raise BoardError(
+                f"rules {one.game.rules.name}: {len(text):,} bytes on the page; allowed: "
+                f"{MOST_BYTES:,}: lower goal or max_dice, or give fewer opponents"
+            )
+        packed.append({"title": one.title, "packed": text})
+        if told is not None:
+            told()
+    return shell.frame(
+        f"Hog: {', '.join(one.title for one in shown)}",
+        shell.part("board.html", __package__),
+        style=shell.parts(_STYLES, __package__),
+        script="\n".join((shell.parts(_SHARED), shell.parts(_SCRIPTS, __package__))),
+        data=shell.packed(packed),
+    )

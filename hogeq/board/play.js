@@ -1,0 +1,467 @@
+// The first screen: a game is played.
+
+class Play {
+  constructor(root, board) {
+    Object.assign(this, { root, board });
+    this.own = []; // tables out of files
+    this.busy = 0; // number of the game whose turn is being shown
+    this.build();
+    board.on("edition", (edition) => this.enter(edition));
+    board.on("game", () => this.refresh());
+    addEventListener("keydown", (event) => this.key(event));
+    this.takeDrops();
+  }
+
+  // --- elements --------------------------------------------------------------------------------
+
+  build() {
+    this.bar = h("div", { class: "bar", role: "meter", "aria-label": "Your win probability", "aria-valuemin": "0", "aria-valuemax": "100" }, h("span", { class: "bar-them" }), h("span", { class: "bar-text" }));
+    this.cards = [this.card("you"), this.card("them")];
+    this.tray = h("div", { class: "tray", "aria-hidden": "true" });
+    this.turnLine = h("p", { class: "turn-line" });
+    this.events = h("ul", { class: "events", "aria-live": "polite" });
+    this.choices = h("div", { class: "choices", role: "group", "aria-label": "Dice to roll" });
+    this.ending = h("div", { class: "ending", hidden: true });
+    this.hintLine = h("p", { class: "hint", "aria-live": "polite" });
+    this.toggles = {
+      bar: button("Win bar", () => this.toggle("bar"), { "aria-pressed": "true" }),
+      odds: button("All odds", () => this.toggle("odds"), { "aria-pressed": "false" }),
+    };
+    this.newButton = button("New game", () => this.askNew(), { class: "button main" });
+    this.undoButton = button("Take back", () => this.undo());
+    this.hintButton = button("Hint", () => this.hint());
+    this.alert = h("p", { class: "alert", role: "alert" });
+    this.moves = h("ol", { class: "moves" });
+    this.oddsPart = h("section", { class: "card", "aria-label": "All odds", hidden: true }, h("h2", {}, "All odds"));
+    this.odds = new Odds(this.oddsPart);
+    this.meter = h("p", { class: "quiet" });
+    this.seedLine = h("p", { class: "quiet seed" });
+    this.about = h("dl", { class: "parts" });
+    this.root.append(
+      h(
+        "div",
+        { class: "table" },
+        this.bar,
+        h("div", { class: "felt" }, this.cards[1].root, h("div", { class: "middle" }, this.turnLine, this.tray, this.events, this.ending), this.cards[0].root, this.choices, this.hintLine),
+        h(
+          "aside",
+          { class: "side" },
+          h("div", { class: "tools" }, this.newButton, this.undoButton, this.hintButton, this.toggles.bar, this.toggles.odds),
+          this.alert,
+          this.oddsPart,
+          h("section", { class: "card", "aria-label": "Turns" }, h("h2", {}, "Turns"), this.meter, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "List of turns" }, this.moves), this.seedLine),
+          h("details", { class: "card" }, h("summary", {}, "The rules"), this.about),
+          h("details", { class: "card" }, h("summary", {}, "Keys, and a table of your own"), this.help()),
+        ),
+      ),
+      this.dialog(),
+    );
+  }
+
+  card(kind) {
+    const name = h("span", { class: "name" });
+    const score = h("span", { class: "score" });
+    const token = h("span", { class: "token" });
+    const note = h("span", { class: "memory quiet" });
+    const root = h("div", { class: `player ${kind}` }, h("div", { class: "who" }, name, note), score, h("div", { class: "track", "aria-hidden": "true" }, token));
+    return { root, name, score, token, note };
+  }
+
+  help() {
+    const keys = [
+      ["0 to 9, T", "roll so many dice; T is ten"],
+      ["H", "hint: the best roll"],
+      ["B, O", "win bar, all odds"],
+      ["U", "take back"],
+      ["N", "new game"],
+    ];
+    return h(
+      "div",
+      {},
+      h("dl", { class: "keys" }, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
+      h("p", { class: "quiet" }, "To play against a table of your own, drop its file anywhere on the page, or choose it in New game: .csv, .txt or .json, row = own score. Nothing leaves this page."),
+    );
+  }
+
+  dialog() {
+    this.chosenOpponent = h("select", { id: "opponent" });
+    this.opponentAbout = h("p", { class: "quiet" });
+    this.first = h("select", { id: "first" }, [["coin", "A coin decides"], ["you", "You"], ["them", "The other"]].map(([value, text]) => h("option", { value }, text)));
+    this.seed = h("input", { id: "seed", type: "text", inputmode: "numeric", pattern: "[0-9]{1,9}", placeholder: "a new one", autocomplete: "off" });
+    this.file = h("input", { id: "own-table", type: "file", accept: SUFFIXES.join(",") });
+    this.fileAlert = h("p", { class: "alert", role: "alert" });
+    this.chosenOpponent.addEventListener("change", () => this.describe());
+    this.file.addEventListener("change", async () => {
+      const [file] = this.file.files;
+      if (!file) return;
+      const player = await this.take(file, this.fileAlert);
+      this.file.value = "";
+      if (player) this.listOpponents(player.id);
+    });
+    const form = h(
+      "form",
+      { method: "dialog" },
+      h("h2", {}, "New game"),
+      h("label", {}, "Against", this.chosenOpponent),
+      this.opponentAbout,
+      h("label", {}, "Who moves first", this.first),
+      h("label", {}, "Seed of the dice", this.seed),
+      h("label", {}, "A table of your own", this.file),
+      this.fileAlert,
+      h("div", { class: "tools" }, h("button", { class: "button main", type: "submit" }, "Play"), button("Cancel", () => this.box.close())),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (!this.seed.checkValidity()) {
+        this.fileAlert.textContent = `seed: got ${quoted(this.seed.value)}; allowed: up to 9 digits`;
+        return;
+      }
+      this.box.close();
+      const opponent = this.opponents().find((one) => one.id === this.chosenOpponent.value);
+      this.start(opponent, this.first.value, this.seed.value);
+    });
+    this.box = h("dialog", { class: "box", "aria-label": "New game" }, form);
+    return this.box;
+  }
+
+  // --- beginning -------------------------------------------------------------------------------
+
+  opponents() {
+    return opponentsOf(this.board.edition, this.own.filter((one) => one.edition === this.board.edition));
+  }
+
+  listOpponents(chosen) {
+    this.chosenOpponent.replaceChildren(...this.opponents().map(({ id, label }) => h("option", { value: id }, label)));
+    this.chosenOpponent.value = chosen;
+    this.describe();
+  }
+
+  describe() {
+    const found = this.opponents().find((one) => one.id === this.chosenOpponent.value);
+    this.opponentAbout.textContent = found?.about ?? "";
+  }
+
+  enter(edition) {
+    this.about.replaceChildren(...edition.parts.flatMap(([part, text]) => [h("dt", {}, part), h("dd", {}, text.replace(/ \(\w+\)$/, ""))]));
+    this.alert.textContent = "";
+    this.odds.chosen = null;
+    this.start(PERFECT, "coin", "");
+  }
+
+  askNew() {
+    this.listOpponents(this.board.opponent?.id ?? PERFECT.id);
+    this.fileAlert.textContent = "";
+    this.box.showModal();
+  }
+
+  start(opponent, first, seedText) {
+    const seed = seedText === "" ? newSeed() : Number(seedText);
+    const mover = first === "coin" ? tossCoin(seed) : first === "you" ? 0 : 1;
+    this.clear();
+    const names = ["You", opponent.kind === "friend" ? "Friend" : opponent.label];
+    this.board.begin(new Game(this.board.edition, { first: mover, seed, names }), opponent);
+    this.goOn();
+  }
+
+  // Whatever is being shown, no longer.
+  clear() {
+    this.busy++;
+    this.rolling = false;
+    this.choices.classList.remove("waiting");
+    this.tray.replaceChildren();
+    this.events.replaceChildren();
+    this.hintLine.textContent = "";
+  }
+
+  async take(file, alert) {
+    alert.textContent = "";
+    try {
+      const { edition } = this.board;
+      const table = readTable(file.name, await file.arrayBuffer(), edition);
+      const player = { ...tablePlayer(`own: ${file.name} ${this.own.length + 1}`, table, shownText(file.name), "Your own table."), edition };
+      this.own.push(player);
+      return player;
+    } catch (error) {
+      if (!(error instanceof TableError)) throw error;
+      alert.textContent = error.message;
+      return null;
+    }
+  }
+
+  takeDrops() {
+    const over = (on) => document.body.classList.toggle("dropping", on);
+    addEventListener("dragover", (event) => {
+      event.preventDefault();
+      over(true);
+    });
+    addEventListener("dragleave", () => over(false));
+    addEventListener("drop", async (event) => {
+      event.preventDefault();
+      over(false);
+      const [file] = event.dataTransfer.files;
+      if (!file) return;
+      const player = await this.take(file, this.alert);
+      if (player) {
+        this.board.show("play");
+        this.start(player, "coin", "");
+      }
+    });
+  }
+
+  // --- playing ---------------------------------------------------------------------------------
+
+  // Whether a person is to move.
+  get yours() {
+    const { game, opponent } = this.board;
+    return !game.over && (game.state.mover === 0 || opponent.kind === "friend");
+  }
+
+  async goOn() {
+    const mine = this.busy;
+    this.refresh();
+    const { game, opponent, edition } = this.board;
+    if (game.over || this.yours) return;
+    const dice = await choiceOf(edition, opponent, game.state);
+    await wait(game.turns.length ? 650 : 350);
+    if (mine === this.busy) await this.turn(dice);
+  }
+
+  async roll(dice) {
+    if (!this.yours || this.rolling) return;
+    await this.turn(dice);
+  }
+
+  async turn(dice) {
+    const mine = ++this.busy;
+    const { game } = this.board;
+    this.rolling = true;
+    this.hintLine.textContent = "";
+    const sides = game.sides;
+    const played = game.roll(dice);
+    this.choices.classList.add("waiting");
+    await this.throwDice(played, sides, () => mine === this.busy);
+    if (mine !== this.busy) return;
+    this.rolling = false;
+    this.choices.classList.remove("waiting");
+    this.board.moved();
+    await this.goOn();
+  }
+
+  // Dice tumble, then what they did is told line by line.
+  async throwDice(played, sides, current) {
+    this.events.replaceChildren();
+    this.turnLine.textContent = this.moverLine(played.before);
+    const dice = played.faces.map((face, i) => {
+      const die = dieFace(face, sides);
+      die.style.setProperty("--late", `${45 * i}ms`);
+      die.style.setProperty("--turn", `${((i * 53) % 40) - 20}deg`);
+      die.classList.add("thrown");
+      return die;
+    });
+    this.tray.replaceChildren(...(dice.length ? dice : [h("span", { class: "no-dice" }, "no dice")]));
+    await wait(dice.length ? 480 + 45 * dice.length : 250);
+    for (const line of played.turn.effects) {
+      if (!current()) return;
+      this.events.append(effectLine(line));
+      await wait(played.turn.effects.length > 1 ? 330 : 120);
+    }
+  }
+
+  undo() {
+    const { game, opponent } = this.board;
+    const person = (turn) => opponent.kind === "friend" || turn.before.mover === 0;
+    const last = game.turns.findLastIndex(person);
+    if (last < 0) return;
+    this.clear();
+    game.undo(game.turns.length - last);
+    this.board.emit("move", game);
+    this.goOn();
+  }
+
+  async hint() {
+    const { edition, opponent, game } = this.board;
+    if (!this.yours) return;
+    const values = await valuesAgainst(edition, opponent);
+    if (this.board.game !== game || !this.yours) return;
+    const best = bestFirst(values.rolls(...game.view))[0];
+    this.hintLine.textContent = `Best: ${best === 0 ? "no dice" : best === 1 ? "1 die" : `${best} dice`}, win probability ${percent(values.value(...game.view))}.`;
+  }
+
+  // --- what is shown ---------------------------------------------------------------------------
+
+  moverLine(state) {
+    const { game } = this.board;
+    if (state.winner !== null) return "";
+    return state.mover === 0 ? "Your turn" : `${game.names[1]} to move`;
+  }
+
+  refresh() {
+    const { game, edition, opponent } = this.board;
+    const { state } = game;
+    const shown = this.rolling ? game.turns[game.turns.length - 1].before : state;
+    this.cards.forEach((card, player) => {
+      card.name.textContent = game.names[player];
+      countTo(card.score, shown.scores[player]);
+      card.token.style.setProperty("--at", String(Math.min(1, shown.scores[player] / edition.goal)));
+      card.root.classList.toggle("moving", state.winner === null && state.mover === player);
+      card.root.classList.toggle("won", state.winner === player);
+      card.note.textContent = state.winner === null && state.mover === player && edition.hidden ? edition.memoryLine(state.memory) : "";
+    });
+    if (!this.tray.children.length) this.turnLine.textContent = this.moverLine(state);
+    if (state.winner === null && this.yours) this.turnLine.textContent = this.moverLine(state);
+    this.showChoices();
+    this.showEnd();
+    this.showMoves();
+    const many = game.sides === edition.kinds[0] ? "" : ` Dice of ${game.sides} sides now.`;
+    this.seedLine.textContent = `Seed ${game.seed}.${many}`;
+    this.undoButton.disabled = !game.turns.some((turn) => opponent.kind === "friend" || turn.before.mover === 0);
+    this.hintButton.disabled = !this.yours;
+    this.showValues();
+  }
+
+  showChoices() {
+    const { game, edition } = this.board;
+    const free = game.over ? null : edition.outcomes(...game.view, 0)[0].points;
+    if (this.choices.children.length !== edition.rolls) {
+      this.choices.replaceChildren(
+        ...Array.from({ length: edition.rolls }, (_, dice) => {
+          const text = [h("b", {}, String(dice)), h("small", {})];
+          return h("button", { type: "button", class: "choice", onclick: () => this.roll(dice) }, text);
+        }),
+      );
+    }
+    [...this.choices.children].forEach((choice, dice) => {
+      choice.disabled = !this.yours;
+      const small = dice === 0 ? (free === null ? "" : `+${free}`) : dice === 1 ? "die" : "dice";
+      choice.lastChild.textContent = small;
+      const what = dice === 0 ? `Roll no dice: ${free ?? 0} points` : `Roll ${dice} ${dice === 1 ? "die" : "dice"}`;
+      choice.setAttribute("aria-label", what);
+    });
+  }
+
+  showEnd() {
+    const { game, opponent } = this.board;
+    const { winner, scores } = game.state;
+    this.ending.hidden = winner === null;
+    if (winner === null) return;
+    const title = winner === 0 ? "You win" : opponent.kind === "friend" ? "Your friend wins" : `${game.names[1]} wins`;
+    this.turnLine.textContent = "";
+    this.ending.replaceChildren(
+      h("p", { class: "verdict" }, `${title}, ${scores[winner]} to ${scores[1 - winner]}`),
+      h(
+        "div",
+        { class: "tools" },
+        screens.some((one) => one.name === "learn") ? button("Review this game", () => this.board.show("learn"), { class: "button main" }) : null,
+        button("Play again", () => this.start(opponent, "coin", "")),
+      ),
+    );
+  }
+
+  showMoves() {
+    const { game } = this.board;
+    this.moves.replaceChildren(
+      ...game.turns.map(({ before, dice, turn, after }) =>
+        h(
+          "li",
+          { class: before.mover === 0 ? "you" : "them" },
+          h("span", { class: "who" }, before.mover === 0 ? "you" : game.names[1]),
+          h("span", { class: "did" }, `${dice} ${dice === 1 ? "die" : "dice"}, ${counted(turn.points + turn.bonus, "point")}${marks(turn)}`),
+          h("span", { class: "stands" }, `${after.scores[0]} : ${after.scores[1]}`),
+        ),
+      ),
+    );
+    this.moves.parentElement.scrollTop = this.moves.parentElement.scrollHeight;
+  }
+
+  // Bar and odds, once they are computed.
+  async showValues() {
+    const { game, edition, opponent } = this.board;
+    const values = await valuesAgainst(edition, opponent);
+    if (game !== this.board.game || this.rolling) return;
+    const share = chanceOf(values, game.state);
+    this.bar.style.setProperty("--share", String(share));
+    this.bar.dataset.value = share;
+    this.bar.setAttribute("aria-valuenow", (100 * share).toFixed(2));
+    this.bar.setAttribute("aria-valuetext", `${percent(share)}, counting on ${countingOn(opponent)}`);
+    this.bar.querySelector(".bar-text").textContent = percent(share, 1);
+    const seat = values.table ? game.state.mover : 0;
+    if (!game.over && !this.oddsPart.hidden) {
+      this.odds.show(edition, values, game.view, { seat, counting: countingOn(opponent) });
+    }
+    this.meter.textContent = this.given(values);
+  }
+
+  // What the person's choices have cost so far.
+  given(values) {
+    const turns = this.board.game.turns.filter((turn) => turn.before.mover === 0);
+    if (!turns.length) return "";
+    const costs = turns.map(({ before, dice }) => {
+      const found = values.rolls(...viewOf(before));
+      const cost = Math.max(...found) - found[dice];
+      return cost > TIE ? cost : 0;
+    });
+    const total = costs.reduce((sum, cost) => sum + cost, 0);
+    const mistakes = costs.filter((cost) => cost > 0).length;
+    return `You: ${counted(turns.length, "turn")}, ${counted(mistakes, "mistake")}${mistakes ? `, together ${costText(total)} points of win probability` : ""}.`;
+  }
+
+  toggle(what) {
+    const pressed = this.toggles[what].getAttribute("aria-pressed") !== "true";
+    this.toggles[what].setAttribute("aria-pressed", String(pressed));
+    if (what === "bar") this.bar.classList.toggle("off", !pressed);
+    else this.oddsPart.hidden = !pressed;
+    this.showValues();
+  }
+
+  key(event) {
+    const busy = event.ctrlKey || event.metaKey || event.altKey || this.box.open;
+    if (busy || this.root.hidden || event.target.closest("input, select, textarea")) return;
+    const { key } = event;
+    if (/^[0-9]$/.test(key) && Number(key) < this.board.edition.rolls) this.roll(Number(key));
+    else if (key === "t" && this.board.edition.rolls > 10) this.roll(10);
+    else if (key === "h") this.hint();
+    else if (key === "b") this.toggle("bar");
+    else if (key === "o") this.toggle("odds");
+    else if (key === "u") this.undo();
+    else if (key === "n") this.askNew();
+    else return;
+    event.preventDefault();
+  }
+}
+
+// A line of what a turn did; a rule that fired stands out.
+function effectLine(line) {
+  const at = line.indexOf(": ");
+  if (line.startsWith("rolled")) return h("li", {}, line);
+  return h("li", { class: "fired" }, h("b", {}, line.slice(0, at)), line.slice(at));
+}
+
+// Short names of the rules that fired.
+function marks(turn) {
+  const names = turn.effects.slice(1).map((line) => line.slice(0, line.indexOf(":")));
+  return names.length ? `, ${names.join(", ")}` : "";
+}
+
+// A score moves to where it is now.
+function countTo(element, score) {
+  const from = Number(element.textContent || score);
+  element.dataset.score = score;
+  if (STILL.matches || from === score) {
+    element.textContent = String(score);
+    return;
+  }
+  const began = performance.now();
+  const draw = (now) => {
+    if (Number(element.dataset.score) !== score) return;
+    const share = Math.min(1, (now - began) / 450);
+    element.textContent = String(Math.round(from + (score - from) * (1 - (1 - share) ** 3)));
+    if (share < 1) requestAnimationFrame(draw);
+  };
+  requestAnimationFrame(draw);
+}
+
+screen("play", "Play", {
+  mount(root, board) {
+    this.view = new Play(root, board);
+  },
+});

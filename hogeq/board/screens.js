@@ -1,0 +1,69 @@
+// What is on the page: the game in play, the screens that show it, and who wants to hear of what.
+
+const screens = [];
+
+// Add a screen. `mount` is called once with its section and the board; `shown` whenever it comes up.
+function screen(name, title, parts) {
+  screens.push({ name, title, ...parts });
+}
+
+class Board {
+  constructor(packed) {
+    this.packed = packed;
+    this.editions = new Map(); // promises, by place in the page
+    this.listeners = new Map();
+    this.edition = null;
+    this.game = null;
+    this.opponent = null;
+  }
+
+  on(what, listener) {
+    if (!this.listeners.has(what)) this.listeners.set(what, []);
+    this.listeners.get(what).push(listener);
+  }
+
+  emit(what, ...told) {
+    for (const listener of this.listeners.get(what) ?? []) listener(...told);
+  }
+
+  editionAt(place) {
+    if (!this.editions.has(place)) {
+      this.editions.set(place, unpackEdition(this.packed[place].packed));
+    }
+    return this.editions.get(place);
+  }
+
+  // Another game on the table: the page's `place`-th.
+  async choose(place) {
+    const edition = await this.editionAt(place);
+    if (edition === this.edition) return;
+    this.place = place;
+    this.edition = edition;
+    this.emit("edition", edition);
+  }
+
+  // A game has begun, or has been opened.
+  begin(game, opponent) {
+    this.game = game;
+    this.opponent = opponent;
+    this.emit("game", game);
+  }
+
+  moved() {
+    this.emit("move", this.game);
+    if (this.game.over) this.emit("over", this.game);
+  }
+
+  show(name) {
+    const found = screens.find((one) => one.name === name) ?? screens[0];
+    if (this.showing === found) return;
+    this.showing = found;
+    for (const one of screens) {
+      one.section.hidden = one !== found;
+      if (one === found) one.tab.setAttribute("aria-current", "page");
+      else one.tab.removeAttribute("aria-current");
+    }
+    if (location.hash !== `#${found.name}`) history.replaceState(null, "", `#${found.name}`);
+    found.shown?.();
+  }
+}
