@@ -64,11 +64,14 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
     OSError
         It cannot be read; it is a pipe, a device, a socket or a folder; it is larger (EFBIG).
     """
-    # Not to wait for whoever might write into a pipe. What was opened is asked what it is, since
-    # what stands at a path may change.
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb") as file:  # noqa: PTH123 - a descriptor
-        found = os.fstat(handle)
+
+    def opened(name: str, flags: int) -> int:
+        # Not to wait for whoever might write into a pipe.
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    # What was opened is asked what it is, since what stands at a path may change.
+    with open(path, "rb", opener=opened) as file:
+        found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "is not a file", os.fspath(path))
         if found.st_size > most:

@@ -22,6 +22,12 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
 
 
+def test_folders_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="directory") as caught:
+        read_whole(tmp_path, 4)
+    assert caught.value.filename == str(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["manifest.json", "config.yaml", "metrics.csv", LOCK_FILE])
 def test_pipes_in_run_directories_are_not_waited_for(tmp_path: Path, name: str) -> None:
     (tmp_path / "manifest.json").write_text('{"status": "running"}')
