@@ -1,9 +1,13 @@
 from . import figures as figures
 from .baselines import baseline as baseline
 from .baselines import builtin as builtin
+from .contest.review import Review as Review
+from .contest.review import review as review
 from .contest.tournament import Standing as Standing
 from .contest.tournament import rank as rank
 from .contest.tournament import round_robin as round_robin
+from .contest.transcript import Transcript as Transcript
+from .contest.transcript import read_transcript as read_transcript
 from .evaluation.analysis import Analysis as Analysis
 from .evaluation.analysis import analyze as analyze
 from .evaluation.counterfactual import action_values as action_values

@@ -44,7 +44,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 MODULES = (
     "hogeq",
     "hogeq.baselines.registry",
+    "hogeq.contest.review",
     "hogeq.contest.tournament",
+    "hogeq.contest.transcript",
     "hogeq.evaluation.counterfactual",
     "hogeq.evaluation.hidden",
     "hogeq.evaluation.mixtures",

@@ -93,6 +93,47 @@ class Situation(NamedTuple):
         return self.scores[self.mover], self.scores[1 - self.mover]
 
 
+def advance(
+    rules: Rules, situation: Situation, dice: int, faces: tuple[int, ...]
+) -> tuple[Turn, Situation]:
+    """Play the mover's turn with dice that have been rolled.
+
+    Parameters
+    ----------
+    rules : Rules
+    situation : Situation
+        Of a game that goes on.
+    dice : int
+        Dice rolled.
+    faces : tuple of int
+        What they show.
+
+    Returns
+    -------
+    turn : Turn
+    after : Situation
+
+    Raises
+    ------
+    ValueError
+        As :func:`hogeq.rules.turn.play_turn`.
+    """
+    turn = play_turn(rules, *situation.view, situation.memory, dice, faces)
+    landing, mover = turn.landing, situation.mover
+    own, other = landing.score, landing.opponent
+    winner = None
+    if landing.winner is not None:
+        winner = mover if landing.winner == 0 else 1 - mover
+    after = Situation(
+        scores=(own, other) if mover == 0 else (other, own),
+        mover=mover if turn.again or winner is not None else 1 - mover,
+        memory=turn.memory,
+        turns=situation.turns + 1,
+        winner=winner,
+    )
+    return turn, after
+
+
 class Odds(NamedTuple):
     """One roll in a situation."""
 
@@ -307,19 +348,7 @@ class Session:
         situation, odds = self.situation, self.odds()
         sides = self.sides
         faces = tuple(int(face) for face in random.integers(1, sides + 1, dice))
-        turn = play_turn(self.game.rules, *situation.view, situation.memory, dice, faces)
-        landing, mover = turn.landing, situation.mover
-        own, other = landing.score, landing.opponent
-        winner = None
-        if landing.winner is not None:
-            winner = mover if landing.winner == 0 else 1 - mover
-        after = Situation(
-            scores=(own, other) if mover == YOU else (other, own),
-            mover=mover if turn.again or winner is not None else 1 - mover,
-            memory=turn.memory,
-            turns=situation.turns + 1,
-            winner=winner,
-        )
+        turn, after = advance(self.game.rules, situation, dice, faces)
         chosen = next(entry for entry in odds if entry.dice == dice)
         move = PlayedTurn(situation, dice, faces, turn, chosen, odds[0], after)
         self._played.append(move)

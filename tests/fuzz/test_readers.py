@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from hogeq.cli.shell import BadInputError, refusing
+from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.runs import index, sweep_file
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
 from hogeq.runs.config import config_from, load_config, load_rules
@@ -277,6 +279,29 @@ def test_answers_of_trusted_code() -> None:
 
     seeds = [json.dumps(good).encode(), json.dumps(bad).encode()]
     fuzz(read, StrategyError, mutated(seeds, JSON_WORDS))
+
+
+GAME = {
+    "format": "hogeq transcript",
+    "version": 1,
+    "rules": {"edition": "su21", "goal": 12, "zero_dice": [9] * 12},
+    "seed": 3,
+    "players": ["Ann", "Bob"],
+    "turns": [
+        {"player": 1, "before": [0, 0], "roll": 0, "dice": [], "points": 9}
+        | {"fired": ["Time Trot"], "after": [0, 9]},
+        {"player": 1, "before": [0, 9], "roll": 2, "dice": [8, 1], "points": 1}
+        | {"fired": [], "after": [0, 10]},
+    ],
+    "winner": None,
+}
+
+
+def test_transcripts() -> None:
+    words = [*JSON_WORDS, b'"fired"', b'"fa25"', b'"turns"', b"[0, 9]", b"su20", b"[9, 9]", b"{}"]
+    read = partial(parse_transcript, source="given.json")
+    assert len(read(json.dumps(GAME).encode()).turns) == 2
+    fuzz(read, TranscriptError, mutated([json.dumps(GAME).encode()], words))
 
 
 LINE = Metrics(1, 0.5, 0.6, 0.7, float("nan"), 0.1, 0.6)

@@ -77,7 +77,11 @@ def play(
         int | None, typer.Option(min=0, help="Of coin and dice. [a new one each time]")
     ] = None,
     transcript: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the game: .txt or .json.")
+        Path | None, typer.Option(metavar="FILE", help="Write what was said: .txt or .json.")
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="GAME.json", help="Save the game, for hogeq review or a board."),
     ] = None,
     trust: TrustOption = False,
     digits: DigitsOption = DIGITS,
@@ -89,6 +93,7 @@ def play(
     the game to standard output once it ends.
     """
     check_output(transcript, (".txt", ".json"))
+    check_output(save, (".json",))
     game = load_game(rules)
     expect_kernels(game, "full memory", "hidden states", strategies=[engine])
     found = None if engine in OPTIMAL else load_any(engine, game, trust)
@@ -109,6 +114,8 @@ def play(
         data = {"engine_plays": "optimal" if strategy is None else engine} | session.record()
         if transcript is not None:
             _write(transcript, data, table_)
+        if save is not None:
+            _save(save, table_, rules)
     if as_json:
         emit(data, "", as_json)
 
@@ -158,42 +165,42 @@ class _Table:
         session = self.session
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input
-        self._say(f"{self.title}, you against {self.engine}, seed {session.seed}", "")
+        self.say(f"{self.title}, you against {self.engine}, seed {session.seed}", "")
         self._rules()
         endless = [f"{ENDLESS[0].upper()}{ENDLESS[1:]}."] if session.game.can_be_endless else []
         counted = f"Win probabilities count on {self.then()}."
-        self._say("", counted, *endless, "help lists what can be typed.", "")
-        self._say("you move first" if session.yours else "engine moves first")
+        self.say("", counted, *endless, "help lists what can be typed.", "")
+        self.say("you move first" if session.yours else "engine moves first")
         while not session.over:
             if not session.yours:
                 self._tell(session.engine_turn())
                 continue
             line = self._ask()
             if line is None:
-                self._say("", f"end of input: left at {self._score()}")
+                self.say("", f"end of input: left at {self._score()}")
                 break
             if line in {"quit", "exit", "q"}:
-                self._say(f"left at {self._score()}")
+                self.say(f"left at {self._score()}")
                 break
             self._answer(line)
-        self._say(*self.summary())
+        self.say(*self.summary())
 
     def _ask(self) -> str | None:
         """Ask for a command; None at the end of input."""
         if self.session.situation != self.shown:
             self.shown = self.session.situation
-            self._say("", self._status())
+            self.say("", self._status())
         typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False, err=self.to_errors)
         line = _read()
         if line is not None and not sys.stdin.isatty():
             # As a terminal would have shown it.
-            self._say("".join(char if char.isprintable() else "?" for char in line))
+            self.say("".join(char if char.isprintable() else "?" for char in line))
         return None if line is None else " ".join(line.lower().split())
 
     def _answer(self, line: str) -> None:
         number = re.fullmatch(r"(odds )?([0-9]{1,9})", line)
         if number and int(number[2]) not in self.session.legal:
-            self._say(f"{number[2]} dice; allowed: 0 to {self.rules.max_dice}")
+            self.say(f"{number[2]} dice; allowed: 0 to {self.rules.max_dice}")
         elif number and number[1]:
             self._odds(int(number[2]))
         elif number:
@@ -201,7 +208,7 @@ class _Table:
         elif line in self.commands:
             self.commands[line]()
         else:
-            self._say(f"{line[:40]!a}: not understood; type a number of dice, or help")
+            self.say(f"{line[:40]!a}: not understood; type a number of dice, or help")
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -209,7 +216,7 @@ class _Table:
         odds = self.session.odds()
         best = [entry.dice for entry in odds if entry.behind == 0.0]
         also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
-        self._say(
+        self.say(
             f"best: roll {best[0]}{also}, win probability "
             f"{percent(odds[0].win_probability, self.digits)} "
             f"with {self.then()}"
@@ -226,21 +233,21 @@ class _Table:
             if only in {None, entry.dice}
         ]
         header = ("dice", "win probability", "behind the best")
-        self._say(table(rows, header, left=0), f"then {self.then()}")
+        self.say(table(rows, header, left=0), f"then {self.then()}")
 
     def _undo(self) -> None:
         taken = self.session.undo()
         if taken:
             plural = "" if len(taken) == 1 else "s"
-            self._say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
+            self.say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
         else:
-            self._say("nothing to take back")
+            self.say("nothing to take back")
 
     def _rules(self) -> None:
-        self._say(table(describe(self.rules), left=2))
+        self.say(table(describe(self.rules), left=2))
 
     def _help(self) -> None:
-        self._say(table(HELP, left=2))
+        self.say(table(HELP, left=2))
 
     # --- what is said ---------------------------------------------------------------------------
 
@@ -268,10 +275,10 @@ class _Table:
         from hogeq.contest.session import YOU
 
         what, *others = move.effects(self.rules)
-        self._say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
-        self._say(f"  {self._score()}")
+        self.say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
+        self.say(f"  {self._score()}")
         if move.before.mover == YOU:
-            self._say(f"  {self.verdict(move)}; so far {self._cost(self.session.meter.total)}")
+            self.say(f"  {self.verdict(move)}; so far {self._cost(self.session.meter.total)}")
 
     def summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
@@ -306,7 +313,8 @@ class _Table:
     def _cost(self, lost: float) -> str:
         return points(lost, self.digits, signed=False)
 
-    def _say(self, *lines: str) -> None:
+    def say(self, *lines: str) -> None:
+        """Print lines where the talk goes."""
         stream = sys.stderr if self.to_errors else sys.stdout
         for line in lines:
             typer.echo(encodable(line, stream.encoding), err=self.to_errors)
@@ -337,6 +345,27 @@ def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
         text = "\n".join(_transcript(table_)) + "\n"
     with refusing():
         write_whole(path, text.encode("utf-8", "surrogateescape"))
+
+
+def _save(path: Path, table_: _Table, rules: str) -> None:
+    from hogeq.contest.transcript import LONGEST_NAME, Transcript, written_rules
+    from hogeq.support.files import write_whole
+    from hogeq.support.messages import one_line
+
+    if not table_.session.played:
+        table_.say(f"no turn was played: {path} is not written")
+        return
+    session = table_.session
+    played = Transcript.of(
+        [move.faces for move in session.played],
+        table_.rules,
+        ("you", one_line(table_.engine, LONGEST_NAME)),
+        session.played[0].before.mover,
+        session.seed,
+        written_rules(table_.rules, rules),
+    )
+    with refusing():
+        write_whole(path, played.to_json())
 
 
 def _transcript(table_: _Table) -> list[str]:

@@ -1,0 +1,157 @@
+"""A game that was played, turn by turn: review."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hogeq.cli.inputs import ENDLESS, expect_kernels, load_rules, title_of
+from hogeq.cli.shell import DigitsOption, JsonOption, emit, refusing, table
+from hogeq.cli.startup import load_numba_without_blas
+from hogeq.rules.memory import memory_columns, memory_texts
+from hogeq.support.numbers import DIGITS, percent, points
+
+if TYPE_CHECKING:
+    from hogeq.contest.review import Review, Tally
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("review")(review_)
+
+
+def review_(
+    transcript: Annotated[
+        Path,
+        typer.Argument(
+            metavar="GAME.json", help="A transcript: of hogeq play --save, or of a board."
+        ),
+    ],
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules",
+            metavar="RULES",
+            help="Refuse a game by other rules than these. [what the transcript says]",
+        ),
+    ] = None,
+    digits: DigitsOption = DIGITS,
+    as_json: JsonOption = False,
+) -> None:
+    """Review a game, move by move: what was best, what each choice cost, what was luck.
+
+    Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
+    is best (it costs nothing), good (less than 0.5 points), an inaccuracy (less than 2), a mistake
+    (less than 5) or a blunder. What is not the choice is luck.
+    """
+    wanted = None if rules is None else load_rules(rules)
+    load_numba_without_blas()
+    from hogeq.contest.transcript import read_transcript
+    from hogeq.model.game import compile_game
+
+    with refusing():
+        played = read_transcript(transcript, wanted)
+        game = compile_game(played.rules)
+    expect_kernels(game, "full memory")
+    from hogeq.contest.review import review
+
+    found = review(game, played)
+    named = played.rules_given if isinstance(played.rules_given, str) else ""
+    title = title_of(rules or named, game.rules)
+    text = _text(found, title, game.can_be_endless, digits)
+    emit(found.plain(), "\n".join(text), as_json)
+
+
+def _text(found: "Review", title: str, endless: bool, digits: int) -> list[str]:
+    transcript = found.transcript
+    names, end = transcript.players, transcript.end
+    seed = "" if transcript.seed is None else f", seed {transcript.seed}"
+    one, two = end.scores
+    how = f"left at {one} to {two}"
+    if end.winner is not None:
+        how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
+    hidden = memory_columns(transcript.rules)
+    lines = [f"{title}, {names[0]} against {names[1]}{seed}: {how}", "", _turns(found, digits), ""]
+    play = "optimal play that remembers everything" if hidden else "optimal play"
+    lines += [
+        f"Win probabilities are those of whoever moves, with {play} from there on:",
+        "before, by the best roll; by the roll chosen; after the dice. Cost, in points, is what",
+        "the choice lost of the first, and luck what the dice added to the second.",
+    ]
+    if endless:
+        lines.append(ENDLESS)
+    lines += ["", _grades(found, digits), "", _sums(found, digits)]
+    for name, tally in zip(names, found.tallies, strict=True):
+        lines += _dearest(name, tally, digits)
+    return lines
+
+
+def _turns(found: "Review", digits: int) -> str:
+    transcript = found.transcript
+    rules = transcript.rules
+    rows = []
+    for turn in found.turns:
+        before = turn.played.before
+        own, other = before.view
+        rows.append(
+            (
+                transcript.players[before.mover],
+                turn.number,
+                f"{own} to {other}",
+                *memory_texts(rules, before.memory),
+                turn.played.dice,
+                " ".join(map(str, turn.played.faces)),
+                " ".join(map(str, turn.best)),
+                percent(turn.before, digits),
+                percent(turn.chosen, digits),
+                percent(turn.after, digits),
+                _bare(points(turn.cost, digits, signed=False)),
+                _bare(points(turn.luck, digits)),
+                turn.grade,
+                ", ".join(turn.played.fired(rules)),
+            )
+        )
+    header = ("player", "turn", "scores", *memory_columns(rules), "rolled", "dice", "best")
+    return table(rows, (*header, "before", "chosen", "after", "cost", "luck", "grade", "rules"))
+
+
+def _bare(text: str) -> str:
+    return text.removesuffix(" points")
+
+
+def _grades(found: "Review", digits: int) -> str:
+    rows = [
+        (name, tally.moves, *tally.grades.values(), points(tally.cost, digits, signed=False))
+        for name, tally in zip(found.transcript.players, found.tallies, strict=True)
+    ]
+    return table(rows, ("player", "turns", *found.tallies[0].grades, "cost"))
+
+
+def _sums(found: "Review", digits: int) -> str:
+    rows = []
+    for player, name in enumerate(found.transcript.players):
+        own, other = found.tallies[player], found.tallies[1 - player]
+        rows.append(
+            (
+                name,
+                percent(found.start[player], digits),
+                *(points(part, digits) for part in (-own.cost, own.luck, other.cost, -other.luck)),
+                percent(found.result[player], digits),
+            )
+        )
+    sums = ("own choices", "own dice", "other's choices", "other's dice")
+    return table(rows, ("player", "start", *sums, "result"))
+
+
+def _dearest(name: str, tally: "Tally", digits: int) -> list[str]:
+    if not tally.dearest:
+        return []
+    lines = ["", f"dearest mistakes of {name}"]
+    for turn in tally.dearest:
+        own, other = turn.played.before.view
+        lines.append(
+            f"  turn {turn.number}, {own} to {other}: rolled {turn.played.dice}, "
+            f"{percent(turn.chosen, digits)}; {turn.best[0]} has {percent(turn.before, digits)}: "
+            f"{points(turn.cost, digits, signed=False)}, {turn.grade}"
+        )
+    return lines

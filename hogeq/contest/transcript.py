@@ -1,0 +1,382 @@
+"""Transcripts: a game that was played, as JSON, every turn of which follows from the rules.
+
+A transcript is one object::
+
+    {"format": "hogeq transcript", "version": 1,
+     "rules": "fa25", "seed": 7, "players": ["you", "perfect engine"],
+     "turns": [{"player": 0, "before": [0, 0], "roll": 2, "dice": [3, 5], "points": 8,
+                "fired": ["Sus fuss"], "after": [11, 0]}],
+     "winner": null}
+
+``rules`` is an edition's name or the fields of `hogeq.Rules`. Scores are those of the two players,
+in the order of ``players``, and ``player`` is the one who moves. ``points`` are those of the dice,
+or for rolling none, without any bonus. ``fired`` names the rules that did something. ``winner`` is
+null in a game that was left. What the rules remember beyond the scores is not written: it follows.
+Whatever is written and follows is checked. The seed is not: other programs roll other dice by it.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn, Self
+
+from pydantic import Field
+
+from hogeq.contest.session import Situation, advance
+from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.effects import turn_effects
+from hogeq.rules.memory import Memory
+from hogeq.rules.turn import Turn, dice_sides
+from hogeq.support.files import read_whole
+from hogeq.support.messages import is_title, one_line, refusal, shown, shown_path, unknown_key
+from hogeq.support.parameters import Seed, keys, parameters, plain
+
+FORMAT: Final = "hogeq transcript"
+VERSION: Final = 1
+
+MAX_BYTES: Final = 2**20
+"""Size of the largest transcript read, in bytes: some 10,000 turns."""
+
+LONGEST_NAME: Final = 60
+"""Most characters of a player's name."""
+
+MOST_GOAL: Final = 200
+"""Highest goal of rules that nobody but the transcript names: larger games take long to solve."""
+
+MOST_DICE: Final = 20
+"""Most dice of such rules."""
+
+_NAMES: Final = f"two different names of 1 to {LONGEST_NAME} printable characters"
+_PAIR: Final = "the scores of both players, two whole numbers"
+_Pair = Annotated[list[int], Field(min_length=2, max_length=2, description=_PAIR)]
+
+
+class TranscriptError(ValueError):
+    """A transcript that cannot be read, or does not follow from its rules; one line."""
+
+
+@parameters
+class _Top:
+    """A transcript, its turns not yet looked into."""
+
+    format: Literal["hogeq transcript"]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    rules: Annotated[
+        str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
+    ]
+    players: Annotated[list[str], Field(min_length=2, max_length=2, description=_NAMES)]
+    turns: Annotated[list[Any], Field(min_length=1, description="a list of at least one turn")]
+    winner: Annotated[int, Field(ge=0, le=1)] | None
+    seed: Seed | None = None
+
+
+@parameters
+class _Turn:
+    """One turn as it is written."""
+
+    player: Annotated[int, Field(ge=0, le=1)]
+    before: _Pair
+    roll: Annotated[int, Field(ge=0)]
+    dice: Annotated[list[int], Field(description="a list of whole numbers, one a die")]
+    points: int
+    fired: Annotated[list[str], Field(description="a list of rules' names")]
+    after: _Pair
+
+
+class RecordedTurn(NamedTuple):
+    """One turn of a transcript."""
+
+    before: Situation
+    dice: int
+    faces: tuple[int, ...]
+    turn: Turn
+    after: Situation
+
+    def fired(self, rules: Rules) -> list[str]:
+        """Name the rules that did something, in the order of the turn."""
+        _, *others = turn_effects(rules, *self.before.view, self.faces, self.turn)
+        return [line.partition(":")[0] for line in others]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A game that was played by the rules.
+
+    Attributes
+    ----------
+    rules : Rules
+    rules_given : str or dict
+        What the transcript says under ``rules``.
+    players : tuple of str
+        Names of players 0 and 1.
+    turns : tuple of RecordedTurn
+        In the order in which they were played, extra turns as turns of their own.
+    seed : int or None
+        Of the dice, if it is known.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> played = hogeq.Transcript.of([[3, 5], [], [4]], hogeq.rules_from("fa25"), ("Ann", "Bob"))
+    >>> played.end.scores, played.turns[0].fired(played.rules)
+    ((17, 5), ['Sus Fuss'])
+    """
+
+    rules: Rules
+    rules_given: str | dict[str, Any]
+    players: tuple[str, str]
+    turns: tuple[RecordedTurn, ...]
+    seed: int | None
+
+    @classmethod
+    def of(
+        cls,
+        rolls: Iterable[Sequence[int]],
+        rules: Rules,
+        players: tuple[str, str],
+        first: int = 0,
+        seed: int | None = None,
+        rules_given: str | dict[str, Any] | None = None,
+    ) -> Self:
+        """Make the transcript of a game from its dice: all else follows.
+
+        Parameters
+        ----------
+        rolls : iterable of sequence of int
+            What the dice showed, turn by turn; empty where none were rolled.
+        rules : Rules
+        players : tuple of str
+        first : int
+            Who moves first, 0 or 1.
+        seed : int, optional
+        rules_given : str or dict, optional
+            What to write under ``rules``; by default a name if they have one, else their parts.
+
+        Returns
+        -------
+        Transcript
+
+        Raises
+        ------
+        ValueError
+            If there are no turns, if there are more after the game is over, or if a turn has too
+            many dice or shows what they cannot.
+        """
+        place, turns = Situation((0, 0), first, Memory(), 0, None), list[RecordedTurn]()
+        for faces in rolls:
+            _go_on(place, f"turns[{len(turns)}]")
+            played = advance(rules, place, len(faces), tuple(faces))
+            turns.append(RecordedTurn(place, len(faces), tuple(faces), *played))
+            place = turns[-1].after
+        if not turns:
+            raise TranscriptError("turns: got none; allowed: at least one turn")
+        return cls(rules, rules_given or written_rules(rules), players, tuple(turns), seed)
+
+    @property
+    def end(self) -> Situation:
+        """Where the game ended, or was left."""
+        return self.turns[-1].after
+
+    def plain(self) -> dict[str, Any]:
+        """Give the transcript as plain values, fit for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "rules": self.rules_given,
+            "seed": self.seed,
+            "players": list(self.players),
+            "turns": [
+                {
+                    "player": turn.before.mover,
+                    "before": list(turn.before.scores),
+                    "roll": turn.dice,
+                    "dice": list(turn.faces),
+                    "points": turn.turn.points,
+                    "fired": turn.fired(self.rules),
+                    "after": list(turn.after.scores),
+                }
+                for turn in self.turns
+            ],
+            "winner": self.end.winner,
+        }
+
+    def to_json(self) -> str:
+        """Give the text of a file, one turn a line."""
+        content = self.plain()
+        turns = ",\n  ".join(json.dumps(turn) for turn in content.pop("turns"))
+        winner = json.dumps(content.pop("winner"))
+        head = ",\n ".join(f"{json.dumps(key)}: {json.dumps(content[key])}" for key in content)
+        return f'{{{head},\n "turns": [\n  {turns}],\n "winner": {winner}}}\n'
+
+
+def written_rules(rules: Rules, named: str = "") -> str | dict[str, Any]:
+    """Say rules as a transcript does: by name if they are an edition's, else by their parts."""
+    for name in (named, rules.name):
+        try:
+            if rules_from(name) == rules:
+                return name
+        except ValueError:
+            continue
+    return plain(rules)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_transcript(path: str | os.PathLike[str], rules: Rules | None = None) -> Transcript:
+    """Read a transcript, and play its game again.
+
+    Parameters
+    ----------
+    path : path
+        A file of at most `MAX_BYTES`.
+    rules : Rules, optional
+        What the game must have been played by; by default what the transcript says.
+
+    Returns
+    -------
+    Transcript
+
+    Raises
+    ------
+    OSError
+        The file cannot be read, or is too large.
+    TranscriptError
+        It is no transcript, or something in it does not follow from the rules: the first such thing
+        is named, with what it should be.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> from pathlib import Path
+    >>> played = hogeq.Transcript.of([[3, 5], [], [4]], hogeq.rules_from("fa25"), ("Ann", "Bob"))
+    >>> _ = Path("game.json").write_text(played.to_json())
+    >>> hogeq.read_transcript("game.json") == played
+    True
+    """
+    path = Path(path)
+    return parse_transcript(read_whole(path, MAX_BYTES), shown_path(path), rules)
+
+
+def parse_transcript(data: bytes, source: str, rules: Rules | None = None) -> Transcript:
+    """Check the bytes of a transcript, named `source`; otherwise as `read_transcript`."""
+    try:
+        return _checked(_json(data), rules)
+    except ValueError as error:
+        raise TranscriptError(f"{source}: {one_line(error, 1000)}") from error
+
+
+def _json(data: bytes) -> object:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        entries: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in entries:
+                raise TranscriptError(f"key {shown(key)} stands twice")
+            entries[key] = value
+        return entries
+
+    def constant(name: str) -> NoReturn:
+        raise TranscriptError(f"is not JSON: {name}")
+
+    try:
+        return json.loads(
+            data.decode("utf-8-sig"), object_pairs_hook=unique, parse_constant=constant
+        )
+    except TranscriptError:
+        raise
+    except UnicodeDecodeError as error:
+        raise TranscriptError(f"is not UTF-8 text at byte {error.start}") from error
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5000 digits
+        raise TranscriptError(f"is not JSON: {error}") from error
+
+
+def _checked(content: object, wanted: Rules | None) -> Transcript:
+    if not isinstance(content, dict):
+        raise TranscriptError(refusal("", content, f"an object with {', '.join(keys(_Top))}"))
+    _known(content, _Top, "")
+    if content.get("version", VERSION) != VERSION:  # the first to know: what follows may differ
+        raise TranscriptError(refusal("version", content["version"], str(VERSION)))
+    top = _Top(**content)
+    rules = _rules(top.rules, wanted)
+    one, two = top.players
+    if one == two or not all(is_title(name) and len(name) <= LONGEST_NAME for name in top.players):
+        raise TranscriptError(refusal("players", top.players, _NAMES))
+    place, turns = Situation((0, 0), 0, Memory(), 0, None), list[RecordedTurn]()
+    for number, given in enumerate(top.turns):
+        at = f"turns[{number}]"
+        if not isinstance(given, dict):
+            raise TranscriptError(refusal(at, given, f"an object with {', '.join(keys(_Turn))}"))
+        _go_on(place, at)
+        _known(given, _Turn, at)
+        try:
+            turn = _Turn(**given)
+        except ValueError as error:
+            raise TranscriptError(f"{at}.{error}") from error
+        if number == 0:
+            place = place._replace(mover=turn.player)
+        turns.append(_follow(rules, place, turn, at))
+        place = turns[-1].after
+    _same("winner", top.winner, place.winner)
+    return Transcript(rules, top.rules, (one, two), tuple(turns), top.seed)
+
+
+def _go_on(place: Situation, at: str) -> None:
+    """Refuse a turn of a game that is over."""
+    if place.winner is not None:
+        raise TranscriptError(f"{at}: got a turn; allowed: none, the game is over")
+
+
+def _known(given: Mapping[str, Any], kind: type, path: str) -> None:
+    """Refuse keys that are not known, by their whole path."""
+    known = keys(kind)
+    for key, value in given.items():
+        if key not in known:
+            raise TranscriptError(unknown_key(path, key, value, known))
+
+
+def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
+    try:
+        rules = rules_from(given)
+    except TypeError as error:
+        raise TranscriptError(str(error)) from error
+    if wanted is not None:
+        if replace(rules, name=wanted.name) != wanted:
+            other = f"other rules named {rules.name}" if rules.name == wanted.name else rules.name
+            raise TranscriptError(f"rules: got {other}; allowed: those asked for, {wanted.name}")
+        return wanted
+    if rules in EDITIONS.values():
+        return rules
+    for key, value, most in (
+        ("goal", rules.goal, MOST_GOAL),
+        ("max_dice", rules.max_dice, MOST_DICE),
+    ):
+        if value > most:
+            allowed = f"up to {most}, unless the same rules are asked for"
+            raise TranscriptError(refusal(f"rules.{key}", value, allowed))
+    return rules
+
+
+def _follow(rules: Rules, place: Situation, given: _Turn, at: str) -> RecordedTurn:
+    """Play one turn again, and refuse what does not follow."""
+    _same(f"{at}.player", given.player, place.mover)
+    _same(f"{at}.before", given.before, list(place.scores))
+    if given.roll > rules.max_dice:
+        raise TranscriptError(refusal(f"{at}.roll", given.roll, f"0 to {rules.max_dice}"))
+    sides = dice_sides(rules, *place.view, place.memory)
+    if len(given.dice) != given.roll or any(not 1 <= face <= sides for face in given.dice):
+        numbers = f"{given.roll} numbers" if given.roll != 1 else "1 number"
+        raise TranscriptError(refusal(f"{at}.dice", given.dice, f"{numbers} from 1 to {sides}"))
+    faces = tuple(given.dice)
+    turn, after = advance(rules, place, given.roll, faces)
+    recorded = RecordedTurn(place, given.roll, faces, turn, after)
+    _same(f"{at}.points", given.points, turn.points)
+    _same(f"{at}.fired", given.fired, recorded.fired(rules))
+    _same(f"{at}.after", given.after, list(after.scores))
+    return recorded
+
+
+def _same(path: str, given: object, follows: int | Sequence[Any] | None) -> None:
+    if given != follows:
+        raise TranscriptError(refusal(path, given, "null" if follows is None else shown(follows)))

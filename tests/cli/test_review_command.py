@@ -1,0 +1,102 @@
+"""`hogeq review`: the game that `hogeq play` saved, move by move."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.contest.review import Review, review
+from hogeq.contest.transcript import read_transcript
+from hogeq.model.game import compile_game
+from hogeq.support.numbers import percent, points
+from tests.cli.calls import ask, ok, refused
+
+
+def save(rules: str, *more: str, rolls: str = "2\n" * 60) -> str:
+    """Play a game at the terminal, and give what was said."""
+    arguments = ["play", "--rules", rules, "--seed", "3", "--first", "you", "--save", "game.json"]
+    found = CliRunner().invoke(app, [*arguments, *more], input=rolls)
+    assert found.exit_code == 0, found.stderr
+    return found.stdout
+
+
+def reviewed() -> Review:
+    played = read_transcript("game.json")
+    return review(compile_game(played.rules), played)
+
+
+@pytest.mark.parametrize("rules", ["small.yaml", "fa22.yaml", "turns.yaml"])
+def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
+    save(rules)
+    found, text = reviewed(), ok("review", "game.json", "--digits", "10")
+    assert ask("review", "game.json", "--rules", rules) == json.loads(json.dumps(found.plain()))
+    you, engine = found.transcript.end.scores
+    winner = found.transcript.players[found.transcript.end.winner or 0]
+    most, least = max(you, engine), min(you, engine)
+    assert f"you against optimal play, seed 3: {winner} wins, {most} to {least}\n" in text
+    for turn in found.turns:
+        own, other = turn.played.before.view
+        (line,) = (
+            line
+            for line in text.splitlines()
+            if f" {turn.number} " in line[:20] and f" {own} to {other} " in line
+        )
+        for figure in (turn.before, turn.chosen, turn.after):
+            assert percent(figure, 10) in line
+        assert points(turn.luck, 10).removesuffix(" points") in line
+        assert turn.grade in line
+    mine = found.tallies[0]
+    for turn in mine.dearest:
+        cost = points(turn.cost, 10, signed=False)
+        assert f"; {turn.best[0]} has {percent(turn.before, 10)}: {cost}, {turn.grade}\n" in text
+    assert f"dearest mistakes of {found.transcript.players[0]}" in text
+    assert "dearest mistakes of optimal play" not in text
+
+
+def test_a_game_by_an_alias_says_so(folder: Path) -> None:
+    save("fa25", rolls="4\nquit\n")
+    assert json.loads(Path("game.json").read_text())["rules"] == "fa25"
+    lines = ok("review", "game.json").splitlines()
+    assert lines[0].startswith("fa25 (the game of fa23), you against optimal play, seed 3: left at")
+    assert ok("review", "game.json", "--rules", "sp26").startswith("sp26 (the game of fa23), ")
+
+
+def test_what_is_hidden_is_told(folder: Path) -> None:
+    save("small.yaml", rolls="2\nquit\n")
+    text = ok("review", "game.json")
+    assert "own last points  opponent's last points" in text
+    assert "optimal play that remembers everything" in text
+    assert ask("review", "game.json")["turns"][0]["memory"] == {"own_last": 0, "opponent_last": 0}
+
+
+def test_games_that_may_never_end_say_so(folder: Path) -> None:
+    (folder / "sp22.yaml").write_text("{edition: sp22, goal: 40, max_dice: 3}")
+    save("sp22.yaml", rolls="3\nquit\n")
+    assert "a game that never ends counts as half a win" in ok("review", "game.json")
+
+
+def test_a_game_of_no_turns_is_not_saved(folder: Path) -> None:
+    said = save("small.yaml", rolls="quit\n")
+    assert said.endswith("no turn was played: game.json is not written\n")
+    assert not Path("game.json").exists()
+
+
+def test_refusals(folder: Path) -> None:
+    save("fa22.yaml")
+    assert "No such file" in refused("review", "none.json")
+    line = refused("review", "game.json", "--rules", "fa23")
+    assert "game.json: rules: got fa22 with goal=20, max_dice=3; allowed: those asked" in line
+    path = Path("game.json")
+    text = path.read_text()
+    path.write_text(text.replace('"dice": [', '"dice": [9, '))
+    assert "game.json: turns[0].dice: got [9, " in refused("review", "game.json")
+    path.write_bytes(b"[" * 2**20)
+    assert "game.json: is not JSON" in refused("review", "game.json")
+    path.write_bytes(b" " * (2**20 + 1))
+    assert "game.json: is larger than 1048576 bytes" in refused("review", "game.json")
+    Path("folder.json").mkdir()
+    assert "folder.json" in refused("review", "folder.json")
+    save("small.yaml", rolls="2\nquit\n")
+    assert "allowed: names ending in .json" in refused("play", "--save", "game.txt")

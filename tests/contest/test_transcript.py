@@ -1,0 +1,227 @@
+"""Transcripts: what is written is read again, and what does not follow is refused."""
+
+import copy
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hogeq.contest.session import Engine, Session
+from hogeq.contest.transcript import (
+    MAX_BYTES,
+    Transcript,
+    TranscriptError,
+    parse_transcript,
+    read_transcript,
+    written_rules,
+)
+from hogeq.model.game import compile_game
+from hogeq.rules import EDITIONS, rules_from
+
+# A game of spring 2023, that is of fa22, to 9 points: 1 and 4 are squares, which become the next.
+SHORT: dict[str, Any] = {"edition": "fa22", "goal": 9, "max_dice": 2}
+GAME: dict[str, Any] = {
+    "format": "hogeq transcript",
+    "version": 1,
+    "rules": SHORT,
+    "seed": 3,
+    "players": ["Ann", "Bob"],
+    "turns": [
+        {"player": 1, "before": [0, 0], "roll": 0, "dice": [], "points": 1}
+        | {"fired": ["Square Swine"], "after": [0, 4]},
+        {"player": 0, "before": [0, 4], "roll": 2, "dice": [3, 4], "points": 7}
+        | {"fired": [], "after": [7, 4]},
+        {"player": 1, "before": [7, 4], "roll": 1, "dice": [5], "points": 5}
+        | {"fired": ["Square Swine"], "after": [7, 16]},
+    ],
+    "winner": 1,
+}
+
+
+def parsed(content: object, **more: Any) -> Transcript:
+    return parse_transcript(json.dumps(content).encode(), "g.json", **more)
+
+
+def played(edition: str, seed: int) -> Session:
+    game = compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
+    session = Session(game, Engine(game), seed=seed)
+    while not session.over:
+        if session.yours:
+            session.roll((seed + session.situation.turns) % 4)
+        else:
+            session.engine_turn()
+    return session
+
+
+def test_a_game_is_read() -> None:
+    found = parsed(GAME)
+    assert found.rules == rules_from(SHORT)
+    assert (found.players, found.seed) == (("Ann", "Bob"), 3)
+    assert [turn.before.mover for turn in found.turns] == [1, 0, 1]
+    assert (found.end.scores, found.end.winner) == ((7, 16), 1)
+    assert found.plain() == GAME
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_what_a_session_saves_is_read_again(edition: str, tmp_path: Path) -> None:
+    session = played(edition, seed=4)
+    rolls = [move.faces for move in session.played]
+    first = session.played[0].before.mover
+    saved = Transcript.of(rolls, session.game.rules, ("you", "it"), first, 4)
+    path = tmp_path / "game.json"
+    path.write_text(saved.to_json())
+    found = read_transcript(path)
+    assert found == saved
+    assert [turn.after for turn in found.turns] == [move.after for move in session.played]
+    assert found.end.winner is not None
+    assert len(path.read_text().splitlines()) == len(found.turns) + 7
+
+
+def test_a_game_that_was_left_has_no_winner() -> None:
+    content = {**GAME, "turns": GAME["turns"][:2], "winner": None}
+    assert parsed(content).end.winner is None
+
+
+def test_a_game_that_cannot_be_is_not_made() -> None:
+    rules = rules_from(SHORT)
+    for rolls, says in (
+        ([], "turns: got none; allowed: at least one turn"),
+        ([[6, 6], [1]], r"turns\[1\]: got a turn; allowed: none, the game is over"),
+        ([[6, 7]], "turn: face is 7; allowed: 1 to 6"),
+        ([[1, 1, 1]], "turn: dice is 3; allowed: 0 to 2"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            Transcript.of(rolls, rules, ("Ann", "Bob"))
+
+
+def test_rules_are_written_by_name_if_they_have_one() -> None:
+    assert written_rules(EDITIONS["fa23"], "fa25") == "fa25"
+    assert written_rules(EDITIONS["fa23"], "rules.yaml") == "fa23"
+    short = rules_from(SHORT)
+    assert rules_from(written_rules(short, "rules.yaml")) == short
+
+
+def test_rules_that_are_asked_for() -> None:
+    wanted = rules_from({**SHORT, "name": "another name"})
+    assert parsed(GAME, rules=wanted).rules == wanted
+    with pytest.raises(TranscriptError) as refused:
+        parsed(GAME, rules=rules_from("fa22"))
+    says = "g.json: rules: got fa22 with goal=9, max_dice=2; allowed: those asked for, fa22"
+    assert str(refused.value) == says
+
+
+def test_large_games_are_read_only_if_asked_for() -> None:
+    large = {"goal": 500, "max_dice": 30, "zero_dice": "two_plus_digit_gap"}
+    turn = {"player": 0, "before": [0, 0], "roll": 0, "dice": [], "points": 2}
+    content = {**GAME, "rules": large, "winner": None}
+    content["turns"] = [turn | {"fired": [], "after": [2, 0]}]
+    with pytest.raises(TranscriptError, match=r"rules\.goal: got 500; allowed: up to 200, unless"):
+        parsed(content)
+    assert parsed(content, rules=rules_from(large)).end.scores == (2, 0)
+
+
+def changed(*path: Any, to: Any) -> dict[str, Any]:
+    """Give the game above with one value changed."""
+    content: Any = copy.deepcopy(GAME)
+    at = content
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = to
+    return dict(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ([], "got []; allowed: an object with format, version, rules, players, turns, winner, "),
+        (None, "got None; allowed: an object with "),
+        ({}, "format: missing; allowed: hogeq transcript"),
+        (changed("format", to="pgn"), "format: got 'pgn'; allowed: hogeq transcript"),
+        (changed("version", to=2), "version: got 2; allowed: 1"),
+        (changed("version", to=True), "version: got True; allowed: whole numbers"),
+        (changed("moves", to=[]), "moves: unknown key, given []; allowed: format, players, "),
+        (changed("rules", to="fa99"), "rules: unknown edition 'fa99'; allowed: su20, "),
+        (changed("rules", to=7), "rules: got 7; allowed: an edition's name or a mapping"),
+        (changed("rules", to={"gaol": 9}), "rules.gaol: unknown key, given 9; allowed: edition, "),
+        (changed("rules", to={"goal": 0}), "rules.goal: got 0; allowed: whole numbers from 1"),
+        (changed("seed", to=-1), "seed: got -1; allowed: whole numbers from 0 to 4294967295 or n"),
+        (changed("seed", to=0.5), "seed: got 0.5"),
+        (changed("players", to=["Ann"]), "players: got ['Ann']; allowed: two different names of 1"),
+        (changed("players", to=["Ann", "Ann"]), "players: got ['Ann', 'Ann']; allowed: two diffe"),
+        (changed("players", to=["Ann", "\x1b[2J"]), "players: got ['Ann', '\\x1b[2J']"),
+        (changed("players", to=["Ann", "B" * 61]), "players: got ['Ann', 'BBB"),
+        (changed("turns", to=[]), "turns: got []; allowed: a list of at least one turn"),
+        (changed("turns", to={}), "turns: got {}; allowed: a list of at least one turn"),
+        (changed("turns", 1, to=7), "turns[1]: got 7; allowed: an object with player, before, "),
+        (changed("turns", 1, "k", to=7), "turns[1].k: unknown key, given 7; allowed: after, "),
+        (changed("turns", 1, to={"player": 0}), "turns[1].before: missing; allowed: the scores"),
+        (changed("turns", 1, "player", to=1), "turns[1].player: got 1; allowed: 0"),
+        (changed("turns", 1, "player", to=2), "turns[1].player: got 2; allowed: whole numbers fr"),
+        (changed("turns", 1, "before", to=[0, 5]), "turns[1].before: got [0, 5]; allowed: [0, 4]"),
+        (changed("turns", 1, "before", to=[0]), "turns[1].before: got [0]; allowed: the scores of"),
+        (changed("turns", 1, "before", to="00"), "turns[1].before: got '00'; allowed: the scores"),
+        (changed("turns", 1, "roll", to=3), "turns[1].roll: got 3; allowed: 0 to 2"),
+        (changed("turns", 1, "roll", to=2.0), "turns[1].roll: got 2.0; allowed: whole numbers"),
+        (changed("turns", 1, "dice", to=[3]), "turns[1].dice: got [3]; allowed: 2 numbers from 1"),
+        (changed("turns", 1, "dice", to=[3, 7]), "turns[1].dice: got [3, 7]; allowed: 2 numbers"),
+        (changed("turns", 1, "dice", to=[3, "4"]), "turns[1].dice: got '4'; allowed: a list of"),
+        (changed("turns", 1, "points", to=8), "turns[1].points: got 8; allowed: 7"),
+        (changed("turns", 1, "points", to=10**4000), "turns[1].points: got <whole number of"),
+        (changed("turns", 1, "fired", to=["Swap"]), "turns[1].fired: got ['Swap']; allowed: []"),
+        (changed("turns", 2, "fired", to=[]), "turns[2].fired: got []; allowed: ['Square Swine']"),
+        (changed("turns", 1, "after", to=[8, 4]), "turns[1].after: got [8, 4]; allowed: [7, 4]"),
+        (changed("winner", to=0), "winner: got 0; allowed: 1"),
+        (changed("winner", to=None), "winner: got None; allowed: 1"),
+        (changed("turns", to=GAME["turns"] * 2), "turns[3]: got a turn; allowed: none, the game i"),
+        ({**GAME, "turns": GAME["turns"][:2]}, "winner: got 1; allowed: null"),
+    ],
+)
+def test_what_does_not_follow_is_refused(content: object, says: str) -> None:
+    with pytest.raises(TranscriptError) as refused:
+        parsed(content)
+    line = str(refused.value)
+    assert line.startswith(f"g.json: {says}")
+    assert line.isprintable()
+    assert len(line) < 1100
+
+
+DEEP = b"[" * 100_000
+KEYS = b"{" + b",".join(b'"k%d":0' % number for number in range(80_000)) + b',"k1":0}'
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is not JSON: "),
+        (b"\xff", "is not UTF-8 text at byte 0"),
+        (b"{", "is not JSON: "),
+        (b"NaN", "is not JSON: NaN"),
+        (b'{"winner": -Infinity}', "is not JSON: -Infinity"),
+        (b'{"seed": 1, "seed": 2}', "key 'seed' stands twice"),
+        (b"9" * 10_000, "is not JSON: "),
+        (DEEP, "is not JSON: "),
+        (KEYS, "key 'k1' stands twice"),
+        (KEYS.replace(b',"k1":0}', b"}"), "k0: unknown key, given 0; allowed: format, players, "),
+        (json.dumps({**GAME, "turns": [0] * 300_000}).encode(), "turns[0]: got 0; allowed: an "),
+        (json.dumps({**GAME, "rules": "f" * 1_000_000}).encode(), "rules: unknown edition 'ffff"),
+        (json.dumps({**GAME, "players": ["a"] * 200_000}).encode(), "players: got ['a', 'a', "),
+    ],
+)
+def test_hostile_bytes_are_refused_at_once(data: bytes, says: str) -> None:
+    start = time.process_time()
+    with pytest.raises(TranscriptError) as refused:
+        parse_transcript(data, "g.json")
+    assert time.process_time() - start < 1.0
+    line = str(refused.value)
+    assert line.startswith(f"g.json: {says}")
+    assert line.isprintable()
+    assert len(line) < 1100
+
+
+def test_large_files_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    path.write_bytes(b" " * (MAX_BYTES + 1))
+    with pytest.raises(OSError, match=f"is larger than {MAX_BYTES} bytes"):
+        read_transcript(path)
