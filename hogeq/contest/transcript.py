@@ -121,7 +121,7 @@ class Transcript:
     >>> import hogeq
     >>> played = hogeq.Transcript.of([[3, 5], [], [4]], hogeq.rules_from("fa25"), ("Ann", "Bob"))
     >>> played.end.scores, played.turns[0].fired(played.rules)
-    ((17, 5), ['Sus Fuss'])
+    ((17, 3), ['Sus Fuss'])
     """
 
     rules: Rules

@@ -1,5 +1,6 @@
 """`hogeq review`: the game that `hogeq play` saved, move by move."""
 
+import doctest
 import json
 from pathlib import Path
 
@@ -81,6 +82,15 @@ def test_a_game_of_no_turns_is_not_saved(folder: Path) -> None:
     said = save("small.yaml", rolls="quit\n")
     assert said.endswith("no turn was played: game.json is not written\n")
     assert not Path("game.json").exists()
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "review.md").read_text("utf-8")
+    assert ok("review", str(root / "examples" / "game.json")) in page
+    runner = doctest.DocTestRunner()
+    examples = doctest.DocTestParser().get_doctest(page.split("```pycon\n")[1][:-4], {}, "", "", 0)
+    assert runner.run(examples) == (0, 5)
 
 
 def test_refusals(folder: Path) -> None:
