@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
@@ -18,6 +19,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
+
+
+# Not for a whole session: its event loop would run while other tests start theirs.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Start the browser that is installed; tests that need one are skipped where there is none."""
+    from tests.browsers import FLAGS, NAMES
+
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)}; apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ class Odds {
         h(
           "table",
           { class: "odds" },
-          h("thead", {}, h("tr", {}, ["dice", "win probability", "costs", "mean points"].map((name) => h("th", { scope: "col" }, name)))),
+          h("thead", {}, h("tr", {}, ["dice", "wins", "costs", "mean points"].map((name) => h("th", { scope: "col" }, name)))),
           this.rows,
         ),
       ),
@@ -24,7 +24,8 @@ class Odds {
     this.chart.addEventListener("pointermove", (event) => this.point(event));
     this.chart.addEventListener("pointerdown", (event) => this.point(event));
     this.chart.addEventListener("keydown", (event) => this.step(event));
-    this.chosen = null;
+    this.chosen = 0;
+    this.picked = false; // by the reader; otherwise the best roll is shown
   }
 
   // view: [own, other, memory] of the player to move; seat 1 is one who plays a table.
@@ -34,22 +35,23 @@ class Odds {
     const order = bestFirst(found);
     const most = found[order[0]];
     const worst = Math.min(...found);
-    if (this.chosen === null || this.chosen >= found.length) this.chosen = order[0];
+    const low = Math.max(0, worst - (most - worst) * 0.25); // bars begin here: differences are to be seen
+    if (!this.picked || this.chosen >= found.length) this.chosen = order[0];
     this.rows.replaceChildren(
       ...Array.from(found, (value, dice) => {
         const cost = most - value > TIE ? most - value : 0;
-        const width = `${(100 * (value - worst * 0.9)) / (most - worst * 0.9 || 1)}%`;
+        const width = `${(100 * (value - low)) / (most - low || 1)}%`;
         const ways = edition.outcomes(...view, dice);
         const mean = ways.reduce((sum, way) => sum + way.probability * (way.points + way.bonus), 0);
         const row = h(
           "tr",
           { class: cost === 0 ? "best" : null },
           h("th", { scope: "row" }, button(String(dice), () => this.pick(dice), {
-            class: "dice-button",
+            class: "button dice-button",
             "aria-pressed": String(dice === this.chosen),
-            "aria-label": `How ${counted(dice, "dice").replace("dices", "dice")} can end`,
+            "aria-label": `How ${diceText(dice)} can end`,
           })),
-          h("td", { class: "chance" }, h("span", { class: "fill", style: { "--width": width } }), h("span", {}, percent(value))),
+          h("td", { class: "chance" }, h("span", {}, percent(value)), h("span", { class: "fill", "aria-hidden": "true" }, h("i", { style: { width } }))),
           h("td", { class: cost > 0 ? "bad" : "good" }, cost > 0 ? costText(cost) : "best"),
           h("td", {}, mean.toFixed(2)),
         );
@@ -65,6 +67,7 @@ class Odds {
 
   pick(dice) {
     this.chosen = dice;
+    this.picked = true;
     for (const row of this.rows.rows) {
       row.querySelector("button").setAttribute("aria-pressed", String(Number(row.dataset.dice) === dice));
       row.classList.toggle("chosen", Number(row.dataset.dice) === dice);
@@ -77,16 +80,22 @@ class Odds {
     const { edition, view, chosen } = this;
     for (const row of this.rows.rows) row.classList.toggle("chosen", Number(row.dataset.dice) === chosen);
     this.ways = edition.outcomes(...view, chosen).filter((way) => way.probability > 0);
-    const most = Math.max(...this.ways.map((way) => way.probability));
-    const dice = chosen === 1 ? "1 die" : chosen === 0 ? "no dice" : `${chosen} dice`;
-    this.caption.textContent = `How ${dice} can end, by points`;
+    // A roll with a 1 is by far the likeliest: its bar is cut, so that the others can be seen.
+    const [first, second] = this.ways.map((way) => way.probability).sort((a, b) => b - a);
+    const most = first > 2 * second ? 1.25 * second : first;
+    const dice = diceText(chosen);
+    const colours = [["special", "a rule fires"], ["wins", "wins"], ["loses", "loses"]];
+    this.caption.replaceChildren(`How ${dice} can end, by points`, ...colours.map(([kind, text]) => h("span", { class: `key ${kind}` }, text)));
     this.chart.replaceChildren(
       ...this.ways.map((way, i) => {
         const plain = way.score === view[0] + way.points && way.opponent === view[1];
         const kind = way.winner === 0 ? "wins" : way.winner === 1 ? "loses" : plain && !way.again ? "" : "special";
         return h(
           "span",
-          { class: `stick ${kind}`, style: { "--height": `${Math.max(1.5, (100 * way.probability) / most)}%` } },
+          {
+            class: `stick ${kind}${way.probability > most ? " cut" : ""}`,
+            style: { "--height": `${Math.max(1.5, Math.min(100, (100 * way.probability) / most))}%` },
+          },
           this.ways.length <= 12 || i % Math.ceil(this.ways.length / 12) === 0 ? h("small", {}, String(way.points)) : null,
         );
       }),
@@ -135,4 +144,8 @@ class Odds {
 // A cost of win probability, without a sign.
 function costText(cost) {
   return points(cost).replace("+", "").replace(" points", "");
+}
+
+function diceText(dice) {
+  return dice === 0 ? "no dice" : dice === 1 ? "1 die" : `${dice} dice`;
 }

@@ -67,8 +67,10 @@ def opponents(game: Game, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Mat
         If one of them is no matrix.
     """
     found: dict[str, Matrix] = {}
+    # Where nothing is hidden, there is nothing to ignore: that is perfect play.
+    idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
     for spec in OPPONENTS:
-        if spec == "hog_wild_heuristic" and not game.rules.hog_wild:
+        if idle.get(spec, False):
             continue
         try:
             found[spec] = builtin(spec, game)

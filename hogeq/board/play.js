@@ -18,6 +18,7 @@ class Play {
     this.bar = h("div", { class: "bar", role: "meter", "aria-label": "Your win probability", "aria-valuemin": "0", "aria-valuemax": "100" }, h("span", { class: "bar-them" }), h("span", { class: "bar-text" }));
     this.cards = [this.card("you"), this.card("them")];
     this.tray = h("div", { class: "tray", "aria-hidden": "true" });
+    this.rolledBy = h("p", { class: "rolled-by" });
     this.turnLine = h("p", { class: "turn-line" });
     this.events = h("ul", { class: "events", "aria-live": "polite" });
     this.choices = h("div", { class: "choices", role: "group", "aria-label": "Dice to roll" });
@@ -41,8 +42,19 @@ class Play {
       h(
         "div",
         { class: "table" },
-        this.bar,
-        h("div", { class: "felt" }, this.cards[1].root, h("div", { class: "middle" }, this.turnLine, this.tray, this.events, this.ending), this.cards[0].root, this.choices, this.hintLine),
+        h(
+          "div",
+          { class: "board" },
+          this.bar,
+          h(
+            "div",
+            { class: "felt" },
+            this.cards[1].root,
+            h("div", { class: "middle" }, this.rolledBy, this.tray, this.events, this.ending),
+            this.cards[0].root,
+            h("div", {}, this.turnLine, this.choices, this.hintLine),
+          ),
+        ),
         h(
           "aside",
           { class: "side" },
@@ -50,7 +62,7 @@ class Play {
           this.alert,
           this.oddsPart,
           h("section", { class: "card", "aria-label": "Turns" }, h("h2", {}, "Turns"), this.meter, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "List of turns" }, this.moves), this.seedLine),
-          h("details", { class: "card" }, h("summary", {}, "The rules"), this.about),
+          h("details", { class: "card", open: innerWidth >= 960 }, h("summary", {}, "The rules"), this.about),
           h("details", { class: "card" }, h("summary", {}, "Keys, and a table of your own"), this.help()),
         ),
       ),
@@ -144,7 +156,6 @@ class Play {
   enter(edition) {
     this.about.replaceChildren(...edition.parts.flatMap(([part, text]) => [h("dt", {}, part), h("dd", {}, text.replace(/ \(\w+\)$/, ""))]));
     this.alert.textContent = "";
-    this.odds.chosen = null;
     this.start(PERFECT, "coin", "");
   }
 
@@ -167,7 +178,7 @@ class Play {
   clear() {
     this.busy++;
     this.rolling = false;
-    this.choices.classList.remove("waiting");
+    this.rolledBy.textContent = "";
     this.tray.replaceChildren();
     this.events.replaceChildren();
     this.hintLine.textContent = "";
@@ -213,7 +224,7 @@ class Play {
   // Whether a person is to move.
   get yours() {
     const { game, opponent } = this.board;
-    return !game.over && (game.state.mover === 0 || opponent.kind === "friend");
+    return !this.rolling && !game.over && (game.state.mover === 0 || opponent.kind === "friend");
   }
 
   async goOn() {
@@ -227,8 +238,7 @@ class Play {
   }
 
   async roll(dice) {
-    if (!this.yours || this.rolling) return;
-    await this.turn(dice);
+    if (this.yours) await this.turn(dice);
   }
 
   async turn(dice) {
@@ -238,11 +248,11 @@ class Play {
     this.hintLine.textContent = "";
     const sides = game.sides;
     const played = game.roll(dice);
-    this.choices.classList.add("waiting");
+    this.showChoices();
     await this.throwDice(played, sides, () => mine === this.busy);
     if (mine !== this.busy) return;
     this.rolling = false;
-    this.choices.classList.remove("waiting");
+    this.odds.picked = false;
     this.board.moved();
     await this.goOn();
   }
@@ -250,7 +260,10 @@ class Play {
   // Dice tumble, then what they did is told line by line.
   async throwDice(played, sides, current) {
     this.events.replaceChildren();
-    this.turnLine.textContent = this.moverLine(played.before);
+    this.turnLine.textContent = "";
+    const { mover } = played.before;
+    this.rolledBy.textContent = mover === 0 ? "You" : this.board.game.names[1];
+    this.rolledBy.className = `rolled-by ${mover === 0 ? "you" : "them"}`;
     const dice = played.faces.map((face, i) => {
       const die = dieFace(face, sides);
       die.style.setProperty("--late", `${45 * i}ms`);
@@ -284,15 +297,17 @@ class Play {
     const values = await valuesAgainst(edition, opponent);
     if (this.board.game !== game || !this.yours) return;
     const best = bestFirst(values.rolls(...game.view))[0];
-    this.hintLine.textContent = `Best: ${best === 0 ? "no dice" : best === 1 ? "1 die" : `${best} dice`}, win probability ${percent(values.value(...game.view))}.`;
+    this.hintLine.textContent = `Best: ${diceText(best)}, win probability ${percent(values.value(...game.view))}.`;
   }
 
   // --- what is shown ---------------------------------------------------------------------------
 
+  // What is asked of whom.
   moverLine(state) {
-    const { game } = this.board;
+    const { game, opponent } = this.board;
     if (state.winner !== null) return "";
-    return state.mover === 0 ? "Your turn" : `${game.names[1]} to move`;
+    if (state.mover === 0) return "Your turn: how many dice?";
+    return opponent.kind === "friend" ? "Your friend: how many dice?" : `${game.names[1]} is to move`;
   }
 
   refresh() {
@@ -307,8 +322,7 @@ class Play {
       card.root.classList.toggle("won", state.winner === player);
       card.note.textContent = state.winner === null && state.mover === player && edition.hidden ? edition.memoryLine(state.memory) : "";
     });
-    if (!this.tray.children.length) this.turnLine.textContent = this.moverLine(state);
-    if (state.winner === null && this.yours) this.turnLine.textContent = this.moverLine(state);
+    this.turnLine.textContent = this.rolling ? "" : this.moverLine(state);
     this.showChoices();
     this.showEnd();
     this.showMoves();
@@ -321,7 +335,7 @@ class Play {
 
   showChoices() {
     const { game, edition } = this.board;
-    const free = game.over ? null : edition.outcomes(...game.view, 0)[0].points;
+    const free = this.rolling || game.over ? null : edition.outcomes(...game.view, 0)[0].points;
     if (this.choices.children.length !== edition.rolls) {
       this.choices.replaceChildren(
         ...Array.from({ length: edition.rolls }, (_, dice) => {
@@ -334,7 +348,7 @@ class Play {
       choice.disabled = !this.yours;
       const small = dice === 0 ? (free === null ? "" : `+${free}`) : dice === 1 ? "die" : "dice";
       choice.lastChild.textContent = small;
-      const what = dice === 0 ? `Roll no dice: ${free ?? 0} points` : `Roll ${dice} ${dice === 1 ? "die" : "dice"}`;
+      const what = `Roll ${diceText(dice)}${dice === 0 && free !== null ? `: ${counted(free, "point")}` : ""}`;
       choice.setAttribute("aria-label", what);
     });
   }
@@ -345,7 +359,6 @@ class Play {
     this.ending.hidden = winner === null;
     if (winner === null) return;
     const title = winner === 0 ? "You win" : opponent.kind === "friend" ? "Your friend wins" : `${game.names[1]} wins`;
-    this.turnLine.textContent = "";
     this.ending.replaceChildren(
       h("p", { class: "verdict" }, `${title}, ${scores[winner]} to ${scores[1 - winner]}`),
       h(
@@ -365,7 +378,7 @@ class Play {
           "li",
           { class: before.mover === 0 ? "you" : "them" },
           h("span", { class: "who" }, before.mover === 0 ? "you" : game.names[1]),
-          h("span", { class: "did" }, `${dice} ${dice === 1 ? "die" : "dice"}, ${counted(turn.points + turn.bonus, "point")}${marks(turn)}`),
+          h("span", { class: "did" }, `${diceText(dice)}, ${counted(turn.points + turn.bonus, "point")}${marks(turn)}`),
           h("span", { class: "stands" }, `${after.scores[0]} : ${after.scores[1]}`),
         ),
       ),
@@ -383,9 +396,10 @@ class Play {
     this.bar.dataset.value = share;
     this.bar.setAttribute("aria-valuenow", (100 * share).toFixed(2));
     this.bar.setAttribute("aria-valuetext", `${percent(share)}, counting on ${countingOn(opponent)}`);
-    this.bar.querySelector(".bar-text").textContent = percent(share, 1);
+    this.bar.querySelector(".bar-text").textContent = `${Math.round(100 * share)} %`;
     const seat = values.table ? game.state.mover : 0;
-    if (!game.over && !this.oddsPart.hidden) {
+    this.oddsPart.hidden = game.over || this.toggles.odds.getAttribute("aria-pressed") !== "true";
+    if (!this.oddsPart.hidden) {
       this.odds.show(edition, values, game.view, { seat, counting: countingOn(opponent) });
     }
     this.meter.textContent = this.given(values);
@@ -409,7 +423,6 @@ class Play {
     const pressed = this.toggles[what].getAttribute("aria-pressed") !== "true";
     this.toggles[what].setAttribute("aria-pressed", String(pressed));
     if (what === "bar") this.bar.classList.toggle("off", !pressed);
-    else this.oddsPart.hidden = !pressed;
     this.showValues();
   }
 
@@ -432,6 +445,8 @@ class Play {
 // A line of what a turn did; a rule that fired stands out.
 function effectLine(line) {
   const at = line.indexOf(": ");
+  const rolled = line.match(/^(rolled \d+)(: [\d ]+)(.*)$/); // its dice lie on the table
+  if (rolled) return h("li", {}, rolled[1], h("span", { class: "hidden" }, rolled[2]), rolled[3]);
   if (line.startsWith("rolled")) return h("li", {}, line);
   return h("li", { class: "fired" }, h("b", {}, line.slice(0, at)), line.slice(at));
 }

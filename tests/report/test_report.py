@@ -6,7 +6,6 @@ import re
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import run_experiment as run
 from hogeq.support.numbers import counted, percent, points
 from hogeq.support.workers import workers
+from tests.browsers import Tab
 
 CONFIG = {
     "name": "first",
@@ -179,46 +179,9 @@ def test_a_page_that_is_too_large_is_refused(
 
 # --- in a browser ---------------------------------------------------------------------------------
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)}; apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield opened
-        opened.close()
-
-
-class Opened:
+class Opened(Tab):
     """The page in a browser, and what went wrong there."""
-
-    def __init__(self, browser: Any, path: Path, **device: Any) -> None:
-        self.page = browser.new_context(offline=True, **device).new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
-        self.page.wait_for_selector("body[data-ready]")
-
-    def text(self, selector: str) -> str:
-        return str(self.page.inner_text(selector))
 
     def rows(self, selector: str) -> list[list[str]]:
         found = self.page.eval_on_selector_all(

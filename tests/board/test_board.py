@@ -1,0 +1,250 @@
+"""The board: what its page computes in a real browser, against Python."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.board.edition import edition_data
+from hogeq.board.page import Shown, make
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.rules.effects import turn_effects
+from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import play_turn
+from hogeq.strategies.policies import policy_of
+from tests.browsers import Tab
+
+SMALL: dict[str, dict[str, Any]] = {
+    **{name: {"edition": name, "goal": 14, "max_dice": 3} for name in EDITIONS},
+    "cycles": {"edition": "fa15", "piggy_back": False, "goal": 12, "max_dice": 3},
+    "trot": {"edition": "fa18", "goal": 10, "max_dice": 4, "time_trot_period": 3},
+    "wild": {"edition": "su21", "hog_wild": True, "goal": 12, "max_dice": 2},
+    "tables": {
+        "goal": 6,
+        "max_dice": 2,
+        "zero_dice": [3, 1, 4, 1, 5, 9],
+        "landing": [0, 2, 2, 4, 5, 5, 6],
+        "swap": [[int(own == 5) for _ in range(6)] for own in range(6)],
+        "feral_hogs": "dice",
+    },
+    "large": {"edition": "su20", "goal": 40, "max_dice": 10},
+}
+"""Every part of the rules, in games that Python and a browser both solve at once."""
+
+
+def games() -> dict[str, Game]:
+    return {name: compile_game(rules_from(spec)) for name, spec in SMALL.items()}
+
+
+def mixed_table(game: Game) -> np.ndarray[Any, Any]:
+    """Give a table that rolls this and that."""
+    own, other = np.indices((game.goal, game.goal))
+    return ((3 * own + 5 * other) % game.num_actions).astype(np.int8)
+
+
+@pytest.fixture(scope="module")
+def all_games() -> dict[str, Game]:
+    return games()
+
+
+@pytest.fixture(scope="module")
+def opened(
+    browser: Any, all_games: dict[str, Game], tmp_path_factory: pytest.TempPathFactory
+) -> Tab:
+    """Open a page of all small games."""
+    path = tmp_path_factory.mktemp("board") / "board.html"
+    shown = [Shown(game, name, {"mixed": mixed_table(game)}) for name, game in all_games.items()]
+    path.write_text(make(shown), "utf-8")
+    return Tab(browser, path, reduced_motion="reduce")
+
+
+# --- what the page computes ------------------------------------------------------------------
+
+OPEN = "const board = new Board(JSON.parse(document.getElementById('data').textContent));"
+
+EDITION = f"{OPEN} const e = await board.editionAt(place);"
+
+
+def asked(tab: Tab, script: str, place: int, **more: Any) -> Any:
+    """Run a script on the page, `e` being one of its games."""
+    names = ", ".join(more)
+    return tab.page.evaluate(
+        f"async ({{place, {names}}}) => {{ {EDITION} {script} }}", {"place": place, **more}
+    )
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_probability_is_that_of_python(
+    opened: Tab, all_games: dict[str, Game], name: str
+) -> None:
+    game, place = all_games[name], list(SMALL).index(name)
+    found = asked(
+        opened,
+        """const v = await e.solved();
+        const rolls = [];
+        for (let s = 0; s < e.goal; s++) for (let o = 0; o < e.goal; o++)
+          for (let m = 0; m < e.memorySize; m++) if (step === 1 || (s * 7 + o * 3 + m) % step === 0)
+            rolls.push(...v.rolls(s, o, m));
+        return rolls;""",
+        place,
+        step=37 if name == "large" else 1,
+    )
+    solved = solve(game)
+    step = 37 if name == "large" else 1
+    expected = [
+        row
+        for own in range(game.goal)
+        for other in range(game.goal)
+        for memory, row in enumerate(solved.roll_values(own, other))
+        if step == 1 or (own * 7 + other * 3 + memory) % step == 0
+    ]
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=2e-13)
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name != "large"])
+def test_values_against_a_table_are_those_of_a_responder_who_remembers(
+    opened: Tab, all_games: dict[str, Game], name: str
+) -> None:
+    game, place = all_games[name], list(SMALL).index(name)
+    first, second = asked(
+        opened,
+        """const v = await e.against("mixed", e.tables.get("mixed"));
+        return [v.value(0, 0, e.start, 0), 1 - v.value(0, 0, e.start, 1)];""",
+        place,
+    )
+    bound = full_memory_bound(game, policy_of(game, mixed_table(game)))
+    assert (first + second) / 2 == pytest.approx(bound, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["su20", "su21", "fa19", "fa22", "sp22", "cycles"])
+def test_reach_and_belief_are_those_of_python(
+    opened: Tab, all_games: dict[str, Game], name: str
+) -> None:
+    game, place = all_games[name], list(SMALL).index(name)
+    found = asked(
+        opened,
+        "const r = await e.reach('mixed', e.tables.get('mixed')); return Array.from(r.masses);",
+        place,
+    )
+    expected = reach(game, mixed_table(game))
+    np.testing.assert_allclose(np.array(found).reshape(expected.shape), expected, atol=1e-13)
+
+
+# Huan (2020) and others: docs/sources.md; the twin of tests/twin computes them too.
+@pytest.mark.parametrize(
+    ("name", "value", "first"),
+    [
+        ("su20", 0.5005159690, 2),
+        ("fa15", 0.4899205974, 4),
+    ],
+)
+def test_the_game_at_full_size(
+    browser: Any, tmp_path: Path, name: str, value: float, first: int
+) -> None:
+    path = tmp_path / "board.html"
+    path.write_text(make([Shown(compile_game(EDITIONS[name]), name, {})]), "utf-8")
+    tab = Tab(browser, path)
+    found = asked(tab, "const v = await e.solved(); return [v.value(0, 0, 0), v.best(0, 0, 0)];", 0)
+    assert found == [pytest.approx(value, abs=1e-9), first]
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name != "large"])
+def test_every_turn_is_played_as_python_plays_it(
+    opened: Tab, all_games: dict[str, Game], name: str
+) -> None:
+    game, place = all_games[name], list(SMALL).index(name)
+    table, number = TurnTable(game.rules), {m: i for i, m in enumerate(game.memories)}
+    generator = random.Random(name)  # noqa: S311 - a test's own
+    memories = generator.sample(list(game.memories), min(5, game.memory_size))
+    pairs = [(own, other) for own in range(game.goal) for other in range(game.goal)]
+    turns, ways, played = [], [], []
+    for own, other in generator.sample(pairs, 30):
+        memory = generator.choice(memories)
+        dice = generator.randrange(game.num_actions)
+        sides = table.dice_sides(own, other, memory)
+        faces = [generator.randint(1, sides) for _ in range(dice)]
+        turns.append([own, other, number[memory], faces])
+        ways.append(
+            [
+                [*way[:1], float(way.probability), *way[2:6], number[way.memory]]
+                for way in table.outcomes(own, other, memory, dice)
+            ]
+        )
+        turn = play_turn(game.rules, own, other, memory, dice, faces)
+        landing = turn.landing
+        played.append(
+            [
+                *turn[:3],
+                *(landing.score, landing.opponent, landing.winner, turn.again),
+                number[turn.memory],
+                *turn_effects(game.rules, own, other, faces, turn),
+            ]
+        )
+    found = asked(
+        opened,
+        """return turns.map(([own, other, m, faces]) => {
+          const t = e.play(own, other, m, faces);
+          return [
+            e.outcomes(own, other, m, faces.length).map((w) =>
+              [w.points, w.probability, w.score, w.opponent, w.winner, w.again, w.memory]),
+            [t.points, t.bonus, t.gift, t.score, t.opponent, t.winner, t.again, t.memory,
+              ...t.effects],
+          ];
+        });""",
+        place,
+        turns=turns,
+    )
+    assert found == [[way, one] for way, one in zip(ways, played, strict=True)]
+
+
+def test_rules_that_fire_are_named(opened: Tab) -> None:
+    game = compile_game(EDITIONS["fa23"])
+    data = edition_data(game, {})
+    found = opened.page.evaluate(
+        "(data) => new Edition(data).play(50, 3, 0, [6, 6]).effects", json.loads(json.dumps(data))
+    )
+    assert found == ["rolled 2: 6 6, 12 points", "Sus Fuss: 62 becomes 67"]
+
+
+def faces_of(seed: int, turn: int, count: int, sides: int) -> list[int]:
+    """Roll dice as `dice.js` says: MurmurHash3's finaliser, then Mulberry32."""
+    word = 0xFFFFFFFF
+
+    def mixed(bits: int) -> int:
+        bits &= word
+        bits = (bits ^ bits >> 16) * 0x85EBCA6B & word
+        bits = (bits ^ bits >> 13) * 0xC2B2AE35 & word
+        return bits ^ bits >> 16
+
+    state, found = mixed(mixed(seed) + (turn + 1) * 0x9E3779B9), []
+    while len(found) < count:
+        state = state + 0x6D2B79F5 & word
+        bits = (state ^ state >> 15) * (state | 1) & word
+        bits ^= bits + ((bits ^ bits >> 7) * (bits | 61) & word) & word
+        bits ^= bits >> 14
+        if bits < 2**32 - 2**32 % sides:
+            found.append(1 + bits % sides)
+    return found
+
+
+def test_dice_follow_from_the_seed_and_are_fair(opened: Tab) -> None:
+    asked_for = [
+        [seed, turn, 10, sides]
+        for seed in (0, 7, 999_999)
+        for turn in (0, 5)
+        for sides in (4, 6, 8)
+    ]
+    found = opened.page.evaluate("(all) => all.map((one) => rollDice(...one))", asked_for)
+    assert found == [faces_of(*one) for one in asked_for]
+    counts = np.zeros(6)
+    for seed in range(2000):
+        for face in faces_of(seed, 1, 3, 6):
+            counts[face - 1] += 1
+    assert ((counts - 1000) ** 2 / 1000).sum() < 20.5  # chi-squared of 5 degrees, 0.1 %

@@ -1,0 +1,366 @@
+"""The board as a person has it: a game played, tables dropped, keys pressed, nothing amiss."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.baselines.simple import always_roll
+from hogeq.board import edition, page
+from hogeq.board.edition import BoardError
+from hogeq.board.page import Shown, make, opponents
+from hogeq.cli import app
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.rules.memory import Memory
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import read_strategy
+from hogeq.support.numbers import percent
+from tests.browsers import Tab
+
+HIDDEN = {"edition": "su20", "goal": 24, "max_dice": 4}
+OPEN = {"edition": "fa23", "goal": 30, "max_dice": 5}
+
+
+@pytest.fixture(scope="module")
+def hidden() -> Game:
+    return compile_game(rules_from(HIDDEN))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory, hidden: Game) -> Path:
+    """Write the page of two games, by the command."""
+    folder = tmp_path_factory.mktemp("board")
+    specs = []
+    for number, rules in enumerate((HIDDEN, OPEN)):
+        file = folder / f"game{number}.yaml"
+        file.write_text(json.dumps(rules))
+        specs += ["--rules", str(file)]
+    out = folder / "board.html"
+    given = ["board", *specs, "--out", str(out), "--opponent", "always_roll:2", "--json"]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told["bytes"] == out.stat().st_size
+    assert [list(names)[-1] for names in told["opponents"].values()] == ["always_roll:2"] * 2
+    return out
+
+
+class Played(Tab):
+    """A board on which somebody plays."""
+
+    def begin(self, opponent: str, seed: int, first: str = "you") -> None:
+        self.page.keyboard.press("n")
+        self.page.select_option("#opponent", opponent)
+        self.page.select_option("#first", first)
+        self.page.fill("#seed", str(seed))
+        self.page.click("dialog button[type=submit]")
+
+    def wait(self) -> bool:
+        """Wait for the person's turn, or for the end; tell whether the game goes on."""
+        self.page.wait_for_selector(".choice:not([disabled]), .ending:not([hidden])")
+        return not self.page.is_visible(".ending")
+
+    def scores(self) -> tuple[int, int]:
+        return int(self.text(".you .score")), int(self.text(".them .score"))
+
+    def turns(self) -> list[str]:
+        return list(self.page.locator(".moves li").all_inner_texts())
+
+    def odds(self) -> list[float]:
+        found = self.page.eval_on_selector_all(
+            "#play .odds tbody tr", "rows => rows.map((row) => Number(row.dataset.value))"
+        )
+        return list(found)
+
+
+@pytest.fixture
+def board(browser: Any, written: Path) -> Iterator[Played]:
+    tab = Played(browser, written, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    yield tab
+    assert tab.said == []
+    assert tab.asked == [written.as_uri()]
+    tab.page.context.close()
+
+
+def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: Game) -> None:
+    solved = solve(hidden)
+    board.begin("perfect", seed=3)
+    board.page.keyboard.press("o")
+    rolls = 0
+    while board.wait():
+        own, other = board.scores()
+        told = board.text(".you .memory")
+        found = re.fullmatch(r"own last points: (\d+)\+?, opponent's last points: (\d+)\+?", told)
+        assert found
+        number = hidden.memories.index(Memory(own=int(found[1]), opponent=int(found[2])))
+        values = solved.roll_values(own, other)[number]
+        board.page.wait_for_selector(f'.bar[aria-valuenow="{100 * values.max():.2f}"]')
+        np.testing.assert_allclose(board.odds(), values, atol=1e-12)
+        shown = board.page.locator("#play .odds .chance").all_inner_texts()
+        assert [text.strip() for text in shown] == [percent(value) for value in values]
+        board.page.keyboard.press("h")
+        board.page.wait_for_selector(".hint:not(:empty)")
+        assert f"win probability {percent(values.max())}" in board.text(".hint")
+        board.page.keyboard.press(str(3 + rolls % 2))
+        rolls += 1
+    assert rolls >= 2
+    winner = "You win" if board.scores()[0] >= board.scores()[1] else "Perfect play wins"
+    assert winner in board.text(".ending")
+    assert board.page.get_attribute(".bar", "aria-valuenow") in {"0.00", "100.00"}
+
+
+def test_a_seed_gives_the_same_game_and_a_turn_taken_back_the_same_dice(board: Played) -> None:
+    games = []
+    for _ in range(2):
+        board.begin("always_roll:2", seed=11, first="coin")
+        for roll in (4, 3, 4):
+            if board.wait():
+                board.page.click(f".choice >> nth={roll}")
+        board.wait()
+        games.append(board.turns())
+    assert games[0] == games[1]
+    before = board.turns()
+    board.page.keyboard.press("u")
+    board.wait()
+    assert len(board.turns()) < len(before)
+    board.page.keyboard.press("4")
+    board.page.wait_for_function(
+        "n => document.querySelectorAll('.moves li').length === n", arg=len(before)
+    )
+    assert board.turns() == before
+
+
+def test_the_bar_counts_on_the_table_that_is_played_against(board: Played, hidden: Game) -> None:
+    board.begin("always_roll:2", seed=1)
+    board.wait()
+    against_table = board.page.get_attribute(".bar", "aria-valuetext")
+    assert "best play against the table of always rolls 2" in str(against_table)
+    share = float(board.page.get_attribute(".bar", "data-value") or 0)
+    best = solve(hidden).value
+    assert share > best + 0.01
+    board.page.keyboard.press("b")
+    assert not board.page.is_visible(".bar")
+
+
+def test_two_friends_play_at_one_screen(board: Played) -> None:
+    board.begin("friend", seed=5)
+    for _ in range(2):
+        board.wait()
+        board.page.keyboard.press("2")
+        board.page.wait_for_timeout(150)
+    board.wait()
+    turns = board.turns()
+    assert len(turns) == 2
+    assert turns[0].startswith("you")
+    assert turns[1].startswith("Friend")
+
+
+def test_another_game_of_the_page(board: Played) -> None:
+    board.page.select_option("#edition", "1")
+    board.page.wait_for_selector(".choice >> nth=5")
+    assert "Boar" in board.text("#play .parts") or "tens digit" in board.text("#play .parts")
+    board.page.click("a.tab >> text=Know")
+    assert not board.page.is_visible("#know .heat")
+    game = compile_game(rules_from(OPEN))
+    board.page.fill("#know input[type=number] >> nth=0", "12")
+    board.page.keyboard.press("Tab")
+    values = solve(game).roll_values(12, 0)[0]
+    board.page.wait_for_selector(f"#know .verdict >> text={percent(values.max())}")
+
+
+def test_a_memory_is_chosen_by_a_click_and_its_odds_are_shown(board: Played, hidden: Game) -> None:
+    board.page.click("a.tab >> text=Know")
+    for field, score in enumerate((7, 9)):
+        board.page.fill(f"#know input[type=number] >> nth={field}", str(score))
+        board.page.keyboard.press("Tab")
+    board.page.wait_for_selector("#know .heat")
+    board.page.click("#know .heat tbody tr:nth-child(3) td:nth-of-type(5)")
+    number = hidden.memories.index(Memory(own=2, opponent=4))
+    values = solve(hidden).roll_values(7, 9)[number]
+    board.page.wait_for_selector(f"#know .verdict >> text={percent(values.max())}")
+    selects = board.page.locator("#know .fields.inner select")
+    assert [selects.nth(i).input_value() for i in range(2)] == ["2", "4"]
+
+
+# --- tables out of files ------------------------------------------------------------------------
+
+
+def whole(goal: int, change: Callable[[list[list[Any]]], Any] = lambda rows: rows) -> Any:
+    return change([[(own + other) % 5 for other in range(goal)] for own in range(goal)])
+
+
+def csv(rows: list[list[Any]]) -> bytes:
+    return "\n".join(",".join(map(str, row)) for row in rows).encode()
+
+
+def spoilt(rows: list[list[Any]], row: int, column: int, cell: Any) -> list[list[Any]]:
+    rows[row][column] = cell
+    return rows
+
+
+FILES: dict[str, bytes] = {
+    "empty.csv": b"",
+    "short.csv": csv(whole(24)[:-1]),
+    "ragged.csv": csv([row[: 24 - (i == 7)] for i, row in enumerate(whole(24))]),
+    "wide.csv": csv([row + [1] * (i == 3) for i, row in enumerate(whole(24))]),
+    "long.txt": csv([*whole(24), [1]]).replace(b",", b" "),
+    "high.csv": csv(spoilt(whole(24), 2, 5, 11)),
+    "below.csv": csv(spoilt(whole(24), 2, 5, -1)),
+    "half.csv": csv(spoilt(whole(24), 2, 5, 2.5)),
+    "word.csv": csv(spoilt(whole(24), 23, 23, "<b>six</b>")),
+    "script.csv": csv(spoilt(whole(24), 0, 0, "=cmd|' /C calc'!A0")),
+    "nan.csv": csv(spoilt(whole(24), 1, 1, "nan")),
+    "under.csv": csv(spoilt(whole(24), 1, 1, "1_0")),
+    "gap.csv": csv(spoilt(whole(24), 1, 1, "")),
+    "true.json": json.dumps(spoilt(whole(24), 4, 4, True)).encode(),
+    "null.json": json.dumps(spoilt(whole(24), 4, 4, None)).encode(),
+    "text.json": json.dumps(spoilt(whole(24), 4, 4, "3")).encode(),
+    "row.json": json.dumps([*whole(24)[:5], "x", *whole(24)[6:]]).encode(),
+    "number.json": b"7",
+    "key.json": json.dumps({"1;2": 3}).encode(),
+    "twice.json": json.dumps({"1,2": 3, "(1, 2)": 4}).encode(),
+    "some.json": json.dumps({"0,0": 3}).encode(),
+    "table.npy": b"\x93NUMPY",
+    "final_strategy.py": b"raise SystemExit",
+}
+
+# What a page says in its own words: Python reads these files, or an error of its own parser.
+OWN_WORDS = {
+    "table.npy": "table.npy: suffix '.npy'; allowed: .csv, .txt, .json",
+    "final_strategy.py": "final_strategy.py: a page runs no code of a .py; "
+    "allowed: .csv, .txt, .json",
+}
+
+
+def test_hostile_tables_are_refused_in_the_words_of_python(board: Played, tmp_path: Path) -> None:
+    board.page.keyboard.press("n")
+    for name, data in FILES.items():
+        (tmp_path / name).write_bytes(data)
+        wanted = OWN_WORDS.get(name)
+        if wanted is None:
+            with pytest.raises(StrategyError) as error:
+                read_strategy(tmp_path / name, 24, 4)
+            wanted = str(error.value).replace(f"{tmp_path}/", "")
+        board.page.set_input_files("#own-table", str(tmp_path / name))
+        board.page.wait_for_selector(f"dialog .alert >> text=/^{re.escape(name)}/")
+        assert board.text("dialog .alert") == wanted
+    for name, told in {
+        "bytes.csv": (b"\xff\xfe1", "bytes.csv: is not UTF-8 text"),
+        "deep.json": (b"[" * 100_000, "deep.json: is not JSON"),
+        "doubled.json": (b'{"0,0": 1, "0,0": 2}', "doubled.json: a key stands twice"),
+    }.items():
+        file = {"name": name, "mimeType": "", "buffer": told[0]}
+        board.page.set_input_files("#own-table", files=[file])
+        board.page.wait_for_selector(f"dialog .alert >> text={told[1]}")
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine.txt", "mine.json", "object.json"])
+def test_a_table_of_ones_own_is_played_against(board: Played, tmp_path: Path, name: str) -> None:
+    rows = whole(24)
+    if name == "object.json":
+        data = json.dumps(
+            {f"({own}, {other})": rows[own][other] for own in range(24) for other in range(24)}
+        ).encode()
+    else:
+        data = json.dumps(rows).encode() if name.endswith("json") else csv(rows)
+    board.page.keyboard.press("n")
+    board.page.set_input_files("#own-table", files=[{"name": name, "mimeType": "", "buffer": data}])
+    board.page.wait_for_selector(f"#opponent option:checked >> text={name}", state="attached")
+    board.page.select_option("#first", "them")
+    board.page.click("dialog button[type=submit]")
+    board.wait()
+    assert board.turns()[0].split("\n")[1].startswith("no dice")  # cell (0, 0)
+
+
+# --- for everybody ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    browser: Any, written: Path, scheme: str, width: int
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    tab = Played(
+        browser,
+        written,
+        viewport={"width": width, "height": 780},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        bypass_csp=True,  # axe comes as a script
+    )
+    tab.wait()
+    tab.page.keyboard.press("3")
+    tab.wait()
+    tab.page.keyboard.press("o")
+    names = tab.page.eval_on_selector_all("a.tab", "tabs => tabs.map((tab) => tab.hash.slice(1))")
+    for name in names:
+        tab.page.click(f"a.tab[href='#{name}']")
+        tab.page.wait_for_timeout(150)
+        found = axe.run(tab.page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+        assert tab.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, name
+    assert tab.said == []
+    tab.page.context.close()
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["board", *arguments])
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def test_what_no_page_can_be_made_of_is_refused(tmp_path: Path) -> None:
+    out = str(tmp_path / "b.html")
+    large = tmp_path / "large.yaml"
+    large.write_text("edition: su20\ngoal: 250\n")
+    told = refused("--rules", str(large), "--out", out)
+    assert "12,250,000 hidden states to go through in a browser; allowed: 8,000,000" in told
+    assert "ending in .html" in refused("--out", str(tmp_path / "b.pdf"))
+    assert "unknown edition 'su02'" in refused("--rules", "su02", "--out", out)
+    assert "is no matrix" in refused("--opponent", "champion:policy", "--out", out)
+    assert not (tmp_path / "b.html").exists()
+
+
+def test_long_games_and_long_rolls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = compile_game(rules_from({"edition": "fa22", "goal": 20}))
+    for limit, told in (("MOST_WORK", "outcomes to go through"), ("MOST_STATES", "hidden states")):
+        with monkeypatch.context() as patched:
+            patched.setattr(edition, limit, 300)
+            with pytest.raises(BoardError, match=told):
+                make([Shown(game, "fa22", {})])
+    monkeypatch.setattr(page, "MOST_BYTES", 100)
+    with pytest.raises(BoardError, match="bytes on the page; allowed: 100"):
+        make([Shown(game, "fa22", {})])
+
+
+def test_every_edition_is_small() -> None:
+    shown = []
+    for name in ("su20", "su21", "sp22", "hw13"):
+        game = compile_game(EDITIONS[name])
+        shown.append(Shown(game, name, opponents(game)))
+    html = make(shown)
+    found = re.search(r'id="data">(.*?)</script>', html)
+    assert found
+    sizes = [len(one["packed"]) for one in json.loads(found[1])]
+    assert max(sizes) < 40_000  # far below edition.MOST_BYTES
+    assert len(html) < 500_000
+
+
+def test_names_cannot_break_out_of_the_page() -> None:
+    game = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 2}))
+    evil = "</script><script>alert(1)</script>"
+    html = make([Shown(game, evil, {evil: always_roll(game, 1)})])
+    assert evil not in html
