@@ -22,6 +22,7 @@ class Know {
     this.layer = h("select", { onchange: () => this.draw() }, LAYERS.map(([value, text]) => h("option", { value }, text)));
     this.blind = h("p");
     this.grid = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Every memory" });
+    this.axes = h("p", { class: "quiet" });
     this.gridNote = h("p", { class: "quiet" });
     this.hiddenPart = h(
       "section",
@@ -29,6 +30,7 @@ class Know {
       h("h2", {}, "What a table cannot see"),
       h("div", { class: "fields" }, h("label", {}, "Table", this.table), h("label", {}, "Show", this.layer)),
       this.blind,
+      this.axes,
       this.grid,
       this.gridNote,
     );
@@ -153,12 +155,16 @@ class Know {
     const known = shown.filter((value) => value !== null);
     const low = layer === "value" ? Math.min(...known) : 0;
     const high = Math.max(...known);
-    const [rows, columns] = this.selects.length > 1 ? this.selects : [{ name: "", values: [""] }, this.selects[0]];
+    // The longer axis goes to the right.
+    const axes = this.selects.map((select, place) => ({ ...select, place })).slice(0, 2);
+    axes.sort((a, b) => a.values.length - b.values.length);
+    const columns = axes.pop();
+    const rows = axes.pop() ?? { values: [""], place: -1 };
     const memoryAt = (row, column) =>
       edition.memories.findIndex((texts) =>
-        texts.every((text, i) => {
-          if (this.selects.length === 1) return text === column;
-          return text === (i === 0 ? row : i === 1 ? column : edition.memories[this.memory][i]);
+        texts.every((text, place) => {
+          if (place === rows.place) return text === row;
+          return text === (place === columns.place ? column : edition.memories[this.memory][place]);
         }),
       );
     const cell = (row, column) => {
@@ -176,17 +182,19 @@ class Know {
         layer === "best" ? String(value) : "",
       );
     };
+    const axis = `${columns.name} to the right`;
+    this.axes.textContent = rows.name ? `${rows.name} downwards, ${axis}` : axis;
     this.grid.replaceChildren(
       h(
         "table",
         { class: `heat ${layer}` },
-        h("caption", {}, `${rows.name ? `${rows.name} downwards, ` : ""}${columns.name} to the right`),
+        h("caption", { class: "hidden" }, "Every memory"),
         h("thead", {}, h("tr", {}, h("td", { class: "none" }), columns.values.map((text) => h("th", { scope: "col" }, text)))),
         h("tbody", {}, rows.values.map((row) => h("tr", {}, h("th", { scope: "row" }, row), columns.values.map((column) => cell(row, column))))),
       ),
     );
-    const scale = { belief: `darkest: ${percent(high)}`, value: `${percent(low)} to ${percent(high)}`, cost: `darkest: ${costText(high)} points`, best: "dice of the best roll" }[layer];
-    this.gridNote.textContent = `${scale}. ${this.tellMemory(this.memory)}. Choose a memory to see its odds.`;
+    const scale = { belief: `Strongest colour: ${percent(high)}`, value: `From ${percent(low)} to ${percent(high)}`, cost: `Strongest colour: ${costText(high)} points`, best: "Dice of the best roll" }[layer];
+    this.gridNote.textContent = `${scale}. Chosen: ${this.tellMemory(this.memory)}. Choose another to see its odds.`;
   }
 
   tellMemory(memory) {

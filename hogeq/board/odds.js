@@ -128,7 +128,8 @@ class Odds {
     const lands = `${own} against ${other} becomes ${way.score} against ${way.opponent}`;
     const then = way.winner === null ? `, then ${percent(this.after(way))}` : way.winner === 0 ? ": wins" : ": loses";
     const again = way.again ? ", and moves again" : "";
-    this.said.textContent = `${counted(way.points, "point")}${bonus}, ${percent(way.probability)}: ${lands}${again}${then}`;
+    const said = `${counted(way.points, "point")}${bonus}, ${percent(way.probability)}: ${lands}${again}${then}`;
+    this.said.textContent = said.replaceAll(" %", "\u00a0%");
   }
 
   // Win probability of the mover once a turn has ended so.

@@ -82,7 +82,7 @@ def opponents(game: Game, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Mat
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll "
                 "(hogeq show, export and the folder of a run give them)"
             )
-        found[name] = strategy
+        found[name] = strategy.astype(np.int8)
     return found
 
 

@@ -223,7 +223,8 @@ def faces_of(seed: int, turn: int, count: int, sides: int) -> list[int]:
         bits = (bits ^ bits >> 13) * 0xC2B2AE35 & word
         return bits ^ bits >> 16
 
-    state, found = mixed(mixed(seed) + (turn + 1) * 0x9E3779B9), []
+    state = mixed(mixed(seed) + (turn + 1) * 0x9E3779B9)
+    found: list[int] = []
     while len(found) < count:
         state = state + 0x6D2B79F5 & word
         bits = (state ^ state >> 15) * (state | 1) & word
