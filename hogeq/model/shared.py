@@ -48,6 +48,11 @@ def shared_many(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWo
     return _kept.many(game, pairs, np.dtype(dtype))
 
 
+def quick_many(game: Game, pairs: int) -> ManyWorkspace:
+    """Shared workspace for n pairs of what need not be exact, as :func:`quick_workspace`."""
+    return shared_many(game, pairs, np.float64 if game.plan is None else np.float32)
+
+
 class _Kept(local):
     """Workspaces of the current thread, those used last."""
 

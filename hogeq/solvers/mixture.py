@@ -196,13 +196,7 @@ class MixtureSolver(Solver[MixtureState]):
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        mixture = self.mixture(game, state)
-        mean = np.tensordot(mixture.weights, mixture.parts, 1)
-        work = game.workspace(2)
-        total = np.zeros(game.shape)
-        for weight, part in mixture.drawn():
-            total += weight * work.cell_reach(np.stack([part, mean]))[..., None] * part
-        return normalised(total, mean)
+        return policy_of_mixture(game, self.mixture(game, state))
 
     def stats(self, game: Game, state: MixtureState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, the strongest responder's win rate, the parts drawn."""
@@ -266,3 +260,20 @@ class MixtureSolver(Solver[MixtureState]):
         return MixtureResponse(
             to_matrix(policy), 1.0 - met.win_rates, work.each.copy(), work.each_reach.copy()
         )
+
+
+def policy_of_mixture(game: Game, mixture: Mixture) -> Floats:
+    """Policy (G, G, K) of a mixture of policies: its parts, weighted by their reach.
+
+    Parameters
+    ----------
+    game : Game
+    mixture : Mixture
+        Of policies.
+    """
+    mean = np.tensordot(mixture.weights, mixture.parts, 1)
+    work = game.workspace(2)
+    total = np.zeros(game.shape)
+    for weight, part in mixture.drawn():
+        total += weight * work.cell_reach(np.stack([part, mean]))[..., None] * part
+    return normalised(total, mean)

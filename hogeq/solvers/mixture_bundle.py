@@ -1,0 +1,427 @@
+"""Proximal bundle method over the parts of a mixture and their weights together."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_many
+from hogeq.model.workspace import Role
+from hogeq.response.moves import log_uniform, perturb, random_policy, respond, to_matrix, to_pure
+from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.bundle import COLD, DAMPING, DEEP, FAR_HEAT, NEAR_HEAT, NEARLY_UNIFORM
+from hogeq.solvers.mixture import policy_of_mixture
+from hogeq.solvers.proximal import proximal_step
+from hogeq.solvers.regret import DiscountedCFR
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
+from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Count, Natural, Positive, Seed, Share, parameters
+from hogeq.support.workers import compute
+
+LEAST_REACH = 1e-9  # least weight of a row in the divergence
+LEAST_WEIGHT = 1e-3  # of a part, so that none is lost for good
+UNSEEN = -60.0  # logit of what is no roll: columns beyond the parts in the row of the weights
+SHAPING = 0.02  # weight above which a counter's model is checked against exact evaluation
+TRUSTED = 0.1  # largest tolerated error of a model, as a share of the predicted gain
+ALIVE = 1e-6  # weight below which a counter had no part in the last step
+LEAST_STEP = 1.0  # least step size, in logits per win probability
+ROUNDS = 6  # of adding counters that the step overlooked
+SELF_PLAY = 100  # iterations of the default start
+CURVED = 1e-7  # least share of the reach that a roll must have to count in the curvature
+
+
+class MixtureBundleState(NamedTuple):
+    """State of a run; n is the number of parts, m of the counter-matrices in the pool.
+
+    The win rate of part p against counter c is modelled as ``constants[c, p]`` plus the sum of
+    ``gradients[c, p]`` times the part.
+    """
+
+    parts: Floats
+    """(n, G, G, K)"""
+    draw: Floats
+    """(n,), weights of the parts."""
+    pool: Matrix
+    """(m, G, G)"""
+    gradients: Singles
+    """(m, n, G * G, K), counterfactual values at the parts where each model was last taken."""
+    constants: Floats
+    """(m, n)"""
+    reach: Singles
+    """(m, n, G * G), reach probability of every cell at the same parts."""
+    weights: Floats
+    """(m,), weight of each counter in the last step."""
+    used: NDArray[np.int64]
+    """(m,), iteration in which each counter last had weight."""
+    worst: Floats
+    """(), largest win rate of any counter of the pool against the mixture."""
+    step_size: Floats
+    """(), of the next step, in logits per win probability."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+class Cut(NamedTuple):
+    """Linear models of the parts' win rates against one counter."""
+
+    won: Floats
+    """(n,), exact win rate of every part where the models were taken."""
+    gradients: Singles
+    """(n, G * G, K)"""
+    constants: Floats
+    """(n,)"""
+    reach: Singles
+    """(n, G * G)"""
+
+
+class Move(NamedTuple):
+    """Result of one proximal step."""
+
+    parts: Floats
+    draw: Floats
+    weights: Floats
+    """(m,), of the counters."""
+
+
+class Start(NamedTuple):
+    """Start of a response; without steps of annealing it only ascends."""
+
+    policy: Floats
+    """(G, G, K)"""
+    steps: int = 0
+    heat: float = 1.0
+
+
+@solver("mixture_bundle")
+@parameters
+class MixtureBundle(Solver[MixtureBundleState]):
+    """Descend the largest win rate that any counter-matrix has against a mixture.
+
+    As `bundle`, of several policies and their weights at once. The win rate against one counter is
+    linear in the weights and in each row of each part. A step moves all of them to where the worst
+    of the linear models is best, held near by a Kullback-Leibler divergence: rows weigh as much in
+    it as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
+    that every game reaches. Responders meet the whole mixture and are not told what was drawn.
+
+    Parts begin apart, or they would stay alike, and they stay apart where that pays.
+
+    Attributes
+    ----------
+    parts : int
+        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read.
+    spread : float
+        Share of a random policy in the start of every part.
+    step_size : float
+        First step size, in logits per win probability; it adapts.
+    least_gain : float
+        Least share of the predicted gain that a step must reach to be kept.
+    pool_size : int
+        Most counters in the pool; those without weight for longest are dropped.
+    responses : int
+        Responses annealed in each iteration, from near the parts' mean and at random in turn.
+    ascents : int
+        Number of counters, those of largest weight, from which a further response ascends.
+    kicks : int
+        Counters, drawn by weight, that are perturbed before a further response ascends from them.
+    responder_steps : int
+        Steps of annealing.
+    responder_sweeps : int
+        Most sweeps of coordinate ascent; three times as many after a perturbation.
+    deep_every : int
+        Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
+        ones from a nearly uniform policy, and ascend to the end.
+    floor : float
+        Least probability of a roll, so that none is lost for good.
+    start : str
+        Strategy file to begin with: a policy, or a mixture of at most as many parts. The missing
+        ones are split from those of largest weight. By default the average of a hundred iterations
+        of self-play (discounted CFR).
+    seed : int
+        Seed of the parts' and the responses' starts.
+    """
+
+    GROWS: ClassVar = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
+
+    parts: Annotated[Count, Field(le=64)] = 4
+    spread: Share = 0.5
+    step_size: Positive = 30.0
+    least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
+    responses: Count = 2
+    ascents: Natural = 2
+    kicks: Natural = 4
+    responder_steps: Count = 12
+    responder_sweeps: Count = 3
+    deep_every: Count = 10
+    floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
+    start: str = ""
+    seed: Seed = 0
+
+    def init(self, game: Game) -> MixtureBundleState:
+        """State before the first iteration."""
+        parts, draw = self._first(game)
+        random = np.random.default_rng(self.seed)
+        strangers = np.stack([random_policy(game, random) for _ in parts])
+        parts = np.maximum((1.0 - self.spread) * parts + self.spread * strangers, self.floor)
+        parts /= parts.sum(axis=-1, keepdims=True)
+        rows, rolls = game.goal**2, game.num_actions
+        return MixtureBundleState(
+            parts,
+            draw,
+            np.zeros((0, game.goal, game.goal), np.int8),
+            np.zeros((0, len(draw), rows, rolls), np.float32),
+            np.zeros((0, len(draw))),
+            np.zeros((0, len(draw), rows), np.float32),
+            np.zeros(0),
+            np.zeros(0, np.int64),
+            np.array(1.0),
+            np.array(self.step_size),
+            np.array(0, np.int64),
+        )
+
+    def step(self, game: Game, state: MixtureBundleState) -> MixtureBundleState:
+        """Step from the mixture, respond to where it leads, and keep it if it is better."""
+        iteration = int(state.iteration) + 1
+        trial = self._move(state)
+        modelled = 1.0 - part_rates(state, trial.parts) @ trial.draw
+        promised = modelled.max(initial=0.0)
+
+        # Models that shaped the step and predicted its outcome badly are taken anew.
+        shaping = np.flatnonzero(trial.weights > SHAPING)
+        exact = _rates(game, trial, state.pool[shaping])
+        error = np.abs(exact - modelled[shaping])
+        hoped = max(float(state.worst) - promised, 0.0)
+        failed = shaping[error > TRUSTED * hoped + ALIVE]
+        responses = self._respond(game, state, trial, iteration)
+        counters = [*state.pool[failed], *responses]
+        cuts = compute(partial(linearised, game, trial.parts), counters, local=True)
+        found = max((float(1.0 - cut.won @ trial.draw) for cut in cuts), default=0.0)
+        reached = max(promised, exact.max(initial=0.0), found)
+
+        used = np.where(trial.weights > ALIVE, iteration, state.used)
+        state = state._replace(weights=trial.weights, used=used)
+        state = _grown(state, failed, responses, cuts, iteration)
+        worst = float((1.0 - part_rates(state, state.parts) @ state.draw).max())
+        gain = worst - promised
+        kept = worst - reached >= self.least_gain * gain
+        misled = error.max(initial=0.0) > 0.25 * abs(gain)
+        factor = 1.25 if kept else 0.5 if misled else 0.93
+        state = state._replace(
+            parts=trial.parts if kept else state.parts,
+            draw=trial.draw if kept else state.draw,
+            worst=np.array(reached if kept else worst),
+            step_size=np.array(max(LEAST_STEP, factor * float(state.step_size))),
+            iteration=np.array(iteration, np.int64),
+        )
+        if len(state.pool) <= self.pool_size:
+            return state
+        return _selected(state, np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size]))
+
+    def mixture(self, game: Game, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
+        """Return the current mixture, the best so far: nothing is averaged."""
+        return Mixture(state.draw, state.parts)
+
+    def average(self, game: Game, state: MixtureBundleState) -> Floats:
+        """Policy (G, G, K): the mixture's parts, weighted by their reach.
+
+        Under imperfect recall the mixture itself is a different strategy, and a better one.
+        """
+        return policy_of_mixture(game, self.mixture(game, state))
+
+    def stats(self, game: Game, state: MixtureBundleState) -> dict[str, float]:  # noqa: ARG002
+        """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""
+        return {
+            "responder_win": float(state.worst),
+            "support": float((state.weights > SHAPING).sum()),
+            "drawn": float(np.exp(-np.sum(state.draw * np.log(state.draw)))),
+        }
+
+    def _first(self, game: Game) -> tuple[Floats, Floats]:
+        """Parts and weights before they are spread."""
+        if not self.start:
+            self_play = DiscountedCFR(average_weight="reach")
+            state = self_play.init(game)
+            for _ in range(SELF_PLAY):
+                state = self_play.step(game, state)
+            average = self_play.average(game, state)
+            return np.stack([average] * self.parts), np.full(self.parts, 1.0 / self.parts)
+        from hogeq.strategies.read import read_any
+
+        given = read_any(Path(self.start), game.goal, game.rules.max_dice)
+        mixture = given if isinstance(given, Mixture) else Mixture([1.0], [given])
+        parts, draw = list(mixture.policies(game.num_actions)), list(mixture.weights)
+        if len(parts) > self.parts:
+            allowed = f"of 1 to {self.parts} parts, as solver.parts says"
+            raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))
+        while len(parts) < self.parts:
+            largest = int(np.argmax(draw))
+            draw[largest] /= 2.0
+            draw.append(draw[largest])
+            parts.append(parts[largest].copy())
+        weights = np.maximum(draw, LEAST_WEIGHT)
+        return np.stack(parts), weights / weights.sum()
+
+    def _move(self, state: MixtureBundleState) -> Move:
+        """Take one proximal step of the parts and the weights."""
+        if len(state.pool) == 0:
+            return Move(state.parts, state.draw, np.zeros(0))
+        known = part_rates(state, state.parts)
+        here = 1.0 - known @ state.draw
+        # Few counters bind: solve for the likely ones, then add those that the step overlooked.
+        active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
+        for _ in range(ROUNDS):
+            move = self._move_against(state, known, active)
+            there = 1.0 - part_rates(state, move.parts) @ move.draw
+            missed = np.setdiff1d(np.flatnonzero(there > there[active].max() + ALIVE), active)
+            if len(missed) == 0:
+                break
+            active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
+        return move
+
+    def _move_against(
+        self, state: MixtureBundleState, known: Floats, active: NDArray[np.int64]
+    ) -> Move:
+        """Step by the models of some counters: one row for each cell and part, one for the draw."""
+        parts, rows, rolls = state.gradients.shape[1:]
+        last, width = parts * rows, max(parts, rolls)
+        logits = np.full((last + 1, width), UNSEEN)
+        logits[:last, :rolls] = np.log(state.parts).reshape(last, rolls)
+        logits[last, :parts] = np.log(state.draw)
+        gradients = np.zeros((len(active), last + 1, width), np.float32)
+        for place, counter in enumerate(active):
+            gradient = state.draw[:, None, None] * state.gradients[counter]
+            gradients[place, :last, :rolls] = gradient.reshape(last, rolls)
+        gradients[:, last, :parts] = known[active]
+        # At the current weights the row of the draw adds what the constants hold already.
+        constants = (state.constants[active] - known[active]) @ state.draw
+        reach = state.reach[active].mean(axis=0, dtype=np.float64) * state.draw[:, None]
+        found = proximal_step(
+            logits,
+            gradients,
+            constants,
+            np.append(np.maximum(reach, LEAST_REACH), 1.0),
+            float(state.step_size),
+            state.weights[active] + len(active) ** -2.0,
+            CURVED,
+        )
+        moved = np.maximum(found.policy[:last, :rolls], self.floor).reshape(state.parts.shape)
+        moved /= moved.sum(axis=-1, keepdims=True)
+        draw = np.maximum(found.policy[last, :parts], LEAST_WEIGHT)
+        weights = np.zeros(len(state.pool))
+        weights[active] = found.weights
+        return Move(moved, draw / draw.sum(), weights)
+
+    def _respond(
+        self, game: Game, state: MixtureBundleState, trial: Move, iteration: int
+    ) -> list[Matrix]:
+        """Counter-matrices to a mixture that the pool does not hold yet."""
+        random = np.random.default_rng([self.seed, iteration])
+        deep = iteration % self.deep_every == 0
+        steps = self.responder_steps * (DEEP if deep else 1)
+        mean = np.tensordot(trial.draw, trial.parts, 1)
+        starts = [Start(trial.parts[iteration % len(trial.parts)])]
+        for number in range(self.responses):
+            near = (iteration + number) % 2 == 0
+            share = random.uniform(0.5, 1.0) if near else 0.0
+            noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
+            heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
+            starts.append(Start(share * mean + (1.0 - share) * noise, steps, heat))
+        heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
+        starts += [Start(one_hot(state.pool[counter], game.num_actions)) for counter in heaviest]
+        sweeps = None if deep else self.responder_sweeps
+        respond_to = partial(_response, game, trial)
+        responses = compute(partial(respond_to, sweeps), starts, local=True)
+        if len(trial.weights):
+            chances = trial.weights / trial.weights.sum()
+            kicked = []
+            for counter in random.choice(len(chances), self.kicks, p=chances):
+                policy = one_hot(state.pool[counter], game.num_actions)
+                perturb(policy, random)
+                kicked.append(Start(policy))
+            longer = None if deep else 3 * self.responder_sweeps
+            responses += compute(partial(respond_to, longer), kicked, local=True)
+        known = {matrix.tobytes() for matrix in state.pool}
+        found = {matrix.tobytes(): matrix for matrix in responses}
+        return [matrix for key, matrix in found.items() if key not in known]
+
+
+def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
+    """Modelled win rate of every part against every counter: float64 (m, n)."""
+    rates = state.constants.copy()
+    for number, part in enumerate(parts):
+        flat = part.reshape(-1).astype(np.float32)
+        gradients = state.gradients[:, number].reshape(len(rates), flat.size)
+        rates[:, number] += gradients @ flat
+    return rates
+
+
+def _grown(
+    state: MixtureBundleState,
+    failed: NDArray[np.int64],
+    responses: list[Matrix],
+    cuts: Sequence[Cut],
+    iteration: int,
+) -> MixtureBundleState:
+    """State with new models of the counters whose old ones failed, and with new counters."""
+    for counter, cut in zip(failed, cuts, strict=False):
+        state.gradients[counter], state.constants[counter] = cut.gradients, cut.constants
+        state.reach[counter] = cut.reach
+    state.used[failed] = iteration
+    new = cuts[len(failed) :]
+    if not new:
+        return state
+    return state._replace(
+        pool=np.concatenate([state.pool, responses]),
+        gradients=np.concatenate([state.gradients, *(cut.gradients[None] for cut in new)]),
+        constants=np.concatenate([state.constants, [cut.constants for cut in new]]),
+        reach=np.concatenate([state.reach, *(cut.reach[None] for cut in new)]),
+        weights=np.append(state.weights, np.zeros(len(new))),
+        used=np.append(state.used, np.full(len(new), iteration)),
+    )
+
+
+def _selected(state: MixtureBundleState, chosen: NDArray[np.int64]) -> MixtureBundleState:
+    return state._replace(
+        **{name: getattr(state, name)[chosen] for name in sorted(MixtureBundle.GROWS)}
+    )
+
+
+def _rates(game: Game, move: Move, counters: Matrix) -> Floats:
+    """Exact win rate of counters (c, G, G) against a mixture, float64 (c,)."""
+
+    def rate(counter: Matrix) -> float:
+        work = quick_many(game, len(move.parts))
+        work.face(move.parts, move.draw)
+        return float(work.win_rates(one_hot(counter, game.num_actions)) @ move.draw)
+
+    return np.array(compute(rate, counters, local=True))
+
+
+def _response(game: Game, to: Move, sweeps: int | None, start: Start) -> Matrix:
+    """Counter-matrix (G, G) to a mixture, by annealing and ascent."""
+    policies = np.stack([start.policy, *to.parts])
+    if start.steps == 0:
+        to_pure(policies[0])
+    heat = start.heat, COLD
+    respond(game, policies, start.steps, DAMPING, heat, sweeps, weights=to.draw)
+    return to_matrix(policies[0])
+
+
+def linearised(game: Game, parts: Floats, counter: Matrix) -> Cut:
+    """Linear models of the win rates of parts (n, G, G, K) against a counter."""
+    work = quick_many(game, len(parts))
+    work.face(one_hot(counter, game.num_actions))
+    work.forward(parts)
+    won = work.backward(parts.copy(), Role.COUNTERFACTUAL).win_rates
+    rows = len(parts), -1, game.num_actions
+    gradients = work.each.reshape(rows).astype(np.float32)
+    modelled = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
+    reach = work.each_reach.reshape(rows[:2]).astype(np.float32)
+    return Cut(won, gradients, won - modelled, reach)

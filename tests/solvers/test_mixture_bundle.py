@@ -1,0 +1,96 @@
+"""The bundle method over parts and weights: one step is optimal, models are exact where taken."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import rules_from
+from hogeq.solvers import SOLVERS
+from hogeq.solvers.mixture_bundle import linearised
+from hogeq.strategies.write import write_strategy
+from tests.solvers.family import run
+from tests.solvers.test_mixture import COINS, exploited
+
+QUICK = {"responder_steps": 4, "deep_every": 5}
+
+
+@pytest.fixture(scope="module")
+def coins() -> Game:
+    """Give the game of docs/mixtures.md: the value of policies is 1/2 + 1/216."""
+    return compile_game(rules_from(COINS))
+
+
+@pytest.fixture(scope="module")
+def small() -> Game:
+    """Give su20 to 8 points with two dice."""
+    return compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
+
+
+def test_two_parts_come_to_the_equilibrium_and_one_cannot(coins: Game) -> None:
+    solver, state = run(coins, "mixture_bundle", 30, parts=2, **QUICK)
+    assert exploited(coins, solver.mixture(coins, state)) < 1e-4
+    assert exploited(coins, solver.average(coins, state)) >= 1 / 216
+    solver, state = run(coins, "mixture_bundle", 20, parts=1, **QUICK)
+    assert 1 / 216 <= exploited(coins, solver.mixture(coins, state)) < 0.006
+
+
+def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(small: Game) -> None:
+    solver: Any = SOLVERS["mixture_bundle"](parts=3, **QUICK)
+    state = solver.init(small)
+    assert len(np.unique(state.parts.reshape(3, -1), axis=0)) == 3
+    worst = []
+    for _ in range(6):
+        state = solver.step(small, state)
+        mixture = solver.mixture(small, state)
+        rates = [hogeq.win_rate(small, counter, mixture).win_rate for counter in state.pool]
+        assert max(rates) <= state.worst + 2e-3
+        worst.append(max(rates))
+    assert worst[-1] < worst[0]
+    one = np.array([hogeq.win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
+    fresh = linearised(small, state.parts, state.pool[0])
+    np.testing.assert_allclose(fresh.won, one, atol=1e-9)
+    rows = fresh.gradients.reshape(3, -1)
+    np.testing.assert_allclose(
+        fresh.constants + (rows * state.parts.reshape(3, -1)).sum(axis=1), one, atol=1e-6
+    )
+
+
+def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: Game) -> None:
+    """The win rate of the mixture is linear in each row, so a model predicts a change of one."""
+    _, state = run(small, "mixture_bundle", 3, parts=2, **QUICK)
+    cut = linearised(small, state.parts, state.pool[-1])
+    changed = state.parts.copy()
+    changed[1, 2, 3] = [0.2, 0.5, 0.3]
+    change = cut.gradients.reshape(state.parts.shape)[1, 2, 3] @ (changed - state.parts)[1, 2, 3]
+    won = [
+        hogeq.win_rate(small, hogeq.Mixture(state.draw, parts), state.pool[-1]).win_rate
+        for parts in (state.parts, changed)
+    ]
+    assert won[1] - won[0] == pytest.approx(state.draw[1] * change, abs=1e-7)
+
+
+def test_a_file_with_fewer_parts_is_split(small: Game, tmp_path: Path) -> None:
+    solver, state = run(small, "mixture_bundle", 2, parts=2, **QUICK)
+    file = tmp_path / "two.npz"
+    write_strategy(file, solver.mixture(small, state))
+    options = {"start": str(file), "spread": 0.0, **QUICK}
+    four = SOLVERS["mixture_bundle"](parts=4, **options).init(small)
+    assert four.draw.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(
+        np.tensordot(four.draw, four.parts, 1), np.tensordot(state.draw, state.parts, 1), atol=1e-4
+    )
+    with pytest.raises(ValueError, match=r"start: got .*mixture of 2.*; allowed: of 1 to 1 parts"):
+        SOLVERS["mixture_bundle"](parts=1, **options).init(small)
+
+
+def test_one_file_of_a_policy_starts_all_parts(small: Game, tmp_path: Path) -> None:
+    file = tmp_path / "three.csv"
+    write_strategy(file, np.full((8, 8), 2, np.int8))
+    solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), spread=0.25)
+    state = solver.init(small)
+    assert (state.parts[..., 2] >= 0.75 - 1e-4).all()
+    assert np.abs(state.parts[0] - state.parts[1]).max() > 0.01
