@@ -271,7 +271,7 @@ class Play {
       die.classList.add("thrown");
       return die;
     });
-    this.tray.replaceChildren(...(dice.length ? dice : [h("span", { class: "no-dice" }, "no dice")]));
+    this.tray.replaceChildren(...(dice.length ? dice : [h("span", { class: "no-dice thrown" }, "0")]));
     await wait(dice.length ? 480 + 45 * dice.length : 250);
     for (const line of played.turn.effects) {
       if (!current()) return;
@@ -327,7 +327,7 @@ class Play {
     this.showEnd();
     this.showMoves();
     const many = game.sides === edition.kinds[0] ? "" : ` Dice of ${game.sides} sides now.`;
-    this.seedLine.textContent = `Seed ${game.seed}.${many}`;
+    this.seedLine.textContent = `Seed ${game.seed}.${many} The win bar is yours, and counts on ${countingOn(opponent)}.`;
     this.undoButton.disabled = !game.turns.some((turn) => opponent.kind === "friend" || turn.before.mover === 0);
     this.hintButton.disabled = !this.yours;
     this.showValues();

@@ -13,8 +13,7 @@ function labelOf(name) {
   if (LABELS[name]) return LABELS[name];
   const always = name.match(/^always_roll:(\d+)$/);
   if (always) return `Always rolls ${always[1]}`;
-  const rise = name.match(/^rise:(\d+),(\d+)$/);
-  return rise ? `Rolls ${rise[2]}, or none for ${rise[1]} points` : name;
+  return /^rise:\d+,\d+$/.test(name) ? "A simple rule" : name;
 }
 
 // A player of a table of dice to roll.
@@ -41,9 +40,7 @@ function valuesAgainst(edition, opponent) {
 }
 
 function countingOn(opponent) {
-  return opponent.kind === "table"
-    ? `best play against the table of ${opponent.label.toLowerCase()}`
-    : "best play of both";
+  return opponent.kind === "table" ? `best play against this table: ${opponent.label}` : "best play of both";
 }
 
 // Dice that an opponent rolls.

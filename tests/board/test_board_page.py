@@ -141,7 +141,7 @@ def test_the_bar_counts_on_the_table_that_is_played_against(board: Played, hidde
     board.begin("always_roll:2", seed=1)
     board.wait()
     against_table = board.page.get_attribute(".bar", "aria-valuetext")
-    assert "best play against the table of always rolls 2" in str(against_table)
+    assert "best play against this table: Always rolls 2" in str(against_table)
     share = float(board.page.get_attribute(".bar", "data-value") or 0)
     best = solve(hidden).value
     assert share > best + 0.01
