@@ -30,6 +30,7 @@ _SCRIPTS: Final = (
     "faces.js",
     "odds.js",
     "screens.js",
+    "newgame.js",
     "play.js",
     "know.js",
     "board.js",

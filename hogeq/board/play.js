@@ -3,13 +3,14 @@
 class Play {
   constructor(root, board) {
     Object.assign(this, { root, board });
-    this.own = []; // tables out of files
     this.busy = 0; // number of the game whose turn is being shown
     this.build();
     board.on("edition", (edition) => this.enter(edition));
-    board.on("game", () => this.refresh());
+    board.on("game", () => {
+      this.clear();
+      this.goOn();
+    });
     addEventListener("keydown", (event) => this.key(event));
-    this.takeDrops();
   }
 
   // --- elements --------------------------------------------------------------------------------
@@ -28,10 +29,11 @@ class Play {
       bar: button("Win bar", () => this.toggle("bar"), { "aria-pressed": "true" }),
       odds: button("All odds", () => this.toggle("odds"), { "aria-pressed": "false" }),
     };
-    this.newButton = button("New game", () => this.askNew(), { class: "button main" });
+    this.newButton = button("New game", () => this.newGame.ask(), { class: "button main" });
     this.undoButton = button("Take back", () => this.undo());
     this.hintButton = button("Hint", () => this.hint());
     this.alert = h("p", { class: "alert", role: "alert" });
+    this.newGame = new NewGame(this.board, (...asked) => this.start(...asked), this.alert);
     this.moves = h("ol", { class: "moves" });
     this.oddsPart = h("section", { class: "card", "aria-label": "All odds", hidden: true }, h("h2", {}, "All odds"));
     this.odds = new Odds(this.oddsPart);
@@ -66,7 +68,7 @@ class Play {
           h("details", { class: "card" }, h("summary", {}, "Keys, and a table of your own"), this.help()),
         ),
       ),
-      this.dialog(),
+      this.newGame.box,
     );
   }
 
@@ -95,83 +97,19 @@ class Play {
     );
   }
 
-  dialog() {
-    this.chosenOpponent = h("select", { id: "opponent" });
-    this.opponentAbout = h("p", { class: "quiet" });
-    this.first = h("select", { id: "first" }, [["coin", "A coin decides"], ["you", "You"], ["them", "The other"]].map(([value, text]) => h("option", { value }, text)));
-    this.seed = h("input", { id: "seed", type: "text", inputmode: "numeric", pattern: "[0-9]{1,9}", placeholder: "a new one", autocomplete: "off" });
-    this.file = h("input", { id: "own-table", type: "file", accept: SUFFIXES.join(",") });
-    this.fileAlert = h("p", { class: "alert", role: "alert" });
-    this.chosenOpponent.addEventListener("change", () => this.describe());
-    this.file.addEventListener("change", async () => {
-      const [file] = this.file.files;
-      if (!file) return;
-      const player = await this.take(file, this.fileAlert);
-      this.file.value = "";
-      if (player) this.listOpponents(player.id);
-    });
-    const form = h(
-      "form",
-      { method: "dialog" },
-      h("h2", {}, "New game"),
-      h("label", {}, "Against", this.chosenOpponent),
-      this.opponentAbout,
-      h("label", {}, "Who moves first", this.first),
-      h("label", {}, "Seed of the dice", this.seed),
-      h("label", {}, "A table of your own", this.file),
-      this.fileAlert,
-      h("div", { class: "tools" }, h("button", { class: "button main", type: "submit" }, "Play"), button("Cancel", () => this.box.close())),
-    );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (!this.seed.checkValidity()) {
-        this.fileAlert.textContent = `seed: got ${quoted(this.seed.value)}; allowed: up to 9 digits`;
-        return;
-      }
-      this.box.close();
-      const opponent = this.opponents().find((one) => one.id === this.chosenOpponent.value);
-      this.start(opponent, this.first.value, this.seed.value);
-    });
-    this.box = h("dialog", { class: "box", "aria-label": "New game" }, form);
-    return this.box;
-  }
-
   // --- beginning -------------------------------------------------------------------------------
-
-  opponents() {
-    return opponentsOf(this.board.edition, this.own.filter((one) => one.edition === this.board.edition));
-  }
-
-  listOpponents(chosen) {
-    this.chosenOpponent.replaceChildren(...this.opponents().map(({ id, label }) => h("option", { value: id }, label)));
-    this.chosenOpponent.value = chosen;
-    this.describe();
-  }
-
-  describe() {
-    const found = this.opponents().find((one) => one.id === this.chosenOpponent.value);
-    this.opponentAbout.textContent = found?.about ?? "";
-  }
 
   enter(edition) {
     this.about.replaceChildren(...edition.parts.flatMap(([part, text]) => [h("dt", {}, part), h("dd", {}, text.replace(/ \(\w+\)$/, ""))]));
     this.alert.textContent = "";
-    this.start(PERFECT, "coin", "");
+    this.start(PERFECT);
   }
 
-  askNew() {
-    this.listOpponents(this.board.opponent?.id ?? PERFECT.id);
-    this.fileAlert.textContent = "";
-    this.box.showModal();
-  }
-
-  start(opponent, first, seedText) {
-    const seed = seedText === "" ? newSeed() : Number(seedText);
+  // Another game; the board tells this screen of it, as of any game that is put on the table.
+  start(opponent, first = "coin", seed = newSeed()) {
     const mover = first === "coin" ? tossCoin(seed) : first === "you" ? 0 : 1;
-    this.clear();
     const names = ["You", opponent.kind === "friend" ? "Friend" : opponent.label];
     this.board.begin(new Game(this.board.edition, { first: mover, seed, names }), opponent);
-    this.goOn();
   }
 
   // Whatever is being shown, no longer.
@@ -182,41 +120,6 @@ class Play {
     this.tray.replaceChildren();
     this.events.replaceChildren();
     this.hintLine.textContent = "";
-  }
-
-  async take(file, alert) {
-    alert.textContent = "";
-    try {
-      const { edition } = this.board;
-      const table = readTable(file.name, await file.arrayBuffer(), edition);
-      const player = { ...tablePlayer(`own: ${file.name} ${this.own.length + 1}`, table, shownText(file.name), "Your own table."), edition };
-      this.own.push(player);
-      return player;
-    } catch (error) {
-      if (!(error instanceof TableError)) throw error;
-      alert.textContent = error.message;
-      return null;
-    }
-  }
-
-  takeDrops() {
-    const over = (on) => document.body.classList.toggle("dropping", on);
-    addEventListener("dragover", (event) => {
-      event.preventDefault();
-      over(true);
-    });
-    addEventListener("dragleave", () => over(false));
-    addEventListener("drop", async (event) => {
-      event.preventDefault();
-      over(false);
-      const [file] = event.dataTransfer.files;
-      if (!file) return;
-      const player = await this.take(file, this.alert);
-      if (player) {
-        this.board.show("play");
-        this.start(player, "coin", "");
-      }
-    });
   }
 
   // --- playing ---------------------------------------------------------------------------------
@@ -365,7 +268,7 @@ class Play {
         "div",
         { class: "tools" },
         screens.some((one) => one.name === "learn") ? button("Review this game", () => this.board.show("learn"), { class: "button main" }) : null,
-        button("Play again", () => this.start(opponent, "coin", "")),
+        button("Play again", () => this.start(opponent)),
       ),
     );
   }
@@ -427,16 +330,16 @@ class Play {
   }
 
   key(event) {
-    const busy = event.ctrlKey || event.metaKey || event.altKey || this.box.open;
+    const busy = event.ctrlKey || event.metaKey || event.altKey || this.newGame.box.open;
     if (busy || this.root.hidden || event.target.closest("input, select, textarea")) return;
-    const { key } = event;
+    const key = event.key.toLowerCase();
     if (/^[0-9]$/.test(key) && Number(key) < this.board.edition.rolls) this.roll(Number(key));
     else if (key === "t" && this.board.edition.rolls > 10) this.roll(10);
     else if (key === "h") this.hint();
     else if (key === "b") this.toggle("bar");
     else if (key === "o") this.toggle("odds");
     else if (key === "u") this.undo();
-    else if (key === "n") this.askNew();
+    else if (key === "n") this.newGame.ask();
     else return;
     event.preventDefault();
   }

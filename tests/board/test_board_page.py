@@ -279,6 +279,26 @@ def test_a_table_of_ones_own_is_played_against(board: Played, tmp_path: Path, na
     assert board.turns()[0].split("\n")[1].startswith("no dice")  # cell (0, 0)
 
 
+def test_a_file_is_dropped_on_the_page(board: Played) -> None:
+    drop = """([name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], name));
+      dispatchEvent(new DragEvent("dragover", {dataTransfer: data, cancelable: true}));
+      dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true}));
+    }"""
+    board.page.evaluate(drop, ["bad.csv", "1,2\n"])
+    board.page.wait_for_selector("#play .side > .alert >> text=/^bad.csv: cell/")
+    board.page.evaluate(drop, ["good.csv", csv(whole(24)).decode()])
+    board.page.wait_for_selector(".them .name >> text=good.csv")
+    assert not board.page.is_visible("#play .side > .alert")
+    assert "counts on best play against this table: good.csv" in board.text(".seed")
+
+
+def test_a_seed_is_digits(board: Played) -> None:
+    board.begin("perfect", seed=-1)
+    assert board.text("dialog .alert") == "seed: got '-1'; allowed: up to 9 digits"
+
+
 # --- for everybody ----------------------------------------------------------------------------
 
 
