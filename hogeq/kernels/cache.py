@@ -56,8 +56,6 @@ SECONDS = {
     "planned.forward": 0.7,
     "windowed._duel": 0.8,
     "many._backward": 3.0,
-    "side_by_side._backward": 3.0,
-    "side_by_side._forward": 2.0,
 }
 """What compiling takes one core of 2024, of the kernels for which it takes long."""
 SHORT = 0.4  # seconds of any other

@@ -128,6 +128,38 @@ class Emitter:
             vector = self.builder.fadd(vector, other)
         return total_of(self.builder, vector)
 
+    def chosen(self, condition: Any, one: Pieces, other: Pieces) -> Pieces:
+        """Return the one lane if a condition holds, else the other."""
+        return [self.builder.select(condition, *pair) for pair in zip(one, other, strict=True)]
+
+    def store_sums(self, lanes: list[Pieces], data: Any) -> None:
+        """Write the sum of every lane's numbers, in double precision.
+
+        A vector of pairwise sums holds those of two lanes, and so on: less work than one by one.
+        """
+        rows = [self.total([[vector] for vector in lane])[0] for lane in lanes]
+        indices = ir.VectorType(ir.IntType(32), self.piece)
+        for first in range(0, len(rows), self.piece):
+            group = rows[first : first + self.piece]
+            count = len(group)
+            for _ in range(self.piece.bit_length() - 1):
+                if len(group) % 2:
+                    group = [*group, zero_of(self.kind)]
+                halves = [
+                    [
+                        self.builder.shuffle_vector(*pair, ir.Constant(indices, places))
+                        for places in (
+                            list(range(0, 2 * self.piece, 2)),
+                            list(range(1, 2 * self.piece, 2)),
+                        )
+                    ]
+                    for pair in zip(group[::2], group[1::2], strict=True)
+                ]
+                group = [self.builder.fadd(*both) for both in halves]
+            for x in range(count):
+                number = self.number_at([group[0]], x)
+                self.builder.store(number, self.builder.gep(data, [constant_int(first + x)]))
+
     def transposed(self, rows: list[Pieces]) -> list[Pieces]:
         """Turn as many rows as there are lanes into columns."""
         turned: list[Pieces] = [[None] * self.pieces for _ in rows]

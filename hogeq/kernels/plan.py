@@ -25,7 +25,7 @@ WIDEST = 24  # lanes
 PIECE = 8  # lanes of one vector of the machine, in double precision
 CHUNK = 4  # bases whose sums are made together
 TILE = 20  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
-SMALLEST = 1 << 20  # afterstates of a player below which a pass takes a millisecond or two anyway
+SMALLEST = 1 << 17  # afterstates of a player below which a pass takes half a millisecond anyway
 
 # Places in a source row.
 NEAR, FAR, STEP, ROWS = 0, 1, 2, 3

@@ -2,6 +2,9 @@
 
 Nothing is kept of values and reach but what the passes return: win probabilities, the averages of
 values, and what of player 0's reach these are weighted by.
+
+Several opponents of player 0 are met side by side, each in columns of its own: only the rows of
+player 0 are common to all.
 """
 
 from hogeq.kernels.lanes import item, prefetch, splat, store
@@ -17,6 +20,7 @@ from hogeq.kernels.unrolled import (
     pass_reach_on,
     sum_rolls,
     value_rolls,
+    weigh_rolls,
 )
 
 # How many cells before its visit a cell's rows are asked for.
@@ -24,18 +28,17 @@ AHEAD = 4
 
 
 @part
-def _expect(tables, places, policies, turn):
-    """Ask for how a cell is played, some cells before it is visited."""
+def _expect(tables, places, policies, which, turn):
+    """Ask for how a policy plays a cell, some cells before it is visited."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     cell = item(places.order, 3 * turn) * goal + item(places.order, 3 * turn + 1)
-    for player in range(len(policies)):
-        prefetch(policies, (player * goal * goal + cell) * num_actions, tables.lane)
+    prefetch(policies, (which * goal * goal + cell) * num_actions, tables.lane)
 
 
 @part
 def _expect_weights(tables, masses, turn):
     """Ask for the reach of a cell that weights its values."""
-    numbers = masses.shape[1]
+    numbers = masses.shape[-1]
     for x in range(0, numbers, len(tables.lane)):
         prefetch(masses, turn * numbers + x, tables.lane)
 
@@ -67,87 +70,118 @@ def backward(
     policies,
     masses,
     columns,
+    totals,
     counterfactual_values,
     infoset_reach,
     temperature,
     damping,
+    roots,
 ):
     """Backward induction over all cells; any role but FULL_MEMORY, for player 0.
+
+    Against several opponents at once, of whom one is drawn before the game: a cell is visited in
+    the matches with all of them before its row is set.
 
     Parameters
     ----------
     plan : Plan
     places : Places
     tables : Tables
-    role, policies, counterfactual_values, temperature, damping
+    role, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
-    masses, infoset_reach
-        From :func:`forward`; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
-    columns : float64 (Q, n)
+    policies : float64 (1 + n, G, G, K) or (1, G, G, K)
+        Of player 0, and of each opponent, if there is one. ASCEND and SOFTMAX rewrite the first.
+    masses : (n, G * G, D)
+        From :func:`forward`, against each; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
+    columns : (n, Q, c)
         Scratch: one column of each player after the other.
+    totals : (K * W,)
+        Scratch.
+    counterfactual_values : float64 (G, G, K)
+        Filled with the sum of those against each opponent, as `masses` weigh them.
+    infoset_reach : float64 (G, G)
+        The sum of what :func:`forward` filled.
+    roots : float64 (n, Q)
+        Filled with the win probability of each player when moving first.
 
     Returns
     -------
-    tuple of float, float, int
-        Win probability of player 0 and of the last player when each moves first, and the number
-        of cells that ASCEND changed.
+    int
+        How many cells ASCEND changed.
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    players = len(columns)
+    pairs, players = roots.shape
     width = places.source.shape[1]
     changes = 0
-    first_root = root = 0.0
     for turn in range(goal * goal - 1, -1, -1):
         own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
         none = item(places.order, 3 * turn + 2)
         ahead = max(turn - AHEAD, 0)
-        _expect(tables, places, policies, ahead)
+        for which in range(len(policies)):
+            _expect(tables, places, policies, which, ahead)
         if role != EVALUATE:
             there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
-            _expect_weights(tables, masses, ahead)
+            for pair in range(pairs):
+                _expect_weights(tables, masses, pair * goal * goal + ahead)
             prefetch(counterfactual_values, there * num_actions, tables.lane)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         base = own * width
         for player in range(players):
-            column = (player * goal + opponent) * places.column
-            other = (players - 1 - player) * goal * places.column
-            row = (player * goal * goal + cell) * num_actions
-            if own == goal - 1:
-                _begin_values(tables, places, columns, column, opponent)
-            if item(places.source, base + STEP) == CHUNK - 1:
-                sum_rolls(plan, columns, column, places.source, base)
-            value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
+            for pair in range(pairs):
+                column = ((pair * players + player) * goal + opponent) * places.column
+                if own == goal - 1:
+                    _begin_values(tables, places, columns, column, opponent)
+                if item(places.source, base + STEP) == CHUNK - 1:
+                    sum_rolls(plan, columns, column, places.source, base)
+                value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
+                if player == 0 and role != EVALUATE:
+                    visit = pair * goal * goal + turn
+                    weigh_rolls(
+                        plan,
+                        columns,
+                        column,
+                        places.source,
+                        base,
+                        masses,
+                        visit,
+                        totals,
+                        pair == 0,
+                    )
             if player == 0 and role != EVALUATE:
                 found = counterfactual_values[own, opponent]
-                average_rolls(plan, columns, column, places.source, base, masses, turn, found)
+                average_rolls(plan, totals, found)
                 here = infoset_reach[own, opponent]
                 played = policies[0, own, opponent]
                 if here > 0.0 and role == ASCEND:
                     changes += take_best(played, found, here)
                 elif here > 0.0 and role == SOFTMAX:
                     soften(played, found, here, temperature, damping)
-            root = mix_and_publish(
-                plan,
-                columns,
-                column,
-                places.source,
-                base,
-                policies,
-                row,
-                other,
-                places.landing,
-                places.landed,
-                first,
-                last,
-            )
-            if player == 0:
-                first_root = root
-    return first_root, root, changes
+            for pair in range(pairs):
+                column = ((pair * players + player) * goal + opponent) * places.column
+                other = (pair * players + players - 1 - player) * goal * places.column
+                row = ((1 + pair) * player * goal * goal + cell) * num_actions
+                root = mix_and_publish(
+                    plan,
+                    columns,
+                    column,
+                    places.source,
+                    base,
+                    policies,
+                    row,
+                    other,
+                    places.landing,
+                    places.landed,
+                    first,
+                    last,
+                )
+                if cell == 0:
+                    roots[pair, player] = root
+    return changes
 
 
 @kernel
-def forward(plan, places, tables, policies, columns, masses, infoset_reach):
+def forward(plan, places, tables, policies, columns, masses, infoset_reach, rival, share):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
@@ -155,7 +189,7 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
     plan : Plan
     places : Places
     tables : Tables
-    policies : float64 (Q, G, G, K)
+    policies : float64 (1 + n, G, G, K)
         As of :func:`hogeq.kernels.passes.forward`.
     columns : float64 (Q, n)
         Scratch: one column of each player after the other.
@@ -164,6 +198,10 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
         and of the members of every alternative, by lane without the padding (`Constants.dense`).
     infoset_reach : float64 (G, G)
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
+    rival : int
+        Whose policy player 1 follows.
+    share : float
+        Of all reach: the probability that this is the opponent.
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     players = len(columns)
@@ -174,12 +212,13 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
         own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
         none = item(places.order, 3 * turn + 2)
         ahead = min(turn + AHEAD, goal * goal - 1)
-        _expect(tables, places, policies, ahead)
+        for player in range(players):
+            _expect(tables, places, policies, player * rival, ahead)
         if len(masses) > 0:
             _expect_weights(tables, masses, ahead)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
-        begun = 1.0 / players if cell == 0 else 0.0
+        begun = share / players if cell == 0 else 0.0
         base = own * width
         if own == 0:
             for player in range(players):
@@ -189,7 +228,7 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
         for player in range(players):
             column = (player * goal + opponent) * places.column
             other = (players - 1 - player) * goal * places.column
-            row = (player * goal * goal + cell) * num_actions
+            row = (player * rival * goal * goal + cell) * num_actions
             if own > 0:
                 clear_shared(plan, columns, column, places.source, base)
             here = pass_reach_on(

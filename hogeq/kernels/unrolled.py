@@ -211,27 +211,51 @@ def mix_and_publish(
 
 
 @intrinsic
-def average_rolls(typing, plan, columns, column, source, base, masses, turn, averages):
-    """Counterfactual value of every roll: its values weighted by the reach of each memory."""
-    signature = types.void(plan, columns, _integer, source, _integer, masses, _integer, averages)
+def weigh_rolls(typing, plan, columns, column, source, base, masses, turn, totals, is_first):
+    """Add the values of all rolls, weighted by the reach of each memory, to totals by lane.
+
+    Unless the match `is_first`, which begins them.
+    """
+    signature = types.void(
+        plan, columns, _integer, source, _integer, masses, _integer, totals, types.boolean
+    )
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
         here = _base_of(context, builder, signature, arguments)
-        *_, masses, turn, averages = arguments
-        masses, averages = (data_of(context, builder, kinds[x], arguments[x]) for x in (5, 7))
+        *_, masses, turn, totals, is_first = arguments
+        masses, totals = (data_of(context, builder, kinds[x], arguments[x]) for x in (5, 7))
         emit, plan = here.emit, here.emit.constants
         places = here.entry(NEAR), here.entry(FAR)
         at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
         everyone, *members = emit.load_dense(masses, at, 1 + len(plan.alternatives))
         for roll, (is_far, offset) in enumerate(plan.usual):
             usual = here.load(emit.at(places[is_far], offset))
-            total = emit.multiply(everyone, usual)
+            there = constant_int(roll * plan.lanes)
+            begun = emit.chosen(is_first, emit.zero, emit.load(totals, there))
+            total = emit.add(emit.multiply(everyone, usual), begun)
             for other, some in zip(plan.alternatives, members, strict=True):
                 if other.roll == roll:
-                    there = here.load(emit.at(places[other.far], other.offset))
-                    total = emit.add(emit.multiply(some, emit.subtract(there, usual)), total)
-            builder.store(emit.number(total), builder.gep(averages, [constant_int(roll)]))
+                    far = here.load(emit.at(places[other.far], other.offset))
+                    total = emit.add(emit.multiply(some, emit.subtract(far, usual)), total)
+            emit.store(total, totals, there)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def average_rolls(typing, plan, totals, averages):
+    """Counterfactual value of every roll: the sum of its total by lane."""
+    signature = types.void(plan, totals, averages)
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        totals, averages = (data_of(context, builder, kinds[x], arguments[x]) for x in (1, 2))
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
+        lanes = emit.constants.lanes
+        rolls = range(emit.constants.num_actions)
+        emit.store_sums([emit.load(totals, constant_int(x * lanes)) for x in rolls], averages)
         return context.get_dummy_value()
 
     return signature, generate

@@ -133,8 +133,10 @@ class Workspace:
         self._weighed = True
         if plan is not None:
             piece = piece_of(width, np.dtype(dtype).itemsize * 8)
-            self._columns = zeros((players, goal * plan.places.column), dtype)
-            self._masses = zeros((goal * goal, plan.constants.dense(piece)), dtype)
+            self._columns = zeros((1, players, goal * plan.places.column), dtype)
+            self._masses = zeros((1, goal * goal, plan.constants.dense(piece)), dtype)
+            self._totals = zeros((num_actions * width,), dtype)
+            self._roots = np.zeros((1, players))
 
     def forward(self, policies: Floats, *, keep: bool = False) -> None:
         """Fill `infoset_reach` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
@@ -179,9 +181,11 @@ class Workspace:
                 self._plan.places,
                 self._view,
                 _plain(policies),
-                self._columns,
-                self._masses if memories else self._masses[:0],
+                self._columns[0],
+                self._masses[0] if memories else self._masses[0, :0],
                 self.infoset_reach,
+                1,
+                1.0,
             )
         if self._reach_kept:
             self._kernels.forward(
@@ -214,12 +218,11 @@ class Workspace:
         self._values_kept = keep or role == Role.FULL_MEMORY or not fast
         if fast and role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
             raise RuntimeError("reach: the last pass forward kept that of the cells alone")
-        found: tuple[float, float, int]
         if self._diagonal is not None:
             played = _plain(policies)
             none = np.zeros((0, 0, 0), np.int8)
             rolls = none if choice is None else np.require(choice, np.int8, ["C", "W"])
-            found = self._diagonal.backward(
+            found: tuple[float, float, int] = self._diagonal.backward(
                 int(role),
                 played,
                 self.counterfactual_values,
@@ -236,7 +239,7 @@ class Workspace:
             return found
         if self._plan is not None and not self._values_kept:
             played = _plain(policies)
-            found = planned.backward(
+            changes = planned.backward(
                 self._plan,
                 self._plan.places,
                 self._view,
@@ -244,14 +247,16 @@ class Workspace:
                 played,
                 self._masses,
                 self._columns,
+                self._totals,
                 self.counterfactual_values,
                 self.infoset_reach,
                 temperature,
                 damping,
+                self._roots,
             )
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
-            return found
+            return float(self._roots[0, 0]), float(self._roots[0, -1]), int(changes)
         chosen = np.zeros(
             (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8
         )

@@ -11,7 +11,7 @@ from hogeq.kernels.passes import TIE
 from hogeq.kernels.plan import plan_of
 from hogeq.model.game import Game, compile_game
 from hogeq.model.many import GenericMany, ManyWorkspace
-from hogeq.model.side_by_side import InterleavedMany, LargeMany, many_workspace
+from hogeq.model.side_by_side import LargeMany, many_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
@@ -23,7 +23,7 @@ GAMES: dict[str, dict[str, Any]] = {
     "fa22": {"goal": 14, "max_dice": 3},
     "fa15": {"goal": 12, "max_dice": 2, "piggy_back": False},  # positions recur
 }
-CASES = [(name, "generic") for name in GAMES] + [("su20", "side by side"), ("su20", "large")]
+CASES = [(name, "generic") for name in GAMES] + [("su20", "large")]
 NO_CYCLES = [case for case in CASES if case[0] != "fa15"]
 WEIGHTS = np.array([0.5, 0.2, 0.3])
 
@@ -45,8 +45,6 @@ def many(game: Game, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
         return GenericMany(game.tables, pairs)
     plan = plan_of(game.tables, smallest=0)
     assert plan is not None
-    if how == "side by side":
-        return InterleavedMany(game.tables, plan, pairs)
     return many_workspace(replace(game, plan=plan), pairs)
 
 
@@ -189,21 +187,21 @@ def test_weights_of_more_than_policies_are_refused_where_positions_recur() -> No
 def test_games_have_the_way_that_suits_them() -> None:
     small, middle = game_of("su20"), compile_game(rules_from({"edition": "su20", "goal": 30}))
     assert isinstance(many_workspace(small, PAIRS), GenericMany)
-    assert isinstance(many_workspace(middle, PAIRS), InterleavedMany)
+    assert isinstance(many_workspace(middle, PAIRS), LargeMany)
     assert isinstance(many(small, "large"), LargeMany)
     assert isinstance(many_workspace(game_of("fa15"), PAIRS), GenericMany)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("pairs", [3, 8, 11])
-def test_groups_of_pairs_of_any_number(pairs: int, dtype: type) -> None:
+def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> None:
     game = game_of("su20")
     policy, *opponents = drawn(game, 1 + pairs)
     weights = np.random.default_rng(1).dirichlet(np.ones(pairs))
     exact = GenericMany(game.tables, pairs)
     plan = plan_of(game.tables, smallest=0)
     assert plan is not None
-    work = InterleavedMany(game.tables, plan, pairs, dtype)
+    work = LargeMany(replace(game, plan=plan), plan, pairs, dtype)
     found = []
     ways: list[ManyWorkspace] = [exact, work]
     for one in ways:
@@ -215,26 +213,3 @@ def test_groups_of_pairs_of_any_number(pairs: int, dtype: type) -> None:
     close = 1e-12 if dtype == np.float64 else 2e-5
     for left, right in zip(*found, strict=True):
         assert left == pytest.approx(right, abs=close)
-
-
-def test_blocks_side_by_side_live_at_different_times() -> None:
-    """The twin follows the visits forward, and remembers which afterstate a place is taken for."""
-    game = game_of("su20")
-    tables, goal = game.tables, game.goal
-    work = many(game, "side by side")
-    assert isinstance(work, InterleavedMany)
-    columns = work._columns
-    taken: dict[int, tuple[int, int]] = {}
-    for cell in tables.cell_order:
-        own, opponent = divmod(int(cell), goal)
-        first = 0 if own == 0 else own + columns.reach
-        for score in range(first, min(own + columns.reach, goal - 1) + 1):
-            place = opponent * columns.column + int(columns.slots[score])
-            assert place not in taken
-            taken[place] = opponent, score
-        for arrival in range(*tables.arrival_start[cell : cell + 2]):
-            row = divmod(int(tables.arrival_row[arrival]), goal)
-            place = int(columns.landed[arrival])
-            assert taken[place] == row
-            if row[1] <= own or row[0] != opponent:
-                del taken[place]
