@@ -92,28 +92,6 @@ def bench_sweep_of_coordinate_ascent(benchmark: Benchmark, how: str) -> None:
     assert rate == pytest.approx(win_rate(game, policies[0], target).win_rate, abs=1e-12)
 
 
-@pytest.mark.benchmark(group="su20, goal 30, 6 dice, sweep against a mixture")
-@pytest.mark.parametrize("opponents", [1, 4, 8])
-@pytest.mark.parametrize("how", ["side by side", "generic"])
-def bench_sweep_side_by_side(benchmark: Benchmark, how: str, opponents: int) -> None:
-    game = compile_game(replace(EDITIONS["su20"], goal=30, max_dice=6))
-    targets = np.stack([mixed(game, seed) for seed in range(opponents)])
-    policy = mixed(game, opponents)
-    work = (
-        many_workspace(game, opponents)
-        if how == "side by side"
-        else GenericMany(game.tables, opponents)
-    )
-    work.face(targets)
-
-    def sweep() -> Meetings:
-        work.forward(policy)
-        return work.backward(policy, Role.ASCEND)
-
-    rates = timed(benchmark, sweep).win_rates
-    assert rates[0] == pytest.approx(win_rate(game, policy, targets[0]).win_rate, abs=1e-12)
-
-
 @pytest.mark.benchmark(group="su20, goal 100, tablebase")
 def bench_responder_with_full_memory(benchmark: Benchmark) -> None:
     game = full_game()

@@ -7,7 +7,7 @@ import numpy as np
 
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_workspace, shared_many, shared_workspace
+from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
@@ -45,10 +45,12 @@ class MixturePasses:
     game : Game
     weights : float64 (n,)
         Of the strategies in the mixture, one of which is drawn before the game.
+    exact : bool
+        In double precision.
     """
 
-    def __init__(self, game: Game, weights: Floats) -> None:
-        self._many = shared_many(game, len(weights))
+    def __init__(self, game: Game, weights: Floats, *, exact: bool) -> None:
+        self._many = (shared_many if exact else quick_many)(game, len(weights))
         self._weights = weights
 
     def forward(self, policies: Floats) -> None:
@@ -71,7 +73,7 @@ def passes(game: Game, weights: Floats | None = None, *, exact: bool = False) ->
     The arrays are those of the calling thread, and last until its next search.
     """
     if weights is not None:
-        return MixturePasses(game, weights)
+        return MixturePasses(game, weights, exact=exact)
     return shared_workspace(game, 2) if exact else quick_workspace(game, 2)
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from hogeq.model.game import Game
 from hogeq.model.many import ManyWorkspace
-from hogeq.model.shared import shared_many
+from hogeq.model.shared import quick_many
 from hogeq.model.workspace import Role
 from hogeq.response.moves import ith_start, perturb, random_policy, to_matrix, to_pure
 from hogeq.solvers.base import Solver, solver
@@ -222,7 +222,7 @@ class MixtureSolver(Solver[MixtureState]):
     ) -> MixtureResponse:
         """Response of a new responder, by annealing or by perturbing another one's matrix."""
         random = np.random.default_rng([self.seed, iteration, place])
-        work = shared_many(game, self.parts)
+        work = quick_many(game, self.parts)
         work.face(policies, weights)
         if place == 0 and iteration % ANNEAL_EVERY == 1:
             mean = np.tensordot(weights, policies, 1)
@@ -240,7 +240,7 @@ class MixtureSolver(Solver[MixtureState]):
         self, game: Game, policies: Floats, weights: Floats, counter: Matrix
     ) -> MixtureResponse:
         """Response of a responder from its last counter-matrix."""
-        work = shared_many(game, self.parts)
+        work = quick_many(game, self.parts)
         work.face(policies, weights)
         return self._respond(
             work, policies, one_hot(counter, game.num_actions), self.responder_sweeps
