@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.model.many import GenericMany, Meetings
 from hogeq.model.side_by_side import many_workspace
 from hogeq.model.workspace import Duels, Role, Workspace
 from hogeq.response.search import SearchBudget, attack
