@@ -1,11 +1,12 @@
 """How the exploitability of a mixture falls with the number of its parts.
 
-    python experiments/parts.py --goal 30 --dice 6 --seconds 600
+    python experiments/parts.py --goal 30 --dice 6 --parts 1 2 3 4 8 --seconds 40
+    python experiments/parts.py --solver mixture --goal 20 --dice 4 --seconds 40 --parts 1 2 3
 
-The solver `mixture` runs for equal processor time with every number of parts, and with responders
-in proportion; one part is `cfr_br`. At ever later moments, twice as late each time, the mixture is
-attacked with more kicks than it was trained with and other seeds. Prints a Markdown table, writes
-results/parts.md, and draws results/parts.png.
+A solver of mixtures runs for equal processor time with every number of parts. At ever later
+moments, twice as late each time, and whenever its iterations have doubled, the mixture is attacked
+with other seeds than it was trained with. Prints a Markdown table, writes results/parts.md, and
+draws results/parts.png: by time and by iterations.
 """
 
 import argparse
@@ -20,8 +21,9 @@ from hogeq.response.bounds import upper_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.solvers import SOLVERS
 
-HEADER = ["parts", "responders", "iterations", "processor seconds", "drawn", "attack", "bound"]
+HEADER = ["parts", "iterations", "processor seconds", "drawn", "attack", "bound"]
 TRAINING = 1  # seed; the attack has others
+FIRST = 10  # iterations, of the first doubling
 
 
 def main() -> None:
@@ -31,53 +33,65 @@ def main() -> None:
         edition="su20",
         goal=30,
         dice=6,
-        parts=(1, 2, 4),
-        per_part=16,
-        seconds=600.0,
-        moments=4,
+        solver="mixture_bundle",
+        parts=(1, 2, 3, 4, 8),
+        responders=16,
+        seconds=40.0,
+        moments=3,
         starts=8,
-        kicks=100,
+        kicks=40,
     )
     game = small_game(given.edition, given.goal, given.dice)
-    curves: dict[str, list[tuple[float, float]]] = {}
+    by_time: dict[str, list[tuple[float, float]]] = {}
+    by_iterations: dict[str, list[tuple[float, float]]] = {}
 
     def rows() -> Iterator[list[object]]:
         for parts in given.parts:
             for row in course(game, parts, given):
                 excess = max(float(row[-2]) - 0.5, 1e-7)
-                curves.setdefault(f"{parts} parts", []).append((float(row[3]), excess))
+                name = f"{parts} {'parts' if parts > 1 else 'part'}"
+                by_time.setdefault(name, []).append((float(row[2]), excess))
+                by_iterations.setdefault(name, []).append((float(row[1]), excess))
                 yield row
 
     publish(given.out, "parts", HEADER, rows())
-    draw(given.out, "parts", {"processor seconds": curves}, "exploitability (attack found)")
+    panels = {"processor seconds": by_time, "iterations": by_iterations}
+    draw(given.out, "parts", panels, "exploitability (attack found)")
+
+
+def solver_of(parts: int, given: argparse.Namespace) -> Any:
+    """Give the solver; `mixture` has responders in proportion to its parts."""
+    options: dict[str, Any] = {"parts": parts, "seed": TRAINING}
+    if given.solver == "mixture":
+        responders = given.responders * parts
+        options |= {"responders": responders, "newcomers": max(1, responders // 4)}
+    return SOLVERS[given.solver](**options)
 
 
 def course(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
     """Solve with so many parts, and attack what has been found at every moment."""
-    responders = given.per_part * parts
-    solver = SOLVERS["mixture"](
-        parts=parts, responders=responders, newcomers=max(1, responders // 4), seed=TRAINING
-    )
+    solver = solver_of(parts, given)
     state = solver.step(game, solver.init(game))  # compiles
-    state = solver.init(game)
     moments = [given.seconds / 2**power for power in reversed(range(given.moments))]
-    iterations, spent = 0, 0.0
+    iterations, spent, doubled = 0, 0.0, FIRST
     budget = SearchBudget(starts=given.starts, perturbations=given.kicks, seed=TRAINING + 1)
-    for moment in moments:
-        began = time.process_time()
-        while spent + time.process_time() - began < moment:
-            state = solver.step(game, state)
-            iterations += 1
-        spent += time.process_time() - began
+    began = time.process_time()
+    state = solver.init(game)
+    while moments:
+        state = solver.step(game, state)
+        iterations += 1
+        now = spent + time.process_time() - began
+        if now < moments[0] and iterations < doubled:
+            continue
+        spent = now
+        moments = [moment for moment in moments if moment > spent]
+        doubled *= 2 if iterations == doubled else 1
         mixture = solver.mixture(game, state)
-        if mixture is None:
-            raise TypeError(f"solver {solver}: gives no mixture")
         drawn = solver.stats(game, state)["drawn"]
         won = attack(game, mixture, budget).win_rate
-        yield [
-            *(parts, responders, iterations, f"{spent:.1f}", f"{drawn:.2f}"),
-            *(f"{won:.6f}", f"{upper_bound(game, mixture):.6f}"),
-        ]
+        bound = upper_bound(game, mixture)
+        yield [parts, iterations, f"{spent:.1f}", f"{drawn:.2f}", f"{won:.6f}", f"{bound:.6f}"]
+        began = time.process_time()
 
 
 if __name__ == "__main__":

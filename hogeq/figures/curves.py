@@ -12,6 +12,7 @@ from hogeq.figures.style import (
     BOUND,
     LINE_WIDTH,
     MARKER_SIZE,
+    MIXED,
     NAMED,
     PURIFIED,
     ROUNDING,
@@ -56,6 +57,14 @@ class Measurement(Protocol):
     def purified_attack(self) -> float:
         """Win rate of the attack found against the matrix."""
 
+    @property
+    def mixture_attack(self) -> float:
+        """Win rate of the attack found against the mixture; NaN if there is none."""
+
+    @property
+    def mixture_bound(self) -> float:
+        """Win rate of the responder with full memory who is told what was drawn from it."""
+
 
 def exploitability(
     metrics: Sequence[Measurement],
@@ -87,9 +96,9 @@ def exploitability(
     if not metrics:
         raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
     iterations = np.array([row.iteration for row in metrics])
-    attack, bound, purified = (
-        _only_positive(np.array([getattr(row, name) for row in metrics]) - 0.5)
-        for name in ("attack", "bound", "purified_attack")
+    names = "attack", "bound", "purified_attack", "mixture_attack", "mixture_bound"
+    attack, bound, purified, mixture, mixture_bound = (
+        _only_positive(np.array([getattr(row, name) for row in metrics]) - 0.5) for name in names
     )
 
     last = None if purified_bound is None else purified_bound - 0.5
@@ -104,7 +113,11 @@ def exploitability(
             (bound, BOUND, "s--", "its upper bound"),
             (attack, ATTACK, "o-", "its attack found"),
             (purified, PURIFIED, "^:", "purified: attack found"),
+            (mixture_bound, MIXED, "s--", "mixture: upper bound"),
+            (mixture, MIXED, "o-", "mixture: attack found"),
         ):
+            if np.isnan(values).all():
+                continue
             axes.plot(
                 iterations,
                 values,
@@ -132,7 +145,8 @@ def exploitability(
         axes.set_xlabel("iterations")
         axes.set_ylabel("exploitability (win rate $-$ 1/2)")
         axes.set_title(wrapped(title))
-        _number_log_axes(axes, iterations, np.concatenate([attack, bound, purified, highest]))
+        drawn = [attack, bound, purified, mixture, mixture_bound, highest]
+        _number_log_axes(axes, iterations, np.concatenate(drawn))
         # One checkpoint alone would get an axis from 0.1 iterations.
         axes.set_xlim(iterations[0] / 1.2, iterations[-1] * 1.2)
         axes.grid(which="major", linewidth=0.4, alpha=0.5)

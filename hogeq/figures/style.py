@@ -23,13 +23,16 @@ WIDTH: Final = 3.4
 
 DPI: Final = 300
 
-# Vermilion, blue and bluish green of Okabe and Ito, "Color universal design" (2008): told apart
-# with any colour vision; line styles and markers say the same again for print without colour.
+# Vermilion, blue, bluish green and reddish purple of Okabe and Ito, "Color universal design"
+# (2008): told apart with any colour vision; line styles and markers say the same again for print
+# without colour.
 ATTACK: Final = "#D55E00"
 
 BOUND: Final = "#0072B2"
 
 PURIFIED: Final = "#009E73"
+
+MIXED: Final = "#CC79A7"
 
 LABEL_SIZE: Final = 8
 

@@ -5,6 +5,8 @@ const KINDS = [
   ["bound", "bound, full memory", "dash", "square"],
   ["attack", "attack found", "solid", "circle"],
   ["purified_attack", "matrix, attack found", "dot", "triangle-up"],
+  ["mixture_bound", "mixture, bound, full memory", "dash", "square-open"],
+  ["mixture_attack", "mixture, attack found", "solid", "diamond"],
 ];
 
 const PLOT_CONFIG = {
@@ -20,7 +22,7 @@ const DRAG = matchMedia("(pointer: coarse)").matches ? false : "zoom";
 function curveTraces(data, axis) {
   const several = data.runs.length > 1;
   return data.runs.flatMap((run, index) =>
-    KINDS.filter(() => run.metrics.iteration).map(([column, label, dash, symbol], kind) => ({
+    KINDS.filter(([column]) => run.metrics[column]).map(([column, label, dash, symbol], kind) => ({
       type: "scatter",
       mode: "lines+markers",
       name: escapeHtml(several ? `${run.name}: ${label}` : label),

@@ -23,7 +23,7 @@ from hogeq.response.search import SearchBudget
 from hogeq.rules import describe, memory
 from hogeq.runs.environment import environment
 from hogeq.runs.manifest import figures_in, finite
-from hogeq.runs.metrics import COLUMNS
+from hogeq.runs.metrics import columns, table
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
 from hogeq.support.messages import not_installed
@@ -281,7 +281,7 @@ def _memory(game: Game) -> list[dict[str, Any]] | None:
 
 
 def _run(run: FinishedRun) -> dict[str, Any]:
-    columns = zip(*(dataclasses.astuple(row) for row in run.metrics), strict=True)
+    values = zip(*table(run.metrics), strict=True)
     last = run.metrics[-1] if run.metrics else None
     figures = figures_in(run.manifest)
     return {
@@ -292,7 +292,8 @@ def _run(run: FinishedRun) -> dict[str, Any]:
         or (last and {"attack": last.attack, "bound": last.bound}),
         "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
         "effort": figures.get("effort") or plain(run.config.measure.attack),
-        "metrics": dict(zip(COLUMNS, columns, strict=False)),
+        "mixture": figures.get("mixture"),
+        "metrics": dict(zip(columns(run.metrics), values, strict=False)),
         "config": run.config.to_yaml(),
         "manifest": json.dumps(finite(run.manifest), indent=2),
     }

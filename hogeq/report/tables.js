@@ -58,6 +58,7 @@ function effortText(effort, saturated) {
 function fillFigures(data) {
   const rows = data.runs.flatMap((run) =>
     [
+      ["mixture", run.mixture],
       ["average policy", run.policy],
       ["matrix", run.matrix],
     ]
@@ -79,6 +80,7 @@ function fillFigures(data) {
 }
 
 function fillMetrics(data) {
+  const mixtures = data.runs.some(({ metrics }) => metrics.mixture_attack);
   const rows = data.runs.flatMap(({ name, metrics }) =>
     (metrics.iteration ?? []).map((iteration, i) => [
       name,
@@ -87,9 +89,11 @@ function fillMetrics(data) {
       percent(metrics.attack[i]),
       percent(metrics.bound[i]),
       percent(metrics.purified_attack[i]),
+      ...(mixtures ? [percent(metrics.mixture_attack?.[i])] : []),
     ]),
   );
   const header = ["run", "iteration", "seconds", "attack", "bound", "attack on the matrix"];
+  if (mixtures) header.push("attack on the mixture");
   fillTable("metrics", header, rows);
 }
 

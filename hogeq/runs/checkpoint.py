@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import CONFIG, SCHEMA
-from hogeq.runs.metrics import COLUMNS, Metrics, metrics_row
+from hogeq.runs.metrics import Metrics, columns, metrics_row, table
 from hogeq.support.messages import one_line
 
 _STATE: Final = "state."
@@ -57,9 +57,7 @@ class Checkpoint:
 
 def packed(checkpoint: Checkpoint) -> bytes:
     """Write a checkpoint as the bytes of an ``.npz`` file; no array may need a pickle."""
-    table = np.array(
-        [dataclasses.astuple(row) for row in checkpoint.metrics], dtype=np.float64
-    ).reshape(-1, len(COLUMNS))
+    rows = np.array(table(checkpoint.metrics), dtype=np.float64)
     file = io.BytesIO()
     arrays: dict[str, Any] = {
         "schema": np.int64(SCHEMA),
@@ -68,7 +66,7 @@ def packed(checkpoint: Checkpoint) -> bytes:
         "iteration": np.int64(checkpoint.iteration),
         "seconds": np.float64(checkpoint.seconds),
         "elapsed": np.float64(checkpoint.elapsed),
-        "metrics": table,
+        "metrics": rows.reshape(-1, len(columns(checkpoint.metrics))),
         **{_STATE + name: np.asarray(array) for name, array in checkpoint.state.items()},
     }
     for name, array in arrays.items():

@@ -6,7 +6,6 @@ needs to go on, the lines of `metrics.csv` included. One process writes a direct
 
 import contextlib
 import csv
-import dataclasses
 import io
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +20,7 @@ from hogeq.runs.errors import ResultsError, replacing, reported
 from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS, MIXTURE, PLUGINS
 from hogeq.runs.locks import LOCK_FILE, lock
 from hogeq.runs.manifest import manifest_text, readable_manifest
-from hogeq.runs.metrics import COLUMNS, Metrics
+from hogeq.runs.metrics import Metrics, columns, table
 from hogeq.support import files
 from hogeq.support.messages import shown
 
@@ -151,8 +150,8 @@ class RunDirectory:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([repr(value) for value in dataclasses.astuple(row)] for row in metrics)
+        writer.writerow(columns(metrics))
+        writer.writerows([repr(value) for value in row] for row in table(metrics))
         self.write(METRICS, text.getvalue())
 
     def save(self, checkpoint: Checkpoint) -> None:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,6 +47,8 @@ class RunRecord:
         against the average policy; of a run that is not complete, at its last measurement.
     matrix_attack, matrix_bound : float
         The same against the matrix.
+    mixture_attack, mixture_bound : float
+        The same against the mixture, of solvers that look for one.
     seconds : float
         Spent in the solver for these.
     elapsed : float
@@ -71,6 +74,8 @@ class RunRecord:
     bound: float | None
     matrix_attack: float | None
     matrix_bound: float | None
+    mixture_attack: float | None
+    mixture_bound: float | None
     seconds: float | None
     elapsed: float | None
     started: str | None
@@ -172,6 +177,8 @@ def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> 
         bound=_known(float, _part(figures, "average_policy").get("bound")),
         matrix_attack=_known(float, _part(figures, "matrix").get("attack")),
         matrix_bound=_known(float, _part(figures, "matrix").get("bound")),
+        mixture_attack=_known(float, _part(figures, "mixture").get("attack")),
+        mixture_bound=_known(float, _part(figures, "mixture").get("bound")),
         seconds=_known(float, manifest.get("solver_seconds")),
         elapsed=_known(float, manifest.get("elapsed_seconds")),
         started=_known(str, manifest.get("started")),
@@ -263,6 +270,9 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
             "matrix": {"attack": last.purified_attack},
         }
     }
+    if not isnan(last.mixture_attack):
+        mixture = {"attack": last.mixture_attack, "bound": last.mixture_bound}
+        found["figures"]["mixture"] = mixture
     if last.iteration > (_known(int, manifest.get("iterations")) or 0):
         return {**found, "iterations": last.iteration, "solver_seconds": last.seconds}
     return found

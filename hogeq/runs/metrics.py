@@ -2,7 +2,8 @@
 
 import csv
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,9 @@ class Metrics:
         How far the average policy is from a stationary point of self-play.
     purified_attack : float
         Win rate of the strongest counter-matrix found against the purified average policy.
+    mixture_attack, mixture_bound : float
+        As `attack` and `bound`, of the mixture, the responder being told what was drawn; NaN if the
+        solver looks for none.
     """
 
     iteration: int
@@ -39,12 +43,31 @@ class Metrics:
     average_regret: float
     kkt_gap: float
     purified_attack: float
+    mixture_attack: float = math.nan
+    mixture_bound: float = math.nan
 
 
 MAX_BYTES: Final = 1 << 26
 """Size of the largest `metrics.csv` read: half a million lines."""
 
-COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
+_ALL: Final = tuple(field.name for field in dataclasses.fields(Metrics))
+
+COLUMNS: Final = _ALL[:-2]
+"""Of every run."""
+
+MIXTURE_COLUMNS: Final = _ALL
+"""Of the runs of solvers that look for a mixture."""
+
+
+def columns(metrics: Iterable[Metrics]) -> tuple[str, ...]:
+    """Name the columns of the lines of one run."""
+    return COLUMNS if all(math.isnan(row.mixture_attack) for row in metrics) else MIXTURE_COLUMNS
+
+
+def table(metrics: Sequence[Metrics]) -> list[tuple[float, ...]]:
+    """Give the lines of one run as numbers, in the order of its columns."""
+    width = len(columns(metrics))
+    return [dataclasses.astuple(row)[:width] for row in metrics]
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:
@@ -62,15 +85,16 @@ def read_metrics(path: str | Path) -> list[Metrics]:
             lines = list(csv.reader(text.splitlines()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise ResultsError(f"{path}: not a table of metrics: {one_line(error)}") from error
-    if not lines or tuple(lines[0]) != COLUMNS:
+    if not lines or tuple(lines[0]) not in (COLUMNS, MIXTURE_COLUMNS):
         raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")
     rows = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            rows.append(metrics_row([float(value) for value in line]))
+            values = [float(value) for _, value in zip(lines[0], line, strict=True)]
+            rows.append(metrics_row(values))
         except (ValueError, OverflowError) as error:
             raise ResultsError(
-                f"{path}: line {number} must be {len(COLUMNS)} numbers, the first whole"
+                f"{path}: line {number} must be {len(lines[0])} numbers, the first whole"
             ) from error
     return rows
 
@@ -78,6 +102,6 @@ def read_metrics(path: str | Path) -> list[Metrics]:
 def metrics_row(row: Sequence[float]) -> Metrics:
     """Make a line of its numbers; `ValueError` or `OverflowError` if they are not such a line."""
     iteration, *others = row
-    if iteration != int(iteration) or len(row) != len(COLUMNS):
+    if iteration != int(iteration) or len(row) not in {len(COLUMNS), len(MIXTURE_COLUMNS)}:
         raise ValueError(row)
     return Metrics(int(iteration), *others)

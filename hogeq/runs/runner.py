@@ -21,7 +21,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
-from hogeq.response.bounds import Interval, best_response_interval, full_memory_bound
+from hogeq.response.bounds import Interval, full_memory_bound, upper_bound
 from hogeq.response.saturation import Saturation
 from hogeq.response.search import attack
 from hogeq.runs.checkpoint import Checkpoint
@@ -282,7 +282,15 @@ class _Runner:
         policy = self._average()
         matrix = argmax(self.game, policy)  # what searches for a better one is for the end
         stats = self.solver.stats(self.game, self.state)
-        with self.signals.at_once(), phase("measuring", 2, "strategies") as told:
+        mixture = self.solver.mixture(self.game, self.state)
+        strategies = 2 if mixture is None else 3
+        on_mixture, mixture_bound = np.nan, np.nan
+        with self.signals.at_once(), phase("measuring", strategies, "strategies") as told:
+            if mixture is not None:
+                told.now("the mixture")
+                on_mixture = attack(self.game, mixture, self.budget).win_rate
+                mixture_bound = full_memory_bound(self.game, mixture)
+                told.step()
             told.now("the average policy")
             on_policy = attack(self.game, policy, self.budget).win_rate
             told.step(doing="its matrix")
@@ -294,6 +302,8 @@ class _Runner:
                 average_regret=float(stats.get("average_regret", np.nan)),
                 kkt_gap=kkt_gap(self.game, policy),
                 purified_attack=attack(self.game, matrix, self.budget).win_rate,
+                mixture_attack=on_mixture,
+                mixture_bound=mixture_bound,
             )
 
     # --- the end -------------------------------------------------------------------------------
@@ -335,7 +345,11 @@ class _Runner:
             mixture = self.solver.mixture(game, self.state)
             if mixture is not None:
                 told.now("the mixture")
-                interval = best_response_interval(game, mixture, budget)
+                interval = Interval(last.mixture_attack, upper_bound(game, mixture), budget)
+                if final is not None:
+                    on_mixture = attack(game, mixture, budget)
+                    most = max(interval.lower, on_mixture.win_rate)
+                    interval = interval._replace(lower=most, saturation=on_mixture.saturation)
                 summary = dataclasses.replace(summary, mixture=interval)
             self._export(policy, matrix, mixture)
             self._draw(matrix, summary.matrix.upper)
@@ -460,4 +474,7 @@ class _Runner:
 
 
 def _tell(told: Phase, row: Metrics) -> None:
-    told.measured(f"exploitability {between(row.attack - 0.5, row.bound - 0.5)}")
+    found = row.attack, row.bound
+    if not np.isnan(row.mixture_attack):
+        found = row.mixture_attack, row.mixture_bound
+    told.measured(f"exploitability {between(found[0] - 0.5, found[1] - 0.5)}")

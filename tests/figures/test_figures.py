@@ -3,6 +3,7 @@
 import itertools
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ POLICY = RANDOM.dirichlet(np.full(11, 0.1), (100, 100))
 METRICS = [
     Metrics(t, 0.1 * t, 0.5 + 0.3 / t**0.5, 0.6 + 0.3 / t, 0.1, 0.1, 0.5 + 0.4 / t**0.4)
     for t in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200)
+]
+MIXED = [
+    replace(row, mixture_attack=0.5 + (row.attack - 0.5) / 4, mixture_bound=row.bound)
+    for row in METRICS
 ]
 ROLLS = [{1: 0.5, **dict.fromkeys(range(dice, 9), 0.1 / dice)} for dice in range(1, 8)]
 # Two kinds of entries, mixed up: all of a kind win the same.
@@ -45,6 +50,7 @@ LONG = "results/champions/su20/a_folder_of_a_long_name"
 
 FIGURES: dict[str, Callable[[Path], None]] = {
     "exploitability": lambda path: figures.exploitability(METRICS, path, "su20, cfr_plus"),
+    "exploitability of a mixture": lambda path: figures.exploitability(MIXED, path, "su20", 0.68),
     "matrix": lambda path: figures.matrix(MATRIX, path, "su20, argmax"),
     "policy": lambda path: figures.policy(POLICY, path, "su20, average"),
     "difference": lambda path: figures.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),

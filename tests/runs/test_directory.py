@@ -26,7 +26,7 @@ from hogeq.runs.environment import environment, now
 from hogeq.runs.errors import ResultsError, replacing
 from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS
 from hogeq.runs.manifest import finite
-from hogeq.runs.metrics import COLUMNS, Metrics, read_metrics
+from hogeq.runs.metrics import COLUMNS, MIXTURE_COLUMNS, Metrics, read_metrics
 
 ROOT = Path(__file__).parents[2]
 STATE = {
@@ -270,6 +270,25 @@ def test_metrics_are_read_back_exactly(folder: Path) -> None:
     assert (folder / "metrics.csv").read_text().splitlines()[0] == (
         "iteration,seconds,attack,bound,average_regret,kkt_gap,purified_attack"
     )
+
+
+def test_a_mixture_has_two_columns_more(tmp_path: Path) -> None:
+    rows = [
+        dataclasses.replace(row, mixture_attack=row.attack - 0.1, mixture_bound=0.75)
+        for row in ROWS
+    ]
+    with RunDirectory.create(tmp_path, "mixed", overwrite=False) as directory:
+        directory.write_metrics(rows)
+        written = directory.path / "metrics.csv"
+    header = ",".join(MIXTURE_COLUMNS)
+    assert written.read_text().splitlines()[0] == header
+    assert header == ",".join((*COLUMNS, "mixture_attack", "mixture_bound"))
+    assert [row.mixture_attack for row in read_metrics(written)] == [
+        row.attack - 0.1 for row in ROWS
+    ]
+    written.write_text(f"{header}\n1,1,1,1,1,1,1\n")
+    with pytest.raises(ResultsError, match="line 2 must be 9 numbers"):
+        read_metrics(written)
 
 
 @pytest.mark.parametrize(

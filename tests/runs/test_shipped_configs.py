@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import compile_game
+from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import best_response
 from hogeq.response.untold_bound import mixture_bound
 from hogeq.runs.config import load_config
+from hogeq.runs.index import read_run
 from hogeq.runs.runner import run_experiment as run
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.read import read_mixture
@@ -73,6 +75,13 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     ends = {"attack": summary.mixture.lower, "bound": summary.mixture.upper}
     assert ends.items() <= figures["mixture"].items()
     assert "\nmixture  " in summary.told()
+    last = summary.metrics[-1]
+    assert last.mixture_attack == summary.mixture.lower
+    assert last.mixture_bound == full_memory_bound(game, drawn)
+    record = read_run(whole.parent)
+    assert (record.mixture_attack, record.mixture_bound) == (ends["attack"], ends["bound"])
+    (whole.parent / "manifest.json").write_text("{}", "utf-8")
+    assert read_run(whole.parent).mixture_bound == last.mixture_bound
     # A run of another solver in its place leaves no mixture behind.
     other = load_config(FOLDER / "cfr_plus.yaml", [*TINY, "name=mixture"])
     run(other, tmp_path / "whole", overwrite=True)

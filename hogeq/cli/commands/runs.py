@@ -24,6 +24,7 @@ _COLUMNS = {
     "attack": "attack",
     "bound": "bound",
     "matrix_attack": "matrix attack",
+    "mixture_attack": "mixture attack",
     "seconds": "seconds",
 }
 
@@ -61,7 +62,8 @@ def runs(
 ) -> None:
     """Run directories: list, filter, sort and compare them.
 
-    Attack and bound are win rates against the average policy. A run directory that cannot be read
+    Attack and bound are win rates against the average policy; of runs that look for a mixture, the
+    attack on that is beside them. A run directory that cannot be read
     is named below the table, with the reason.
     """
     from hogeq.runs import index
@@ -106,11 +108,13 @@ def _pair(item: str) -> tuple[str, Any]:
 
 def _listed(found: "list[RunRecord]", root: Path, keys: list[str], digits: int) -> str:
     rows = []
+    mixed = any(run.mixture_attack is not None for run in found)
+    columns = {key: title for key, title in _COLUMNS.items() if mixed or key != "mixture_attack"}
     for run in found:
-        shown = {**{name: getattr(run, name) for name in _COLUMNS}, "path": _below(run.path, root)}
+        shown = {**{name: getattr(run, name) for name in columns}, "path": _below(run.path, root)}
         rows.append([_cell(name, value, digits) for name, value in shown.items()])
         rows[-1] += [one_line(run.config.get(key, " ")) for key in keys]
-    return table(rows, [*_COLUMNS.values(), *keys], left=4)
+    return table(rows, [*columns.values(), *keys], left=4)
 
 
 def _below(path: Path, root: Path) -> str:
