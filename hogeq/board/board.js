@@ -16,12 +16,13 @@ async function open() {
   document.getElementById("title").textContent = board.packed.length < 2 ? board.packed[0].title : "";
   pick.addEventListener("change", () => board.choose(Number(pick.value)));
   const root = document.documentElement;
-  document.getElementById("lamp").addEventListener("click", () => {
-    const now = root.dataset.scheme ?? (DARK.matches ? "dark" : "light");
-    root.dataset.scheme = now === "dark" ? "light" : "dark";
+  const light = (dark) => {
+    root.dataset.scheme = dark ? "dark" : "light";
     board.emit("scheme");
-  });
-  DARK.addEventListener("change", () => board.emit("scheme"));
+  };
+  light(DARK.matches);
+  DARK.addEventListener("change", () => light(DARK.matches));
+  document.getElementById("lamp").addEventListener("click", () => light(root.dataset.scheme !== "dark"));
   for (const one of screens) one.mount(one.section, board);
   await board.choose(0);
   const goThere = () => board.show(location.hash.slice(1));

@@ -1,6 +1,7 @@
 """The board: some games, the scripts that play them, and one HTML file around both."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -110,13 +111,7 @@ def make(shown: Sequence[Shown], told: Callable[[], None] | None = None) -> str:
     packed = []
     for one in shown:
         data = edition_data(one.game, one.tables, one.title)
-        about = names()
-        data["about"] = {
-            name: about[usage]
-            for name in one.tables
-            for usage in about
-            if usage == name or usage.split(":")[0] == name.split(":")[0]
-        }
+        data["about"] = {name: _about(name) for name in one.tables}
         text = pack.text(json.dumps(data, separators=(",", ":")))
         if len(text) > MOST_BYTES:
             raise BoardError(
@@ -133,3 +128,19 @@ def make(shown: Sequence[Shown], told: Callable[[], None] | None = None) -> str:
         script="\n".join((shell.parts(_SHARED), shell.parts(_SCRIPTS, __package__))),
         data=shell.packed(packed),
     )
+
+
+def _about(spec: str) -> str:
+    """Say what a built-in table does, its parameters filled in; nothing of others."""
+    listed = names()
+    head, _, given = spec.partition(":")
+    usage = (
+        spec if spec in listed else next((one for one in listed if one.split(":")[0] == head), "")
+    )
+    if not usage or head not in {usage, usage.split(":")[0]}:
+        return ""
+    text = listed[usage].partition(":")[0].partition(" (option")[0]
+    _, _, parameters = usage.partition(":")
+    for parameter, value in zip(parameters.split(","), given.split(","), strict=False):
+        text = re.sub(rf"\b{parameter}\b", value, text) if parameter else text
+    return text

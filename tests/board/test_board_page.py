@@ -384,3 +384,19 @@ def test_names_cannot_break_out_of_the_page() -> None:
     evil = "</script><script>alert(1)</script>"
     html = make([Shown(game, evil, {evil: always_roll(game, 1)})])
     assert evil not in html
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("champion", "the least exploitable matrix found so far"),
+        ("always_roll:6", "roll 6 dice, whatever the scores"),
+        (
+            "rise:10,6",
+            "roll 0 dice if the own score rises by at least 10, landings and swaps counted, else 6",
+        ),
+        ("my.csv", ""),
+    ],
+)
+def test_opponents_are_told_of(spec: str, told: str) -> None:
+    assert page._about(spec) == told

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_any, load_game, title_of
+from hogeq.cli.inputs import check_output, expect_kernels, load_any, load_game, title_of
 from hogeq.cli.shell import BadInputError, JsonOption, TrustOption, emit, refusing
 from hogeq.support.numbers import counted
 
@@ -39,13 +39,20 @@ def board(
     probability of every roll; learn where a game was lost.
     """
     check_output(out, (".html", ".htm"))
+    from hogeq.baselines.registry import is_builtin
     from hogeq.board import page
     from hogeq.board.edition import BoardError
 
     shown = []
     for spec in dict.fromkeys(rules or ["su20"]):
         game = load_game(spec)
-        more = [(name, load_any(name, game, trust)) for name in opponent or ()]
+        expect_kernels(
+            game, "full memory", "reach", strategies=[*page.OPPONENTS, *(opponent or ())]
+        )
+        more = [
+            (one if is_builtin(one) else Path(one).name, load_any(one, game, trust))
+            for one in opponent or ()
+        ]
         try:
             tables = page.opponents(game, more)
         except BoardError as error:
