@@ -78,6 +78,7 @@ def edition_data(
     data = {
         "name": rules.name,
         "rules": rules.name if names_of(rules) else plain(rules),
+        "names": list(names_of(rules)),
         "title": title or rules.name,
         "parts": describe(rules),
         "goal": goal,

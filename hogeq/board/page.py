@@ -32,12 +32,16 @@ _SCRIPTS: Final = (
     "odds.js",
     "screens.js",
     "newgame.js",
+    "transcript.js",
+    "grades.js",
     "play.js",
     "know.js",
+    "graph.js",
+    "learn.js",
     "board.js",
 )
 
-_STYLES: Final = ("board.css",)
+_STYLES: Final = ("board.css", "learn.css")
 
 
 class Shown(NamedTuple):

@@ -359,7 +359,7 @@ def _save(path: Path, table_: _Table, rules: str) -> None:
     played = Transcript.of(
         [move.faces for move in session.played],
         table_.rules,
-        ("you", one_line(table_.engine, LONGEST_NAME)),
+        ("You", one_line(table_.engine, LONGEST_NAME)),
         session.played[0].before.mover,
         session.seed,
         written_rules(table_.rules, rules),

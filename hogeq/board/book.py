@@ -1,0 +1,254 @@
+"""Why optimal play looks strange where it does: which rule makes it so.
+
+A rule is switched off *for one turn*: that turn is played without it, and all others with it.
+If the best roll changes, the rule on this very turn is the reason. What the roll costs that would be
+best without it says how strong a reason. Both are exact.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.baselines.registry import builtin
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import Game
+from hogeq.model.workspace import TIE
+from hogeq.rules import Rules
+from hogeq.rules.memory import record
+from hogeq.rules.outcomes import Branch, TurnTable
+from hogeq.rules.turn import dice_sides, zero_points
+from hogeq.support.aliases import Floats
+
+OFF: Final[dict[str, Any]] = {
+    "landing": "none",
+    "square_swine": False,
+    "swap": "none",
+    "more_boar": "none",
+    "piggy_back": False,
+    "prime_boost": False,
+    "hog_wild": False,
+    "feral_hogs": "none",
+    "time_trot": False,
+    "memory": "none",
+}
+"""Fields of `Rules` that a turn can be played without, and what they are then."""
+
+LEAST: Final = 0.005
+"""Cost of forgetting a rule, in win probability, below which a place is not worth a word."""
+
+AROUND: Final = 2
+"""How far the places reach with which one is compared."""
+
+MOST: Final = 8
+"""Places that are told for each rule."""
+
+
+class Reason(NamedTuple):
+    """A place where a rule makes the best roll a strange one."""
+
+    rule: str
+    """Field of `Rules`."""
+    own: int
+    other: int
+    memory: int
+    """Index in `Game.memories`: the one with which play most often comes there."""
+    best: int
+    """The best roll."""
+    forgot: int
+    """The best roll of somebody who forgets the rule on this turn."""
+    cost: float
+    """What that roll costs."""
+    gain_best: float
+    """What the rule, on this turn, adds to the win probability of the best roll."""
+    gain_forgot: float
+    """What it adds to that of the other."""
+
+
+def turn_values(game: Game, values: Floats, memories: NDArray[np.int64], rules: Rules) -> Floats:
+    """Win probability of every roll if this one turn is played by other rules.
+
+    Parameters
+    ----------
+    game : Game
+    values : float64 (G, G, H)
+        Of the player to move, with which play goes on.
+    memories : int64 (G, G)
+        Memory at each position, by its index.
+    rules : Rules
+        Of this turn. What is remembered of it follows the game's own rules.
+
+    Returns
+    -------
+    float64 (G, G, K)
+    """
+    true, turn = TurnTable(game.rules), TurnTable(rules)
+    number = {memory: index for index, memory in enumerate(game.memories)}
+    lands = _Landings(turn)
+    own, other = np.indices((game.goal, game.goal))
+    found = np.zeros(game.shape)
+    for dice in range(game.num_actions):
+        effects = [turn.memory_effect(memory, dice) for memory in game.memories]
+        bonus = np.array([effect.bonus for effect in effects])[memories]
+        forced = np.array([effect.forced for effect in effects])[memories]
+        for here, branches in _rolls(game, turn, dice, memories):
+            for points, gift, _, probability in branches:
+                recorded = record(game.rules, dice, points)
+                mine, theirs = (
+                    np.array(
+                        [
+                            number[true.next_memory(memory, recorded, again)]
+                            for memory in game.memories
+                        ]
+                    )[memories[here]]
+                    for again in (True, False)
+                )
+                scores = (own + points + bonus)[here], (other + gift)[here]
+                found[here, dice] += float(probability) * lands.worth(
+                    values, scores, forced[here], mine, theirs
+                )
+    return found
+
+
+def _rolls(
+    game: Game, turn: TurnTable, dice: int, memories: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.bool_], tuple[Branch, ...]]]:
+    """List where a roll has the same results, and these."""
+    pairs = list(product(range(game.goal), repeat=2))
+    if dice:
+        # Dice of extra turns are the game's own, whatever the turn is played without.
+        rules = game.rules if turn.rules.hog_wild == game.rules.hog_wild else turn.rules
+        kind = [dice_sides(rules, s, o, game.memories[memories[s, o]]) for s, o in pairs]
+        results = {sides: turn.branches(dice, sides) for sides in set(kind)}
+    else:
+        kind = [zero_points(turn.rules, s, o) for s, o in pairs]
+        results = {branch.points: (branch,) for branch in (turn.free(s, o) for s, o in pairs)}
+    where = np.array(kind).reshape(game.goal, game.goal)
+    for one, branches in results.items():
+        yield where == one, branches
+
+
+class _Landings:
+    """Where turns end, by the scores that they leave, as arrays."""
+
+    def __init__(self, turn: TurnTable) -> None:
+        rules, (points, gift) = turn.rules, turn.most()
+        bonus = max(
+            turn.memory_effect(memory, dice).bonus
+            for memory in turn.memories
+            for dice in range(rules.max_dice + 1)
+        )
+        shape = rules.goal + points + bonus, rules.goal + gift
+        ends = [turn.land(s, o) for s, o in product(*map(range, shape))]
+        self.goal = rules.goal
+        self.score = np.array([end.score for end in ends]).reshape(shape)
+        self.opponent = np.array([end.opponent for end in ends]).reshape(shape)
+        self.again = np.array([end.again for end in ends]).reshape(shape)
+
+    def worth(
+        self,
+        values: Floats,
+        scores: tuple[NDArray[np.int64], NDArray[np.int64]],
+        forced: NDArray[np.bool_],
+        mine: NDArray[np.int64],
+        theirs: NDArray[np.int64],
+    ) -> Floats:
+        """Win probability of the mover once the turn is over, by scores before the landing."""
+        score, opponent = self.score[scores], self.opponent[scores]
+        last = self.goal - 1
+        own, other = np.minimum(score, last), np.minimum(opponent, last)
+        again = self.again[scores] | forced
+        goes_on = np.where(again, values[own, other, mine], 1.0 - values[other, own, theirs])
+        return np.where((score > last) | (opponent > last), score >= opponent, goes_on)
+
+
+def reasons(game: Game) -> list[Reason]:
+    """List the places where optimal play looks strange, and a rule is the reason.
+
+    A place looks strange if its best roll is not the usual one around it. Where a memory is hidden,
+    it is the one with which play most often comes there.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    list of Reason
+        At most `MOST` for each rule. Those come first that matter most: by what forgetting the rule
+        costs, times how often play comes there.
+    """
+    solved = solve(game)
+    often = reach(game, builtin("ignore_memory", game))
+    memories = often.argmax(axis=2)
+    values = solved.values
+    rolls = turn_values(game, values, memories, game.rules)
+    best = _best(rolls)
+    strange = best != _usual(best, game.num_actions)
+    candidates = []
+    for rule, off in OFF.items():
+        if getattr(game.rules, rule) == off:
+            continue
+        without = turn_values(game, values, memories, _without(game.rules, rule))
+        forgot = _best(without)
+        at = np.take_along_axis
+        cost = rolls.max(axis=2) - at(rolls, forgot[..., None], 2)[..., 0]
+        for own, other in np.argwhere(strange & (cost >= LEAST)).tolist():
+            roll, instead = int(best[own, other]), int(forgot[own, other])
+            gains = rolls[own, other] - without[own, other]
+            place = Reason(
+                rule,
+                own,
+                other,
+                int(memories[own, other]),
+                roll,
+                instead,
+                float(cost[own, other]),
+                float(gains[roll]),
+                float(gains[instead]),
+            )
+            candidates.append((float(often[own, other].sum()) * place.cost, place))
+    return _spread([place for _, place in sorted(candidates, key=lambda one: -one[0])])
+
+
+def _best(rolls: Floats) -> NDArray[np.int64]:
+    """Best rolls, the fewest dice of those that tie."""
+    return (rolls >= rolls.max(axis=2, keepdims=True) - TIE).argmax(axis=2)
+
+
+def _usual(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
+    """Give the commonest roll around each place, itself left out."""
+    goal = len(best)
+    counts = np.zeros((goal + 2 * AROUND, goal + 2 * AROUND, actions))
+    chosen = np.eye(actions)[best]
+    for down, right in product(range(2 * AROUND + 1), repeat=2):
+        if (down, right) != (AROUND, AROUND):
+            counts[down : down + goal, right : right + goal] += chosen
+    return counts[AROUND:-AROUND, AROUND:-AROUND].argmax(axis=2)
+
+
+def _without(rules: Rules, rule: str) -> Rules:
+    """Give rules without one; the dice of extra turns go with the last that gives any."""
+    try:
+        return replace(rules, **{rule: OFF[rule]})
+    except ValueError:
+        return replace(rules, **{rule: OFF[rule]}, extra_turn_sides=None)
+
+
+def _spread(places: list[Reason]) -> list[Reason]:
+    """Keep the first places of each rule, and none beside one that is kept."""
+    kept: list[Reason] = []
+    for place in places:
+        near = [
+            one
+            for one in kept
+            if max(abs(one.own - place.own), abs(one.other - place.other)) <= AROUND
+        ]
+        same = [one for one in kept if one.rule == place.rule]
+        if not near and len(same) < MOST:
+            kept.append(place)
+    return kept

@@ -1,0 +1,304 @@
+// The screen after the game: where it was won and lost, and by whom: the players or the dice.
+
+class Learn {
+  constructor(root, board) {
+    Object.assign(this, { root, board, game: null });
+    this.build();
+    board.on("game", () => this.forget());
+    board.on("move", () => this.forget());
+  }
+
+  build() {
+    this.file = h("input", { type: "file", accept: ".json", class: "hidden", id: "open-game", tabindex: "-1", "aria-label": "A saved game" });
+    this.file.addEventListener("change", async () => {
+      const [file] = this.file.files;
+      if (file) await this.open(file);
+      this.file.value = "";
+    });
+    this.saveButton = button("Save this game", () => saveTranscript(this.game));
+    this.alert = h("p", { class: "alert", role: "alert" });
+    this.empty = h("p", { class: "empty" });
+    this.title = h("h2", {});
+    this.verdict = h("p", { class: "verdict-said" });
+    this.graphPart = h("div", {});
+    this.graph = new Graph(this.graphPart, (turn) => this.go(turn));
+    this.detail = h("section", { class: "card", "aria-label": "The turn", "aria-live": "polite" });
+    this.dearest = h("section", { class: "card", "aria-label": "The dearest mistakes" });
+    this.sums = h("section", { class: "card", "aria-label": "Skill and luck" });
+    this.rows = h("tbody", {});
+    const columns = ["turn", "player", "scores", "rolled", "best", "cost", "luck", "then"];
+    this.list = h(
+      "section",
+      { class: "card", "aria-label": "Every turn" },
+      h("h2", {}, "Every turn"),
+      h(
+        "div",
+        { class: "wide", tabindex: "0", role: "region", "aria-label": "Every turn, graded" },
+        h("table", { class: "review" }, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))), this.rows),
+      ),
+      h("p", { class: "quiet" }, "Cost and luck in points, hundredths of win probability. Then: the win probability of whoever moved, once the dice lie. Exact, with best play of both from there on."),
+    );
+    this.oddsPart = h("details", { class: "card" }, h("summary", {}, "Every roll at this turn"));
+    this.odds = new Odds(this.oddsPart);
+    this.oddsPart.addEventListener("toggle", () => this.showOdds());
+    this.found = h(
+      "div",
+      { class: "learn" },
+      h("div", { class: "learn-main" }, h("section", { class: "card", "aria-label": "Win probability" }, this.title, this.verdict, this.graphPart), this.detail, this.oddsPart),
+      h("aside", {}, this.dearest, this.sums),
+      this.list,
+    );
+    this.root.append(
+      h("div", { class: "tools" }, button("Open a game", () => this.file.click()), this.file, this.saveButton),
+      this.alert,
+      this.empty,
+      this.found,
+    );
+    this.showNothing();
+  }
+
+  // The game has gone on, or is another.
+  forget() {
+    this.game = null;
+    if (!this.root.hidden) this.shown();
+  }
+
+  async shown() {
+    const { game } = this.board;
+    if (this.game === game && this.review) return;
+    this.alert.textContent = "";
+    if (!game?.turns.length) {
+      this.showNothing();
+      return;
+    }
+    this.game = game;
+    const values = await game.edition.solved();
+    if (this.game !== game) return;
+    this.values = values;
+    this.review = reviewOf(values, game);
+    this.show();
+  }
+
+  showNothing() {
+    this.review = null;
+    this.found.hidden = true;
+    this.saveButton.disabled = true;
+    this.empty.hidden = false;
+    this.empty.textContent = "Play a game, then come back: this screen shows where it was won and lost. Or open one that was saved here or by hogeq play --save.";
+  }
+
+  async open(file) {
+    this.alert.textContent = "";
+    const { board } = this;
+    const editions = await Promise.all(board.packed.map((_, place) => board.editionAt(place)));
+    let game;
+    try {
+      game = readTranscript(file.name, await file.arrayBuffer(), editions);
+    } catch (error) {
+      if (!(error instanceof TranscriptError)) throw error;
+      this.alert.textContent = error.message;
+      return;
+    }
+    await board.choose(editions.indexOf(game.edition));
+    board.begin(game, FRIEND);
+    await this.shown();
+  }
+
+  // --- what is shown ---------------------------------------------------------------------------
+
+  show() {
+    const { review } = this;
+    this.found.hidden = false;
+    this.empty.hidden = true;
+    this.saveButton.disabled = false;
+    const { names, state, edition, seed } = review.game;
+    const how = state.winner === null ? `stands at ${state.scores.join(" to ")}` : `${names[state.winner]} won, ${Math.max(...state.scores)} to ${Math.min(...state.scores)}`;
+    this.title.textContent = `${names[0]} against ${names[1]}: ${how}`;
+    this.verdict.textContent = verdictOf(review);
+    this.verdict.title = `${edition.title}${seed === null ? "" : `, seed ${seed}`}`;
+    this.fillDearest();
+    this.fillSums();
+    this.fillTurns();
+    const worst = review.tallies.flatMap((tally) => tally.dearest).sort((a, b) => b.cost - a.cost)[0];
+    this.at = worst?.number ?? review.turns.length;
+    this.graph.show(review, this.at);
+    this.go(this.at);
+  }
+
+  go(at) {
+    this.at = at;
+    this.graph.go(at);
+    for (const row of this.rows.rows) {
+      if (Number(row.dataset.turn) === at) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
+    }
+    this.fillDetail(this.review.turns[at - 1]);
+    this.showOdds();
+  }
+
+  showOdds() {
+    if (!this.oddsPart.open || !this.review) return;
+    const { before, dice } = this.review.turns[this.at - 1].played;
+    this.odds.chosen = dice;
+    this.odds.show(this.review.game.edition, this.values, viewOf(before), { counting: "best play of both" });
+  }
+
+  fillDetail(turn) {
+    const { review } = this;
+    const { before, dice, faces, turn: played } = turn.played;
+    const { edition } = review.game;
+    const view = viewOf(before);
+    const sides = edition.sides(...view);
+    const memory = edition.hidden ? h("p", { class: "quiet" }, edition.memoryLine(view[2])) : null;
+    const rolled = diceText(dice);
+    const luck = turn.luck;
+    this.detail.replaceChildren(
+      h("div", { class: "turn-head" }, h("h2", {}, `Turn ${turn.number}: ${nameOf(review, turn)} at ${view[0]} to ${view[1]}`), gradeChip(turn.grade)),
+      ...[memory].filter(Boolean),
+      h("div", { class: "faces" }, faces.map((face) => dieFace(face, sides))),
+      h("ul", { class: "events" }, played.effects.map(effectLine)),
+      h("p", {}, choiceSaid(turn, rolled)),
+      h("p", {}, dice === 0 ? `No dice, no luck: ${percent(turn.after)} it is.` : `The dice then made it ${percent(turn.after)}: ${luckSaid(luck)}.`),
+      h(
+        "div",
+        { class: "tools" },
+        button("Turn before", () => this.graph.choose(this.at - 1), { disabled: this.at === 1 }),
+        button("Turn after", () => this.graph.choose(this.at + 1), { disabled: this.at === review.turns.length }),
+        button("Play on from here", () => this.playOn(turn)),
+      ),
+    );
+  }
+
+  // The same game up to a turn, which a person may now take better.
+  playOn(turn) {
+    const { game } = this.review;
+    const names = turn.player === 0 ? game.names : [game.names[1], game.names[0]];
+    const first = turn.player === 0 ? game.begin.mover : 1 - game.begin.mover;
+    const again = new Game(game.edition, { first, seed: newSeed(), names: [names[0], PERFECT.label] });
+    for (const played of game.turns.slice(0, turn.number - 1)) again.replay(played.faces);
+    this.board.begin(again, PERFECT);
+    this.board.show("play");
+  }
+
+  fillDearest() {
+    const { review } = this;
+    const wrong = review.tallies.flatMap((tally) => tally.dearest);
+    const item = (turn) => {
+      const { before, dice } = turn.played;
+      const [own, other] = viewOf(before);
+      return h(
+        "li",
+        {},
+        button(`Turn ${turn.number}, ${own} to ${other}`, () => this.lead(turn.number), { class: "link" }),
+        gradeChip(turn.grade),
+        h("span", { class: "instead" }, `rolled ${diceText(dice)}, ${percent(turn.chosen)}; ${diceText(turn.best[0])} ${turn.best[0] === 1 ? "has" : "have"} ${percent(turn.before)}: ${costText(turn.cost)} points`),
+      );
+    };
+    const parts = review.tallies.flatMap(({ dearest }, player) =>
+      dearest.length ? [h("h3", {}, review.game.names[player]), h("ol", { class: "dearest" }, dearest.map(item))] : [],
+    );
+    const none = h("p", {}, "None: every choice was the best there was.");
+    this.dearest.replaceChildren(h("h2", {}, "The dearest mistakes"), ...(wrong.length ? parts : [none]));
+  }
+
+  lead(number) {
+    this.go(number);
+    this.graph.frame.scrollIntoView({ block: "nearest" });
+    this.graph.frame.focus({ preventScroll: true });
+  }
+
+  fillSums() {
+    const { review } = this;
+    const { names } = review.game;
+    const [mine, theirs] = review.tallies;
+    const rows = [
+      ["at the start", ...review.start.map((share) => percent(share))],
+      ["own choices", points(-mine.cost), points(-theirs.cost)],
+      ["own dice", points(mine.luck), points(theirs.luck)],
+      ["the other's choices", points(theirs.cost), points(mine.cost)],
+      ["the other's dice", points(-theirs.luck), points(-mine.luck)],
+      ["result", ...review.result.map((share) => percent(share))],
+    ];
+    const short = (text) => text.replace(" points", "");
+    const grades = GRADES.map(([name]) => [name, String(mine.grades[name]), String(theirs.grades[name])]);
+    this.sums.replaceChildren(
+      h("h2", {}, "Skill and luck"),
+      sumTable("What changed the win probability, in points", names, rows.map((row) => row.map(short)), "sums"),
+      h("p", { class: "quiet" }, "In points. Nothing is left over: start, choices and dice make the result."),
+      h("h3", {}, "Choices"),
+      sumTable("Choices by grade", names, grades, "grades"),
+    );
+  }
+
+  fillTurns() {
+    const { review } = this;
+    this.rows.replaceChildren(
+      ...review.turns.map((turn) => {
+        const [own, other] = viewOf(turn.played.before);
+        const cells = [
+          h("span", { class: `who ${turn.player ? "them" : "you"}` }, nameOf(review, turn)),
+          `${own} to ${other}`,
+          String(turn.played.dice),
+          turn.best.join(" "),
+          h("span", {}, turn.cost > 0 ? costText(turn.cost) : "0.00", gradeChip(turn.grade)),
+          points(turn.luck).replace(" points", ""),
+          percent(turn.after),
+        ];
+        const row = h("tr", {}, h("th", { scope: "row" }, button(String(turn.number), () => this.lead(turn.number), { class: "link", "aria-label": `Turn ${turn.number}` })), cells.map((cell) => h("td", {}, cell)));
+        Object.assign(row.dataset, { turn: turn.number, cost: turn.cost, luck: turn.luck, grade: turn.grade });
+        row.addEventListener("click", () => this.go(turn.number));
+        return row;
+      }),
+    );
+  }
+}
+
+function diceText(dice) {
+  return dice === 0 ? "no dice" : dice === 1 ? "1 die" : `${dice} dice`;
+}
+
+const SIGNS = { best: "★", good: "✓", ...MARKS };
+
+function gradeChip(grade) {
+  return h("span", { class: `chip grade ${grade}` }, h("span", { "aria-hidden": "true" }, `${SIGNS[grade]} `), h("span", { class: "word" }, grade));
+}
+
+function sumTable(caption, names, rows, name) {
+  const head = ["", ...names].map((text) => h("th", { scope: "col" }, text));
+  const body = rows.map(([what, ...cells]) => h("tr", {}, h("th", { scope: "row" }, what), cells.map((cell) => h("td", {}, cell))));
+  return h("table", { class: name }, h("caption", { class: "hidden" }, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body));
+}
+
+function choiceSaid(turn, rolled) {
+  const others = turn.best.filter((dice) => dice !== turn.played.dice);
+  if (turn.cost === 0) {
+    const also = others.length ? `, as good as ${others.join(", ")}` : "";
+    return `Rolling ${rolled} was best${also}: ${percent(turn.chosen)}.`;
+  }
+  const best = diceText(turn.best[0]);
+  return `Rolling ${rolled} had ${percent(turn.chosen)}. Best was ${best}, ${percent(turn.before)}: the choice cost ${costText(turn.cost)} points.`;
+}
+
+function luckSaid(luck) {
+  if (Math.abs(luck) <= TIE) return "neither good luck nor bad";
+  return `${costText(Math.abs(luck))} points of ${luck > 0 ? "good" : "bad"} luck`;
+}
+
+// One sentence: how player 0 came from the start to the end.
+function verdictOf({ game, start, result, tallies: [mine, theirs] }) {
+  const [from, to] = [start, result].map(([share]) => percent(share));
+  const parts = [-mine.cost, theirs.cost, mine.luck - theirs.luck].map((part) => points(part));
+  return (
+    `${game.names[0]} began with ${from} and ${game.over ? "ended with" : "came to"} ${to}: ${parts[0]} by own ` +
+    `choices, ${parts[1]} by the other's, ${parts[2]} by the dice.`
+  );
+}
+
+screen("learn", "Learn", {
+  mount(root, board) {
+    this.view = new Learn(root, board);
+  },
+  shown() {
+    this.view.shown();
+  },
+});

@@ -1,0 +1,175 @@
+// Training: positions at which a rule of thumb goes wrong, and a person with it.
+
+const THUMB_POINTS = 10;
+const THUMB_DICE = 6;
+const LEAST_COST = 0.005; // of a mistake worth learning from
+const AGAIN_AFTER = 3; // positions until one that went wrong is asked again
+
+// What people are told to do: six dice, or none if that scores ten.
+function thumbTable(edition) {
+  const dice = Math.min(THUMB_DICE, edition.maxDice);
+  return Uint8Array.from({ length: edition.cells }, (_, cell) => (edition.free[cell] >= THUMB_POINTS ? 0 : dice));
+}
+
+// The memory with which play most often comes to a position.
+function usualMemory(reach, own, other) {
+  const belief = reach.belief(own, other);
+  return belief ? belief.indexOf(Math.max(...belief)) : 0;
+}
+
+// Positions to train on: where two players of the rule of thumb lose most by it, as often as they
+// come there.
+async function lessonsOf(edition) {
+  const thumb = thumbTable(edition);
+  const [values, reach] = await Promise.all([edition.solved(), edition.reach("thumb", thumb)]);
+  const lessons = [];
+  let since = performance.now();
+  for (let cell = 0; cell < edition.cells; cell++) {
+    const [own, other] = [Math.floor(cell / edition.goal), cell % edition.goal];
+    const often = reach.cell(own, other);
+    if (often < 1e-6) continue;
+    const memory = usualMemory(reach, own, other);
+    const rolls = values.rolls(own, other, memory);
+    const cost = Math.max(...rolls) - rolls[thumb[cell]];
+    if (cost >= LEAST_COST) lessons.push({ own, other, memory, usual: thumb[cell], weight: often * cost });
+    if (performance.now() - since > SLICE) {
+      await breath();
+      since = performance.now();
+    }
+  }
+  return lessons.sort((a, b) => b.weight - a.weight);
+}
+
+class Train {
+  constructor(root, board) {
+    Object.assign(this, { root, board, edition: null });
+    this.build();
+    addEventListener("keydown", (event) => this.key(event));
+    board.on("edition", () => {
+      if (!root.hidden) this.shown();
+    });
+  }
+
+  build() {
+    this.place = h("h2", {});
+    this.memory = h("p", { class: "quiet" });
+    this.scores = h("p", { class: "train-scores" });
+    this.choices = h("div", { class: "choices", role: "group", "aria-label": "Dice to roll" });
+    this.answer = h("div", { class: "answer", "aria-live": "polite" });
+    this.nextButton = button("Next position", () => this.next(), { class: "button main", hidden: true });
+    this.tally = h("p", { class: "quiet" });
+    this.oddsPart = h("section", { class: "card", "aria-label": "Every roll", hidden: true }, h("h2", {}, "Every roll"));
+    this.odds = new Odds(this.oddsPart);
+    this.root.append(
+      h("p", { class: "intro" }, "The rule of thumb says: roll six dice, or none if that scores ten. Here it goes wrong: these are the positions where it gives most away, the commonest first to come. What goes wrong is asked again."),
+      h(
+        "div",
+        { class: "train" },
+        h("section", { class: "card", "aria-label": "A position" }, this.place, this.scores, this.memory, this.choices, this.answer, h("div", { class: "tools" }, this.nextButton), this.tally),
+        this.oddsPart,
+      ),
+    );
+  }
+
+  async shown() {
+    const { edition } = this.board;
+    if (this.edition === edition) return;
+    Object.assign(this, { edition, waiting: [], asked: 0, right: 0, lost: 0, turn: 0, lesson: null });
+    this.place.textContent = "Looking for positions …";
+    const empty = [this.scores, this.memory, this.choices, this.answer, this.tally];
+    for (const one of empty) one.replaceChildren();
+    this.oddsPart.hidden = this.nextButton.hidden = true;
+    edition.lessons ??= lessonsOf(edition);
+    const lessons = await edition.lessons;
+    this.values = await edition.solved();
+    if (this.edition !== edition) return;
+    this.fresh = [...lessons];
+    this.random = new Random(newSeed(), 0);
+    this.next();
+  }
+
+  // A position that went wrong some time ago, or a new one, likelier the more it matters.
+  draw() {
+    const due = this.waiting.findIndex((one) => one.due <= this.turn || !this.fresh.length);
+    if (due >= 0) return this.waiting.splice(due, 1)[0].lesson;
+    const total = this.fresh.reduce((sum, one) => sum + one.weight, 0);
+    let left = (this.random.next() / 2 ** 32) * total;
+    const at = this.fresh.findIndex((one) => (left -= one.weight) < 0);
+    return this.fresh.splice(Math.max(0, at), 1)[0];
+  }
+
+  next() {
+    const { edition } = this;
+    this.lesson = this.draw() ?? null;
+    this.turn++;
+    this.answered = false;
+    this.nextButton.hidden = this.oddsPart.hidden = true;
+    this.answer.replaceChildren();
+    if (!this.lesson) {
+      this.place.textContent = this.asked ? "That was the last one." : "The rule of thumb makes no mistakes here.";
+      this.choices.replaceChildren();
+      return;
+    }
+    const { own, other, memory } = this.lesson;
+    const free = edition.free[own * edition.goal + other];
+    this.place.textContent = `You have ${own}, the other has ${other}`;
+    this.scores.textContent = `The goal is ${edition.goal}. Rolling no dice scores ${counted(free, "point")}. How many dice?`;
+    this.memory.textContent = edition.hidden ? edition.memoryLine(memory) : "";
+    this.choices.replaceChildren(
+      ...Array.from({ length: edition.rolls }, (_, dice) =>
+        h("button", { type: "button", class: "choice", onclick: () => this.take(dice), "aria-label": diceText(dice) }, h("b", {}, String(dice)), h("small", {}, dice === 0 ? `+${free}` : dice === 1 ? "die" : "dice")),
+      ),
+    );
+  }
+
+  take(dice) {
+    if (!this.lesson || this.answered) return;
+    this.answered = true;
+    const { own, other, memory, usual } = this.lesson;
+    const rolls = this.values.rolls(own, other, memory);
+    const order = bestFirst(rolls);
+    const most = rolls[order[0]];
+    const cost = most - rolls[dice] > TIE ? most - rolls[dice] : 0;
+    const grade = gradeOf(cost);
+    const right = cost < LEAST_COST;
+    this.asked++;
+    this.right += Number(right);
+    this.lost += cost;
+    if (!right) this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
+    const best = `${diceText(order[0])}, ${percent(most)}`;
+    const said = cost === 0 ? `Nothing is better than ${diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${diceText(dice)[0].toUpperCase()}${diceText(dice).slice(1)}: ${percent(rolls[dice])}, ${costText(cost)} points less.`;
+    const thumb = dice === usual ? "" : ` The rule of thumb says ${diceText(usual)}, which costs ${costText(most - rolls[usual])}.`;
+    const reason = reasonAt(this.edition, own, other, memory);
+    this.answer.replaceChildren(gradeChip(grade), h("p", {}, said + thumb), ...(reason ? [h("p", {}, reason)] : []));
+    [...this.choices.children].forEach((choice, roll) => {
+      choice.disabled = true;
+      choice.classList.toggle("right", most - rolls[roll] <= TIE);
+      choice.classList.toggle("wrong", roll === dice && !right);
+    });
+    this.tally.textContent = `${this.right} of ${this.asked} right; ${costText(this.lost / this.asked)} points lost on average.`;
+    this.odds.chosen = dice;
+    this.oddsPart.hidden = false;
+    this.odds.show(this.edition, this.values, [own, other, memory], { counting: "best play of both" });
+    this.nextButton.hidden = false;
+    this.nextButton.focus({ preventScroll: true });
+  }
+
+  key(event) {
+    const busy = event.ctrlKey || event.metaKey || event.altKey;
+    if (busy || this.root.hidden || !this.lesson || event.target.closest("input, select, textarea, .spread")) return;
+    const dice = event.key === "t" ? 10 : /^[0-9]$/.test(event.key) ? Number(event.key) : NaN;
+    if (dice < this.edition.rolls) this.take(dice);
+    else if (event.key === "n" && this.answered) this.next();
+    else return;
+    event.preventDefault();
+  }
+}
+
+screen("train", "Train", {
+  mount(root, board) {
+    this.view = new Train(root, board);
+  },
+  shown() {
+    this.view.shown();
+  },
+});
