@@ -1,8 +1,8 @@
 """Why optimal play looks strange where it does: which rule makes it so.
 
-A rule is switched off *for one turn*: that turn is played without it, and all others with it.
-If the best roll changes, the rule on this very turn is the reason. What the roll costs that would be
-best without it says how strong a reason. Both are exact.
+A rule is switched off for one turn: that turn is played without it, and all others with it.
+If the best roll changes, the rule on this very turn is the reason. What the roll costs that would
+be best without it says how strong a reason. Both are exact.
 """
 
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
+from hogeq.rules.effects import turn_parts
 from hogeq.rules.memory import record
 from hogeq.rules.outcomes import Branch, TurnTable
 from hogeq.rules.turn import dice_sides, zero_points
@@ -38,13 +39,25 @@ OFF: Final[dict[str, Any]] = {
 }
 """Fields of `Rules` that a turn can be played without, and what they are then."""
 
+_NAMES: Final = {
+    "square_swine": "Square Swine",
+    "swap": "Swap",
+    "more_boar": "More Boar",
+    "piggy_back": "Piggy Back",
+    "prime_boost": "Hogtimus Prime",
+    "hog_wild": "Hog Wild",
+}
+
+DIGITS: Final = 6
+"""Decimals kept of what a reason is worth."""
+
 LEAST: Final = 0.005
 """Cost of forgetting a rule, in win probability, below which a place is not worth a word."""
 
 AROUND: Final = 2
 """How far the places reach with which one is compared."""
 
-MOST: Final = 8
+MOST: Final = 6
 """Places that are told for each rule."""
 
 
@@ -164,6 +177,31 @@ class _Landings:
         again = self.again[scores] | forced
         goes_on = np.where(again, values[own, other, mine], 1.0 - values[other, own, theirs])
         return np.where((score > last) | (opponent > last), score >= opponent, goes_on)
+
+
+def book(game: Game) -> dict[str, Any]:
+    """Give what the page tells of strange places, fit for JSON.
+
+    Parameters
+    ----------
+    game : Game
+
+    Returns
+    -------
+    dict
+        ``reasons``, the fields of each `Reason` in their order; ``names`` of the rules they name.
+    """
+    found = reasons(game)
+    named = turn_parts(game.rules)
+    names = {**_NAMES, "landing": named.landing, "time_trot": named.turn}
+    names |= {"feral_hogs": named.bonus, "memory": named.bonus}
+    return {
+        "reasons": [
+            [round(part, DIGITS) if isinstance(part, float) else part for part in one]
+            for one in found
+        ],
+        "names": {one.rule: names[one.rule] for one in found},
+    }
 
 
 def reasons(game: Game) -> list[Reason]:

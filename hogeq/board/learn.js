@@ -139,7 +139,7 @@ class Learn {
   showOdds() {
     if (!this.oddsPart.open || !this.review) return;
     const { before, dice } = this.review.turns[this.at - 1].played;
-    this.odds.chosen = dice;
+    Object.assign(this.odds, { chosen: dice, picked: true });
     this.odds.show(this.review.game.edition, this.values, viewOf(before), { counting: "best play of both" });
   }
 
@@ -251,10 +251,6 @@ class Learn {
       }),
     );
   }
-}
-
-function diceText(dice) {
-  return dice === 0 ? "no dice" : dice === 1 ? "1 die" : `${dice} dice`;
 }
 
 const SIGNS = { best: "★", good: "✓", ...MARKS };

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.baselines.registry import builtin, names
+from hogeq.board.book import book
 from hogeq.board.edition import MOST_BYTES, BoardError, edition_data
 from hogeq.model.game import Game
 from hogeq.report import pack, shell
@@ -36,8 +37,12 @@ _SCRIPTS: Final = (
     "grades.js",
     "play.js",
     "know.js",
+    "reasons.js",
     "graph.js",
     "learn.js",
+    "train.js",
+    "map.js",
+    "book.js",
     "board.js",
 )
 
@@ -116,6 +121,7 @@ def make(shown: Sequence[Shown], told: Callable[[], None] | None = None) -> str:
     for one in shown:
         data = edition_data(one.game, one.tables, one.title)
         data["about"] = {name: _about(name) for name in one.tables}
+        data["book"] = book(one.game)
         text = pack.text(json.dumps(data, separators=(",", ":")))
         if len(text) > MOST_BYTES:
             raise BoardError(

@@ -35,22 +35,35 @@ class Flow {
     this.sums = new Float64Array(edition.lanes.slots);
   }
 
+  // Dice rolled at a position with a memory.
+  diceAt(cell) {
+    return this.table[cell];
+  }
+
   // Send on what waits at a position; how much of that stays at its total.
-  push(own, other) {
-    const { edition, waiting, masses, sums } = this;
+  push(own, other, waiting = this.waiting, next = waiting) {
+    const { edition, masses, sums } = this;
     const { goal, memorySize, lanes, rolls } = edition;
     const cell = own * goal + other;
-    const dice = this.table[cell];
+    const rolled = new Set();
     sums.fill(0);
-    let mass = 0;
     for (let memory = 0; memory < memorySize; memory++) {
       const at = cell * memorySize + memory;
-      mass += waiting[at];
+      if (waiting[at] === 0) continue;
+      const dice = this.diceAt(cell, memory);
+      rolled.add(dice);
       masses[at] += waiting[at];
       sums[lanes.slotOf[memory * rolls + dice]] += waiting[at];
       waiting[at] = 0;
     }
-    if (mass === 0) return 0;
+    let stays = 0;
+    for (const dice of rolled) stays += this.pushRoll(own, other, dice, next);
+    return stays;
+  }
+
+  pushRoll(own, other, dice, next) {
+    const { edition, sums } = this;
+    const { goal, memorySize, lanes } = edition;
     let stays = 0;
     const usual = edition.usual(own, other, dice);
     for (const mode of lanes.modes[dice]) {
@@ -65,7 +78,7 @@ class Flow {
         const row = left[i] * lanes.classes;
         for (let c = 0; c < mode.classes.length; c++) {
           const moved = sums[mode.first + c] * odds[i];
-          waiting[base + lanes.next[again][row + mode.classes[c]]] += moved;
+          next[base + lanes.next[again][row + mode.classes[c]]] += moved;
           if (mine + theirs === own + other) stays += moved;
         }
       }

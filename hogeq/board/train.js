@@ -1,14 +1,18 @@
-// Training: positions at which a rule of thumb goes wrong, and a person with it.
+// Training: positions at which rules of thumb go wrong, and people with them.
 
-const THUMB_POINTS = 10;
-const THUMB_DICE = 6;
+// What hasty players do: so many dice, or none if that scores enough.
+const THUMBS = [
+  { dice: 6, enough: 10 },
+  { dice: 5, enough: 12 },
+  { dice: 4, enough: 8 },
+  { dice: 6, enough: Infinity },
+];
 const LEAST_COST = 0.005; // of a mistake worth learning from
 const AGAIN_AFTER = 3; // positions until one that went wrong is asked again
 
-// What people are told to do: six dice, or none if that scores ten.
-function thumbTable(edition) {
-  const dice = Math.min(THUMB_DICE, edition.maxDice);
-  return Uint8Array.from({ length: edition.cells }, (_, cell) => (edition.free[cell] >= THUMB_POINTS ? 0 : dice));
+function thumbTable(edition, { dice, enough }) {
+  const most = Math.min(dice, edition.maxDice);
+  return Uint8Array.from({ length: edition.cells }, (_, cell) => (edition.free[cell] >= enough ? 0 : most));
 }
 
 // The memory with which play most often comes to a position.
@@ -17,27 +21,33 @@ function usualMemory(reach, own, other) {
   return belief ? belief.indexOf(Math.max(...belief)) : 0;
 }
 
-// Positions to train on: where two players of the rule of thumb lose most by it, as often as they
-// come there.
+// Positions to train on: where two players of a rule of thumb lose most by it, as often as they come
+// there.
 async function lessonsOf(edition) {
-  const thumb = thumbTable(edition);
-  const [values, reach] = await Promise.all([edition.solved(), edition.reach("thumb", thumb)]);
-  const lessons = [];
-  let since = performance.now();
-  for (let cell = 0; cell < edition.cells; cell++) {
-    const [own, other] = [Math.floor(cell / edition.goal), cell % edition.goal];
-    const often = reach.cell(own, other);
-    if (often < 1e-6) continue;
-    const memory = usualMemory(reach, own, other);
-    const rolls = values.rolls(own, other, memory);
-    const cost = Math.max(...rolls) - rolls[thumb[cell]];
-    if (cost >= LEAST_COST) lessons.push({ own, other, memory, usual: thumb[cell], weight: often * cost });
-    if (performance.now() - since > SLICE) {
-      await breath();
-      since = performance.now();
+  const values = await edition.solved();
+  const found = new Map(); // by position
+  for (const thumb of THUMBS) {
+    const table = thumbTable(edition, thumb);
+    const reach = await edition.reach(`${thumb.dice} or ${thumb.enough}`, table);
+    let since = performance.now();
+    for (let cell = 0; cell < edition.cells; cell++) {
+      const [own, other] = [Math.floor(cell / edition.goal), cell % edition.goal];
+      const often = reach.cell(own, other);
+      if (often < 1e-6) continue;
+      const memory = usualMemory(reach, own, other);
+      const rolls = values.rolls(own, other, memory);
+      const cost = Math.max(...rolls) - rolls[table[cell]];
+      const weight = often * cost;
+      if (cost >= LEAST_COST && weight > (found.get(cell)?.weight ?? 0)) {
+        found.set(cell, { own, other, memory, usual: table[cell], weight });
+      }
+      if (performance.now() - since > SLICE) {
+        await breath();
+        since = performance.now();
+      }
     }
   }
-  return lessons.sort((a, b) => b.weight - a.weight);
+  return [...found.values()].sort((a, b) => b.weight - a.weight);
 }
 
 class Train {
@@ -61,7 +71,7 @@ class Train {
     this.oddsPart = h("section", { class: "card", "aria-label": "Every roll", hidden: true }, h("h2", {}, "Every roll"));
     this.odds = new Odds(this.oddsPart);
     this.root.append(
-      h("p", { class: "intro" }, "The rule of thumb says: roll six dice, or none if that scores ten. Here it goes wrong: these are the positions where it gives most away, the commonest first to come. What goes wrong is asked again."),
+      h("p", { class: "intro" }, "Rules of thumb say: roll four to six dice, or none if that scores about ten. These are the positions where such rules give most away; the more that is, and the more often play comes there, the sooner one is asked. What goes wrong is asked again."),
       h(
         "div",
         { class: "train" },
@@ -106,7 +116,7 @@ class Train {
     this.nextButton.hidden = this.oddsPart.hidden = true;
     this.answer.replaceChildren();
     if (!this.lesson) {
-      this.place.textContent = this.asked ? "That was the last one." : "The rule of thumb makes no mistakes here.";
+      this.place.textContent = this.asked ? "That was the last one." : "Rules of thumb make no mistakes here.";
       this.choices.replaceChildren();
       return;
     }
@@ -138,7 +148,7 @@ class Train {
     if (!right) this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
     const best = `${diceText(order[0])}, ${percent(most)}`;
     const said = cost === 0 ? `Nothing is better than ${diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${diceText(dice)[0].toUpperCase()}${diceText(dice).slice(1)}: ${percent(rolls[dice])}, ${costText(cost)} points less.`;
-    const thumb = dice === usual ? "" : ` The rule of thumb says ${diceText(usual)}, which costs ${costText(most - rolls[usual])}.`;
+    const thumb = dice === usual ? "" : ` A rule of thumb says ${diceText(usual)}, which costs ${costText(most - rolls[usual])}.`;
     const reason = reasonAt(this.edition, own, other, memory);
     this.answer.replaceChildren(gradeChip(grade), h("p", {}, said + thumb), ...(reason ? [h("p", {}, reason)] : []));
     [...this.choices.children].forEach((choice, roll) => {
@@ -147,7 +157,7 @@ class Train {
       choice.classList.toggle("wrong", roll === dice && !right);
     });
     this.tally.textContent = `${this.right} of ${this.asked} right; ${costText(this.lost / this.asked)} points lost on average.`;
-    this.odds.chosen = dice;
+    Object.assign(this.odds, { chosen: dice, picked: true });
     this.oddsPart.hidden = false;
     this.odds.show(this.edition, this.values, [own, other, memory], { counting: "best play of both" });
     this.nextButton.hidden = false;

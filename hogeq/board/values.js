@@ -113,6 +113,21 @@ class Values {
     return bestFirst(this.rolls(own, other, memory, seat))[0];
   }
 
+  // The best roll for every memory.
+  bests(own, other, seat = 0) {
+    const { rolls, memorySize } = this.edition;
+    const { slotOf } = this.lanes;
+    for (let dice = 0; dice < rolls; dice++) this.sum(own, other, dice, seat);
+    return Uint8Array.from({ length: memorySize }, (_, memory) => {
+      const row = memory * rolls;
+      let most = 0;
+      for (let dice = 0; dice < rolls; dice++) most = Math.max(most, this.sums[slotOf[row + dice]]);
+      let best = 0;
+      while (this.sums[slotOf[row + best]] < most - TIE) best++;
+      return best;
+    });
+  }
+
   // Win probabilities of one roll, into `sums`, for all memories.
   sum(own, other, dice, seat) {
     const { edition, lanes, sums } = this;

@@ -1,0 +1,63 @@
+// Why a best roll looks strange: the rule that makes it so, as hogeq.board.book found it.
+
+const RULE_FIRES = {
+  landing: (edition, way, [own, other]) => edition.becomes[way.at(own, other)] !== 0,
+  square_swine: (edition, way, [own, other]) => edition.becomes[way.at(own, other)] !== 0,
+  swap: (edition, way, [own, other]) => (edition.told[way.at(own, other)] & SWAP) !== 0,
+  more_boar: (edition, way) => way.again,
+  time_trot: (edition, way) => way.again,
+  feral_hogs: (edition, way) => way.bonus > 0,
+  piggy_back: (edition, way) => way.gift > 0,
+};
+
+// How often a rule fires in a roll; null where that says nothing.
+function firesIn(edition, view, dice, rule) {
+  const fires = RULE_FIRES[rule];
+  if (!fires) return null;
+  const at = (way) => (own, other) => (own + way.points + way.bonus) * edition.others + other + way.gift;
+  return edition
+    .outcomes(...view, dice)
+    .reduce((sum, way) => sum + (fires(edition, { ...way, at: at(way) }, view) ? way.probability : 0), 0);
+}
+
+function reasonsOf(edition) {
+  return edition.book.reasons.map(([rule, own, other, memory, best, forgot, cost, gainBest, gainForgot]) => ({
+    rule,
+    name: edition.book.names[rule],
+    own,
+    other,
+    memory,
+    best,
+    forgot,
+    cost,
+    gainBest,
+    gainForgot,
+    target: gainBest >= -gainForgot, // the rule helps the best roll; otherwise it harms the other
+  }));
+}
+
+// What the rule does to a roll: what happens, if no dice are rolled, or how often.
+function ruleOnRoll(edition, reason, dice) {
+  const view = [reason.own, reason.other, reason.memory];
+  if (dice === 0) {
+    const [, ...fired] = edition.play(...view, []).effects;
+    const points = counted(edition.free[reason.own * edition.goal + reason.other], "point");
+    return `No dice score ${points}${fired.length ? `; ${fired.join("; ")}` : ""}`;
+  }
+  const often = firesIn(edition, view, dice, reason.rule);
+  return often === null ? `With ${diceText(dice)} ${reason.name} counts` : `${reason.name} fires in ${percent(often, 1)} of rolls of ${diceText(dice)}`;
+}
+
+function reasonText(edition, reason) {
+  const { forgot, cost, gainBest, gainForgot, target } = reason;
+  const mostly = target
+    ? `${ruleOnRoll(edition, reason, reason.best)}: that is worth ${costText(gainBest)} points`
+    : `${ruleOnRoll(edition, reason, forgot)}: that takes ${costText(-gainForgot)} points`;
+  return `${mostly}. Who forgets it rolls ${diceText(forgot)}, and gives away ${costText(cost)}.`;
+}
+
+// The same for a position, if something is told of it.
+function reasonAt(edition, own, other, memory) {
+  const found = reasonsOf(edition).find((one) => one.own === own && one.other === other && one.memory === memory);
+  return found ? reasonText(edition, found) : null;
+}
