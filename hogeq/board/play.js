@@ -30,6 +30,7 @@ class Play {
       odds: button("All odds", () => this.toggle("odds"), { "aria-pressed": "false" }),
     };
     this.newButton = button("New game", () => this.newGame.ask(), { class: "button main" });
+    this.saveButton = button("Save", () => saveTranscript(this.board.game));
     this.undoButton = button("Take back", () => this.undo());
     this.hintButton = button("Hint", () => this.hint());
     this.alert = h("p", { class: "alert", role: "alert" });
@@ -60,7 +61,7 @@ class Play {
         h(
           "aside",
           { class: "side" },
-          h("div", { class: "tools" }, this.newButton, this.undoButton, this.hintButton, this.toggles.bar, this.toggles.odds),
+          h("div", { class: "tools" }, this.newButton, this.undoButton, this.hintButton, this.toggles.bar, this.toggles.odds, this.saveButton),
           this.alert,
           this.oddsPart,
           h("section", { class: "card", "aria-label": "Turns" }, h("h2", {}, "Turns"), this.meter, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "List of turns" }, this.moves), this.seedLine),
@@ -232,6 +233,7 @@ class Play {
     const many = game.sides === edition.kinds[0] ? "" : ` Dice of ${game.sides} sides now.`;
     this.seedLine.textContent = `Seed ${game.seed}.${many} The win bar is yours, and counts on ${countingOn(opponent)}.`;
     this.undoButton.disabled = !game.turns.some((turn) => opponent.kind === "friend" || turn.before.mover === 0);
+    this.saveButton.disabled = !game.turns.length;
     this.hintButton.disabled = !this.yours;
     this.showValues();
   }
