@@ -1,6 +1,6 @@
 // The page comes to life.
 
-async function open() {
+async function openBoard() {
   const board = new Board(JSON.parse(document.getElementById("data").textContent));
   const tabs = document.getElementById("tabs");
   const main = document.getElementById("screens");
@@ -15,14 +15,17 @@ async function open() {
   document.getElementById("edition-part").hidden = board.packed.length < 2;
   document.getElementById("title").textContent = board.packed.length < 2 ? board.packed[0].title : "";
   pick.addEventListener("change", () => board.choose(Number(pick.value)));
+  board.on("edition", () => {
+    pick.value = String(board.place);
+  });
   const root = document.documentElement;
-  const light = (dark) => {
+  const paint = (dark) => {
     root.dataset.scheme = dark ? "dark" : "light";
     board.emit("scheme");
   };
-  light(DARK.matches);
-  DARK.addEventListener("change", () => light(DARK.matches));
-  document.getElementById("lamp").addEventListener("click", () => light(root.dataset.scheme !== "dark"));
+  paint(DARK.matches);
+  DARK.addEventListener("change", () => paint(DARK.matches));
+  document.getElementById("lamp").addEventListener("click", () => paint(root.dataset.scheme !== "dark"));
   for (const one of screens) one.mount(one.section, board);
   await board.choose(0);
   const goThere = () => board.show(location.hash.slice(1));
@@ -32,4 +35,4 @@ async function open() {
   document.body.dataset.ready = "";
 }
 
-open();
+openBoard();

@@ -1,7 +1,9 @@
 """The board as a person has it: a game played, tables dropped, keys pressed, nothing amiss."""
 
+import base64
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -329,6 +331,32 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
         assert tab.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, name
     assert tab.said == []
     tab.page.context.close()
+
+
+# --- the example of the documentation ---------------------------------------------------------
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "_static" / "board.html"
+
+MADE_BY = (
+    "hogeq board --rules fa25 --rules su20 --rules fa22 --rules hw13 --out docs/_static/board.html"
+)
+
+
+def test_the_example_is_what_the_command_makes(tmp_path: Path) -> None:
+    out = tmp_path / "fa22.html"
+    result = CliRunner().invoke(app, ["board", "--rules", "fa22", "--out", str(out)])
+    assert result.exit_code == 0, result.stderr
+    stored = re.compile(r'(?<=id="data">).*?(?=</script>)', re.DOTALL)
+    pages = [file.read_text("utf-8") for file in (EXAMPLE, out)]
+    games = [json.loads(stored.findall(html)[0]) for html in pages]
+    titles = ["fa25 (the game of fa23)", "su20", "fa22", "hw13"]
+    assert [game["title"] for game in games[0]] == titles
+    shells = [re.sub("<title>.*?</title>", "", stored.sub("", html)) for html in pages]
+    assert shells[0] == shells[1], MADE_BY
+    unpacked = [
+        zlib.decompress(base64.b64decode(game["packed"])) for game in (games[0][2], games[1][0])
+    ]
+    assert json.loads(unpacked[0]) == json.loads(unpacked[1]), MADE_BY
 
 
 # --- the command ------------------------------------------------------------------------------
