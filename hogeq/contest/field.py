@@ -33,13 +33,15 @@ from hogeq.contest.objectives import (
     count_beaten,
 )
 from hogeq.contest.tournament import WIN
+from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
 from hogeq.response.kicks import ASCENT
 from hogeq.response.moves import perturb_matrix, random_policy, to_matrix
-from hogeq.response.population import Population
+from hogeq.response.population import Measured, Population
 from hogeq.response.search import SearchBudget, search_steps
-from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.arrays import as_policy, one_hot
+from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.numbers import percent
@@ -66,12 +68,30 @@ class Answer(NamedTuple):
 
 
 class Field(Population):
-    """Population of the rivals, as policies with equal weights."""
+    """Population of all that the n rivals may play; rivals have equal weights.
 
-    def __init__(self, game: Game, rivals: Sequence[ArrayLike]) -> None:
+    A rival that is a mixture plays one of its parts, by their weights.
+    """
+
+    def __init__(self, game: Game, rivals: Sequence[ArrayLike | Mixture]) -> None:
         if not len(rivals):
             raise ValueError("field: 0 strategies; allowed: 1 or more")
-        super().__init__(game, [policy_of(game, rival) for rival in rivals])
+        played = [parts_of(checked(game, rival)) for rival in rivals]
+        super().__init__(game, [policy_of(game, part) for parts in played for _, part in parts])
+        self.weights = np.full(len(rivals), 1.0 / len(rivals))
+        owners = np.repeat(np.arange(len(rivals)), [len(parts) for parts in played])
+        chances = np.array([chance for parts in played for chance, _ in parts])
+        self._shares = one_hot(owners, len(rivals)).T * chances
+
+    def rates_of(self, policy: Floats) -> Floats:
+        """Exact win rate of a policy (G, G, K) against every rival, float64 (n,)."""
+        return self._shares @ super().rates_of(policy)
+
+    def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
+        """Counterfactual values and reach of a policy against the rivals, by weights (n,)."""
+        rivals = self.weights if weights is None else weights
+        found = super().measure(policy, rivals @ self._shares)
+        return found._replace(rates=self._shares @ found.rates)
 
     def answer(self, strategy: Matrix | Floats) -> Answer:
         """Judge a valid strategy, a matrix or a policy."""
@@ -89,7 +109,7 @@ def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
 
 def answer_field(
     game: Game,
-    rivals: Sequence[ArrayLike],
+    rivals: Sequence[ArrayLike | Mixture],
     objective: Objective = "mean",
     budget: SearchBudget | None = None,
 ) -> Answer:
@@ -98,8 +118,8 @@ def answer_field(
     Parameters
     ----------
     game : Game
-    rivals : sequence of array_like
-        Each a matrix (G, G) or a policy (G, G, K).
+    rivals : sequence of array_like or Mixture
+        Each a matrix (G, G), a policy (G, G, K) or a mixture.
     objective : {"mean", "beaten"}
         The mean win rate; or the number of rivals beaten and, of equals, the mean.
     budget : SearchBudget, optional

@@ -20,6 +20,7 @@ from hogeq.model.game import Game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.moves import to_matrix
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
@@ -67,7 +68,7 @@ class CapError(ValueError):
 
 def restricted_response(
     game: Game,
-    rivals: Sequence[ArrayLike],
+    rivals: Sequence[ArrayLike | Mixture],
     share: float,
     objective: Objective = "mean",
     *,
@@ -82,7 +83,7 @@ def restricted_response(
     Parameters
     ----------
     game : Game
-    rivals : sequence of array_like
+    rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     share : float
         Of opponents that are free, from 0 to 1.
@@ -152,7 +153,7 @@ def _learn(regrets: Floats, policy: Floats, values: Floats) -> None:
 
 def tradeoff(
     game: Game,
-    rivals: Sequence[ArrayLike],
+    rivals: Sequence[ArrayLike | Mixture],
     shares: Sequence[float],
     objective: Objective = "mean",
     *,
@@ -165,7 +166,7 @@ def tradeoff(
     Parameters
     ----------
     game : Game
-    rivals : sequence of array_like
+    rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     shares : sequence of float
         Shares of free opponents, from 0 to 1.
@@ -201,7 +202,7 @@ def tradeoff(
 
 def answer_below(
     game: Game,
-    rivals: Sequence[ArrayLike],
+    rivals: Sequence[ArrayLike | Mixture],
     cap: float,
     objective: Objective = "mean",
     *,
@@ -216,7 +217,7 @@ def answer_below(
     Parameters
     ----------
     game : Game
-    rivals : sequence of array_like
+    rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     cap : float
         Win rate that the strongest attack found may have, from 0.5 to 1.
@@ -271,7 +272,7 @@ def answer_below(
 
 def study_field(
     game: Game,
-    rivals: Sequence[ArrayLike],
+    rivals: Sequence[ArrayLike | Mixture],
     objective: Objective = "mean",
     *,
     cap: float | None = None,
@@ -285,7 +286,7 @@ def study_field(
     Parameters
     ----------
     game : Game
-    rivals : sequence of array_like
+    rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     objective : {"mean", "beaten"}
     cap : float, optional
@@ -344,7 +345,7 @@ class _Judge:
     def __init__(
         self,
         game: Game,
-        rivals: Sequence[ArrayLike],
+        rivals: Sequence[ArrayLike | Mixture],
         objective: Objective,
         mixed: bool,
         budget: SearchBudget,

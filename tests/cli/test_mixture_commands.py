@@ -39,6 +39,13 @@ def test_win_rates() -> None:
     assert field["identical"] == [[0, 2]]
 
 
+def test_a_mixture_in_a_field() -> None:
+    options = "--starts", "1", "--anneal-steps", "5"
+    found = ask("attack", "--field", "drawn.npz", "always_roll:2", *RULES, *options)
+    assert len(found["win_rates"]) == 2
+    assert found["mean"] == pytest.approx(sum(found["win_rates"]) / 2, abs=1e-12)
+
+
 def test_show(folder: Path) -> None:
     found = ask("show", "drawn.npz", *RULES)
     assert found["kind"] == "mixture"

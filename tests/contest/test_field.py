@@ -25,6 +25,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
@@ -147,6 +148,20 @@ def test_win_rates_are_exact(objective: Objective) -> None:
         assert rate == pytest.approx(win_rate(game, found.strategy, rival).win_rate, abs=1e-14)
     assert found.mean == pytest.approx(found.win_rates.mean(), abs=1e-15)
     assert found.beaten == (found.win_rates > WIN).sum()
+
+
+def test_a_rival_that_draws_is_one_rival() -> None:
+    game, (two, some, four, even) = small()
+    drawn = Mixture([0.25, 0.75], [two, four])
+    answer = answer_field(game, [drawn, some, even], "mean", QUICK)
+    rates = [win_rate(game, answer.strategy, rival).win_rate for rival in (drawn, some, even)]
+    np.testing.assert_allclose(answer.win_rates, rates, atol=1e-12)
+    assert answer.mean == pytest.approx(np.mean(rates), abs=1e-12)
+    alone = answer_field(game, [Mixture([0.5, 0.0, 0.5], [two, some, four])], "mean", QUICK)
+    both = answer_field(game, [two, four], "mean", QUICK)
+    np.testing.assert_array_equal(alone.strategy, both.strategy)
+    point, _ = answer_below(game, [drawn], 0.9, budget=QUICK, steps=4)
+    assert point.answer.win_rates.shape == (1,)
 
 
 def test_a_field_of_one_is_an_attack() -> None:

@@ -13,7 +13,6 @@ from hogeq.cli.inputs import (
     expect_kernels,
     load_any,
     load_game,
-    load_strategy,
     title_of,
 )
 from hogeq.cli.shell import (
@@ -146,8 +145,7 @@ def attack(
     game = load_game(rules)
     about = title_of(rules, game.rules)
     expect_kernels(game, "search", "full memory", strategies=strategies)
-    load = load_strategy if field else load_any
-    rivals = [load(name, game, trust) for name in strategies]
+    rivals = [load_any(name, game, trust) for name in strategies]
     from hogeq.response.search import SearchBudget
 
     with refusing():
