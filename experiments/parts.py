@@ -5,8 +5,8 @@
 
 A solver of mixtures runs for equal processor time with every number of parts. At ever later
 moments, twice as late each time, and whenever its iterations have doubled, the mixture is attacked
-with other seeds than it was trained with; the bound is of the last moment. Prints a Markdown table, writes results/parts.md, and
-draws results/parts.png: by time and by iterations.
+with other seeds than it was trained with; the bound is of the last moment. Prints a Markdown table,
+writes results/parts.md, and draws results/parts.png: by time and by iterations.
 """
 
 import argparse

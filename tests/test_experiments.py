@@ -214,11 +214,27 @@ def test_the_game_of_two_coins_is_solved_by_hand(monkeypatch: pytest.MonkeyPatch
             )
 
 
-def test_parts(table: Run) -> None:
-    rows = table("parts", "--goal 8 --dice 2 --seconds 0.2 --moments 2 --starts 1 --kicks 1")
-    assert [row["parts"] for row in rows] == ["1", "1", "2", "2", "4", "4"]
-    assert [row["responders"] for row in rows] == ["16", "16", "32", "32", "64", "64"]
-    for row in rows:
-        assert 0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6
+@pytest.mark.parametrize("solver", ["mixture", "mixture_bundle"])
+def test_parts(table: Run, solver: str) -> None:
+    options = f"--solver {solver} --responders 4 --parts 1 2 --moments 2 --starts 1 --kicks 1"
+    rows = table("parts", f"--goal 8 --dice 2 --seconds 0.2 {options}")
+    assert {row["parts"] for row in rows} == {"1", "2"}
+    for row, after in zip(rows, [*rows[1:], {"parts": ""}], strict=True):
+        assert float(row["attack"]) >= 0.5 - 1e-6
         assert 1.0 <= float(row["drawn"]) <= float(row["parts"])
+        last = after["parts"] != row["parts"]
+        assert bool(row["bound"]) == last
+        if last:
+            assert float(row["processor seconds"]) >= 0.2
+            assert float(row["attack"]) <= float(row["bound"]) + 1e-6
+        else:
+            assert int(row["iterations"]) < int(after["iterations"])
     assert (table.out / "parts.png").exists()
+
+
+def test_submission(table: Run) -> None:
+    options = "--parts 2 --samples 2 --rounds 1 --starts 1 --kicks 1"
+    rows = table("submission", f"--goal 8 --dice 2 --seconds 0.2 {options}")
+    assert [row["from"] for row in rows].count("mixture") == 6
+    for row in rows:
+        assert 0.5 - 1e-6 <= float(row["attack"]) <= 1.0
