@@ -260,7 +260,7 @@ function gradeChip(grade) {
 }
 
 function sumTable(caption, names, rows, name) {
-  const head = ["", ...names].map((text) => h("th", { scope: "col" }, text));
+  const head = [h("td"), ...names.map((text) => h("th", { scope: "col" }, text))];
   const body = rows.map(([what, ...cells]) => h("tr", {}, h("th", { scope: "row" }, what), cells.map((cell) => h("td", {}, cell))));
   return h("table", { class: name }, h("caption", { class: "hidden" }, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body));
 }
