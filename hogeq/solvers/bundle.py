@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from hogeq.response.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
+from hogeq.solvers.trails import Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -36,6 +37,9 @@ ALIVE = 1e-6  # weight below which a counter had no part in the last step
 LEAST_STEP = 1.0  # least step size, in logits per win probability
 ROUNDS = 6  # of adding counters that the step overlooked
 SELF_PLAY = 100  # iterations of the default start
+CROSSED = 60  # counters, the strongest, that trails cross with
+RECENT = 30  # iterations that count in the average
+CURVED = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
 
 class BundleState(NamedTuple):
@@ -63,6 +67,12 @@ class BundleState(NamedTuple):
     """(), largest win rate of any counter of the pool against the policy."""
     step_size: Floats
     """(), of the next step, in logits per win probability."""
+    recent: Floats
+    """(G, G, K), average of the policies of recent iterations."""
+    trails: Matrix
+    """(t, G, G), where the trails are."""
+    kicks_left: NDArray[np.int64]
+    """(t,), kicks that each has left; negative where it is to begin."""
     iteration: NDArray[np.int64]
     """()"""
 
@@ -129,6 +139,19 @@ class ProximalBundle(Solver[BundleState]):
     deep_every : int
         Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
         ones from a nearly uniform policy, and ascend to the end.
+    trails : int
+        Searches for counters that go on from iteration to iteration
+        (:mod:`hogeq.solvers.trails`).
+    kicks : int
+        Kicks of each trail in an iteration.
+    life : int
+        Kicks after which a trail ends and another begins.
+    largest_step : float
+        Largest step size. A small one helps late, when each step answers some counters and is
+        beaten by others: then policies only wander about the best one.
+    averaging : {"last", "recent"}
+        What `average` returns: the current policy, the best so far, or the average over recent
+        iterations, of which some 30 count. With trails the average is harder to attack.
     floor : float
         Least probability of a roll, so that none is lost for good; not used while sharpening.
     sharpen : float
@@ -150,6 +173,11 @@ class ProximalBundle(Solver[BundleState]):
     responder_steps: Count = 12
     responder_sweeps: Count = 3
     deep_every: Count = 10
+    trails: Natural = 0
+    kicks: Count = 5
+    life: Count = 100
+    largest_step: Positive = 1000.0
+    averaging: Literal["last", "recent"] = "last"
     floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
     sharpen: NotNegative = 0.0
     start: str = ""
@@ -169,6 +197,8 @@ class ProximalBundle(Solver[BundleState]):
             np.zeros(0, np.int64),
             np.array(1.0),
             np.array(self.step_size),
+            policy.copy(),
+            *no_trails(game, self.trails, self.life),
             np.array(0, np.int64),
         )
 
@@ -188,31 +218,37 @@ class ProximalBundle(Solver[BundleState]):
         hoped = max(float(state.worst) - promised + saved, 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
         responses = self._respond(game, state, trial, weights, iteration)
+        if self.trails:
+            known = state.pool[np.argsort(-modelled, kind="stable")[:CROSSED]]
+            trails = Trails(state.trails, state.kicks_left)
+            seed = (self.seed, iteration)
+            found, left = follow(game, trial, trails, self.kicks, self.life, known, seed)
+            state = state._replace(trails=found, kicks_left=left)
+            responses = _new([*responses, *found], state.pool)
         cuts = _linearised(game, trial, [*state.pool[failed], *responses])
         reached = max(promised, exact.max(initial=0.0), *(cut.win_rate for cut in cuts), 0.0)
 
-        state = state._replace(
-            weights=weights, used=np.where(weights > ALIVE, iteration, state.used)
-        )
-        state = _grown(state, failed, responses, cuts, iteration)
+        used = np.where(weights > ALIVE, iteration, state.used)
+        state = state._replace(weights=weights, used=used)
+        state = self._grown(state, failed, responses, cuts, iteration)
         worst = float(win_rates(state, state.policy).max())
         gain = worst - promised + saved
         kept = worst - reached + saved >= self.least_gain * gain
         misled = error.max(initial=0.0) > 0.25 * abs(gain)
         factor = 0.5 if misled else 1.25 if kept else 0.93
+        step_size = min(max(LEAST_STEP, factor * float(state.step_size)), self.largest_step)
         state = state._replace(
             policy=trial if kept else state.policy,
             worst=np.array(reached if kept else worst),
-            step_size=np.array(max(LEAST_STEP, factor * float(state.step_size))),
+            step_size=np.array(step_size),
             iteration=np.array(iteration, np.int64),
         )
-        if len(state.pool) <= self.pool_size:
-            return state
-        return _selected(state, np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size]))
+        state.recent[...] += (state.policy - state.recent) / min(iteration, RECENT)
+        return state
 
     def average(self, game: Game, state: BundleState) -> Floats:  # noqa: ARG002
-        """Return the current policy (G, G, K), the best so far: nothing is averaged."""
-        return state.policy.copy()
+        """Policy (G, G, K): the best so far, or the average over recent iterations."""
+        return (state.policy if self.averaging == "last" else state.recent).copy()
 
     def stats(self, game: Game, state: BundleState) -> dict[str, float]:  # noqa: ARG002
         """Largest win rate of a known counter, and how many shaped the last step."""
@@ -256,6 +292,7 @@ class ProximalBundle(Solver[BundleState]):
                 infoset_reach,
                 float(state.step_size),
                 state.weights[active] + len(active) ** -2.0,
+                CURVED,
             )
             moved = np.maximum(found.policy, floor)
             moved /= moved.sum(axis=1, keepdims=True)
@@ -286,15 +323,47 @@ class ProximalBundle(Solver[BundleState]):
         starts += [Start(one_hot(state.pool[counter], policy.shape[-1])) for counter in heaviest]
         sweeps = None if deep else self.responder_sweeps
         responses = compute(partial(_response, game, policy, sweeps), starts, local=True)
-        known = {matrix.tobytes() for matrix in state.pool}
-        found = {matrix.tobytes(): matrix for matrix in responses}
-        return [matrix for key, matrix in found.items() if key not in known]
+        return _new(responses, state.pool)
+
+    def _grown(
+        self,
+        state: BundleState,
+        failed: NDArray[np.int64],
+        responses: list[Matrix],
+        cuts: list[Cut],
+        iteration: int,
+    ) -> BundleState:
+        """State with new models of the counters whose old ones failed, and with new counters.
+
+        These take the places of those without weight for longest, once the pool is full.
+        """
+        excess = len(state.pool) + len(responses) - self.pool_size
+        excess = min(max(0, excess), len(state.pool))
+        state.used[failed] = iteration
+        dropped = np.argsort(state.used, kind="stable")[:excess]
+        if excess:
+            state.pool[dropped] = responses[:excess]
+        state.weights[dropped], state.used[dropped] = 0.0, iteration
+        for place, cut in zip([*failed, *dropped], cuts, strict=False):
+            state.gradients[place], state.constants[place] = cut.gradient, cut.constant
+            state.reach[place] = cut.reach
+        more = cuts[len(failed) + excess :]
+        if not more:
+            return state
+        return state._replace(
+            pool=np.concatenate([state.pool, responses[excess:]]),
+            gradients=np.concatenate([state.gradients, *(cut.gradient[None] for cut in more)]),
+            constants=np.append(state.constants, [cut.constant for cut in more]),
+            reach=np.concatenate([state.reach, *(cut.reach[None] for cut in more)]),
+            weights=np.append(state.weights, np.zeros(len(more))),
+            used=np.append(state.used, np.full(len(more), iteration)),
+        )
 
 
 def win_rates(state: BundleState, policy: Floats) -> Floats:
     """Modelled win rate of every counter against a policy: float64 (n,)."""
     gradients = state.gradients.reshape(len(state.pool), policy.size)
-    return 1.0 - (state.constants + gradients @ policy.reshape(-1))
+    return 1.0 - (state.constants + gradients @ policy.reshape(-1).astype(gradients.dtype))
 
 
 def entropies(policy: Floats) -> Floats:
@@ -303,34 +372,11 @@ def entropies(policy: Floats) -> Floats:
     return -(rows * np.log(rows)).sum(axis=1)
 
 
-def _grown(
-    state: BundleState,
-    failed: NDArray[np.int64],
-    responses: list[Matrix],
-    cuts: list[Cut],
-    iteration: int,
-) -> BundleState:
-    """State with new models of the counters whose old ones failed, and with new counters."""
-    kept = np.setdiff1d(np.arange(len(state.pool)), failed)
-    new = np.array(responses, np.int8).reshape(-1, *state.pool.shape[1:])
-    weights = np.append(state.weights[failed], np.zeros(len(responses)))
-    return _selected(state, kept)._replace(
-        pool=np.concatenate([state.pool[kept], state.pool[failed], new]),
-        gradients=np.concatenate([state.gradients[kept], *(cut.gradient[None] for cut in cuts)]),
-        constants=np.append(state.constants[kept], [cut.constant for cut in cuts]),
-        reach=np.concatenate([state.reach[kept], *(cut.reach[None] for cut in cuts)]),
-        weights=np.append(state.weights[kept], weights),
-        used=np.append(state.used[kept], np.full(len(cuts), iteration)),
-    )
-
-
-def _selected(state: BundleState, chosen: NDArray[np.int64]) -> BundleState:
-    return state._replace(
-        **{
-            name: getattr(state, name)[chosen]
-            for name in ("pool", "gradients", "constants", "reach", "weights", "used")
-        }
-    )
+def _new(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
+    """Responses that the pool does not hold, each once."""
+    known = {matrix.tobytes() for matrix in pool}
+    found = {matrix.tobytes(): matrix for matrix in responses}
+    return [matrix for key, matrix in found.items() if key not in known]
 
 
 def _response(game: Game, policy: Floats, sweeps: int | None, start: Start) -> Matrix:

@@ -16,12 +16,13 @@ from hogeq.model.shared import quick_workspace
 from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
 from hogeq.response.population import mixed
 from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.trails import Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
+from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 ANNEAL_EVERY = 4  # iterations
@@ -45,6 +46,10 @@ class CFRBRState(NamedTuple):
     """(R, G, G), the responders' matrices."""
     win_rates: Floats
     """(R,), of the responders against the last policy."""
+    trails: Matrix
+    """(t, G, G), where the trails are."""
+    kicks_left: NDArray[np.int64]
+    """(t,), kicks that each has left; negative where it is to begin."""
     iteration: NDArray[np.int64]
     """()"""
 
@@ -79,6 +84,10 @@ class CFRBR(Solver[CFRBRState]):
     probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
     the current strategy, a windowed average and a linear average.
 
+    Trails (:mod:`hogeq.solvers.trails`) are further responders, each on its own: no other takes the
+    place of one that is weak until it has had its kicks. One that ends replaces the weakest of the
+    others if it is stronger.
+
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
     is the largest win rate plus the price times the entropies of the rows, weighted by reach. The
     policy becomes pure row by row, while the mixed rows adapt.
@@ -93,6 +102,12 @@ class CFRBR(Solver[CFRBRState]):
         Steps of annealing of a new responder, or most sweeps of its ascent after a perturbation.
     responder_sweeps : int
         Most sweeps of the ascent of the others.
+    trails : int
+        Responders more, that kick their way from random starts.
+    kicks : int
+        Kicks of each trail in an iteration.
+    life : int
+        Kicks after which a trail ends and another begins.
     damping : float
         Share of the way to the softmax that a step goes.
     averaging : {"last", "window", "linear"}
@@ -114,6 +129,9 @@ class CFRBR(Solver[CFRBRState]):
     newcomers: Count = 1
     responder_steps: Count = 20
     responder_sweeps: Count = 1
+    trails: Natural = 0
+    kicks: Count = 5
+    life: Count = 100
     damping: PositiveShare = 0.6
     averaging: Literal["last", "window", "linear"] = "window"
     window: Count = 50
@@ -142,8 +160,16 @@ class CFRBR(Solver[CFRBRState]):
         shape = (self.responders, *game.shape[:-1])
         counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
         win_rates = np.zeros(self.responders)
-        iteration = np.array(0, np.int64)
-        return CFRBRState(regrets, linear_sum, older, recent, counters, win_rates, iteration)
+        return CFRBRState(
+            regrets,
+            linear_sum,
+            older,
+            recent,
+            counters,
+            win_rates,
+            *no_trails(game, self.trails, self.life),
+            np.array(0, np.int64),
+        )
 
     def step(self, game: Game, state: CFRBRState) -> CFRBRState:
         """Improve the responders, and update every information set against them."""
@@ -158,6 +184,12 @@ class CFRBR(Solver[CFRBRState]):
             ),
             *(partial(self._improved, game, policy, counter) for counter in kept),
         ]
+        if self.trails:
+            trails = Trails(state.trails, state.kicks_left)
+            seed = (self.seed, iteration)
+            trails = follow(game, policy, trails, self.kicks, self.life, kept, seed)
+            tasks += [partial(self._improved, game, policy, matrix) for matrix in trails.matrices]
+            state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = compute(call, tasks, local=True)
         win_rates = np.array([response.win_rate for response in responses])
         found = (response.found for response in responses)
@@ -174,9 +206,14 @@ class CFRBR(Solver[CFRBRState]):
         if iteration % self.window == 0:
             state.older[...] = state.recent
             state.recent[...] = 0.0
+        counters = np.array([response.counter for response in responses])
+        for trail in self.responders + np.flatnonzero(state.kicks_left < 0):
+            weakest = win_rates[: self.responders].argmin()
+            if win_rates[trail] > win_rates[weakest]:
+                counters[weakest], win_rates[weakest] = counters[trail], win_rates[trail]
         return state._replace(
-            counters=np.array([response.counter for response in responses]),
-            win_rates=win_rates,
+            counters=counters[: self.responders],
+            win_rates=win_rates[: self.responders],
             iteration=np.array(iteration, np.int64),
         )
 

@@ -1,0 +1,115 @@
+"""Trails: long searches for counters to a policy that changes while they go on.
+
+The strongest counters to a policy near equilibrium are hardly alike: they differ in a third of what
+they roll, and a policy that answers one of them is as weak against the next. An attack finds them
+by a hundred kicks from a random start, passing through weaker ones. A search that only follows the
+strongest known therefore never meets them. A trail begins where a start of an attack does and has
+its kicks a few at a time, each time against the policy of today; when it has had them all it ends,
+and another begins.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.model.game import Game
+from hogeq.response.kicks import Against, Round, kicked
+from hogeq.response.moves import climb, ith_start, respond, to_matrix
+from hogeq.response.portfolio import FAR, MOVES, NEAR, Bandit
+from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.progress import Phase
+from hogeq.support.workers import compute
+
+STEPS: Final = 20  # of annealing, at the beginning of a trail
+DAMPING: Final = 0.5
+MATES: Final = 8  # counters of the pool that a trail may cross with
+
+ODDS: Final = {
+    kind: Bandit(names, [MOVES[name].weight for name in names]).odds()
+    for kind, names in (("near", NEAR), ("far", FAR))
+}
+"""How likely each move is: as in an attack that has learned nothing yet."""
+
+
+class Trail(NamedTuple):
+    """One trail, and what it needs to go on."""
+
+    matrix: Matrix
+    """(G, G)"""
+    new: bool
+    """Whether it is to begin."""
+    seed: tuple[int, ...]
+
+
+class Trails(NamedTuple):
+    """Searches under way; n is their number."""
+
+    matrices: Matrix
+    """(n, G, G), where they are."""
+    left: NDArray[np.int64]
+    """(n,), kicks that each has left; negative where it is to begin."""
+
+
+def no_trails(game: Game, number: int, life: int) -> Trails:
+    """Trails that are to begin, the first of them with few kicks, so that not all end at once."""
+    left = -np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
+    return Trails(np.zeros((number, *game.shape[:-1]), np.int8), left)
+
+
+def follow(
+    game: Game,
+    policy: Floats,
+    trails: Trails,
+    kicks: int,
+    life: int,
+    known: Sequence[Matrix],
+    seed: tuple[int, ...],
+) -> Trails:
+    """Let every trail climb against a policy as it is now, and kick it.
+
+    Parameters
+    ----------
+    game : Game
+    policy : float64 (G, G, K)
+    trails : Trails
+    kicks : int
+        Kicks of each now.
+    life : int
+        Kicks of each from its beginning to its end.
+    known : sequence of int8 (G, G)
+        Counters to cross with.
+    seed : tuple of int
+
+    Returns
+    -------
+    Trails
+        Where they are now.
+    """
+    every = [
+        Trail(matrix, left < 0, (*seed, place))
+        for place, (matrix, left) in enumerate(zip(*trails, strict=True))
+    ]
+    gone = compute(partial(_gone, game, policy, kicks, known), every, local=True)
+    left = np.abs(trails.left) - kicks
+    return Trails(
+        np.array(gone, np.int8).reshape(trails.matrices.shape), np.where(left > 0, left, -life)
+    )
+
+
+def _gone(game: Game, policy: Floats, kicks: int, known: Sequence[Matrix], trail: Trail) -> Matrix:
+    random = np.random.default_rng(trail.seed)
+    if trail.new:
+        start, cooling = ith_start(game, policy, 2 + int(random.integers(2)), random)
+        policies = np.stack([start, policy])
+        rate, _ = respond(game, policies, STEPS, DAMPING, cooling)
+    else:
+        policies = np.stack([one_hot(trail.matrix, game.num_actions), policy])
+        rate, _ = climb(game, policies)
+    if len(known) > MATES:
+        known = [known[place] for place in random.choice(len(known), MATES, replace=False)]
+    given = Round(to_matrix(policies[0]), rate, None, list(known), kicks, trail.seed)
+    return kicked(Against(game, policy[None], None), ODDS, Phase("trails"), given).matrix
