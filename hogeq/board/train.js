@@ -68,7 +68,7 @@ class Train {
     this.answer = h("div", { class: "answer", "aria-live": "polite" });
     this.nextButton = button("Next position", () => this.next(), { class: "button main", hidden: true });
     this.tally = h("p", { class: "quiet" });
-    this.oddsPart = h("section", { class: "card", "aria-label": "Every roll", hidden: true }, h("h2", {}, "Every roll"));
+    this.oddsPart = h("section", { class: "card", "aria-label": "What every roll was worth", hidden: true }, h("h2", {}, "Every roll"));
     this.odds = new Odds(this.oddsPart);
     this.root.append(
       h("p", { class: "intro" }, "Rules of thumb say: roll four to six dice, or none if that scores about ten. These are the positions where such rules give most away; the more that is, and the more often play comes there, the sooner one is asked. What goes wrong is asked again."),
