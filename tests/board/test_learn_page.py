@@ -1,0 +1,331 @@
+"""Learn, Train, Map and Opening in a browser: every figure is that of Python."""
+
+import base64
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.board.page import Shown, make, opponents
+from hogeq.cli import app
+from hogeq.contest.review import Review, review
+from hogeq.contest.session import Situation, advance
+from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
+from hogeq.evaluation.tablebase import best_first, solve
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import Rules, rules_from
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import dice_sides
+from hogeq.support.numbers import percent, points
+from hogeq.support.parameters import plain
+from tests.browsers import Tab
+from tests.contest.test_transcript import HOSTILE, NOT_FOLLOWING, SHORT
+
+GAMES: list[dict[str, Any]] = [
+    {"edition": "fa23", "goal": 40, "max_dice": 5},
+    {"edition": "su20", "goal": 24, "max_dice": 3},
+    {"edition": "su21", "goal": 24, "max_dice": 3},
+    {"edition": "fa15", "goal": 24, "max_dice": 3},
+    SHORT,
+]
+
+EDITIONS = """async () => {
+  const packed = JSON.parse(document.getElementById("data").textContent);
+  window.editions ??= await Promise.all(packed.map((one) => unpackEdition(one.packed)));
+}"""
+
+REVIEW = """async (text) => {
+  const game = readTranscript("g.json", new TextEncoder().encode(text), window.editions);
+  const { start, result, tallies, turns } = reviewOf(await game.edition.solved(), game);
+  const plain = (tally) => ({ ...tally, dearest: tally.dearest.map((one) => one.number) });
+  return { start, result, again: transcriptText(game), tallies: tallies.map(plain),
+    turns: turns.map(({ before, chosen, after, best, cost, luck, grade, number, player }) =>
+      ({ before, chosen, after, best, cost, luck, grade, number, player })) };
+}"""
+
+REFUSAL = """(letters) => {
+  try {
+    const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+    readTranscript("g.json", bytes, window.editions);
+    return null;
+  } catch (error) {
+    return error instanceof TranscriptError ? error.message : `not refused: ${error}`;
+  }
+}"""
+
+
+@cache
+def compiled(place: int) -> Game:
+    return compile_game(rules_from(GAMES[place]))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("board") / "board.html"
+    games = [compiled(place) for place in range(len(GAMES))]
+    shown = [Shown(game, f"game {i}", opponents(game)) for i, game in enumerate(games)]
+    out.write_text(make(shown), "utf-8")
+    return out
+
+
+@pytest.fixture
+def tab(browser: Any, written: Path) -> Iterator[Tab]:
+    opened = Tab(browser, written, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    yield opened
+    assert opened.said == []
+    assert opened.asked == [written.as_uri()]
+    opened.page.context.close()
+
+
+def show(tab: Tab, name: str) -> Any:
+    tab.page.click(f"a.tab[href='#{name}']")
+    return tab.page
+
+
+def random_game(rules: Rules, seed: int, leave: int = 1000) -> Transcript:
+    """Play a game in which both players roll as many dice as they like."""
+    random = np.random.default_rng(seed)
+    place, rolls = Situation((0, 0), seed % 2, Memory(), 0, None), list[list[int]]()
+    while place.winner is None and len(rolls) < leave:
+        sides = dice_sides(rules, *place.view, place.memory)
+        dice = int(random.integers(rules.max_dice + 1))
+        rolls.append(random.integers(1, sides + 1, dice).tolist())
+        _, place = advance(rules, place, dice, tuple(rolls[-1]))
+    return Transcript.of(rolls, rules, ("Ann", "Bob <b>"), seed % 2, seed)
+
+
+def reviewed(played: Transcript) -> Review:
+    return review(compile_game(played.rules), played)
+
+
+# --- review -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", range(len(GAMES)))
+def test_a_review_is_that_of_python(tab: Tab, place: int) -> None:
+    tab.page.evaluate(EDITIONS)
+    for seed, leave in ((1, 1000), (2, 1000), (3, 2)):
+        played = random_game(compiled(place).rules, seed, leave)
+        want, found = reviewed(played), tab.page.evaluate(REVIEW, played.to_json())
+        assert parse_transcript(found["again"].encode(), "page") == played
+        for key in ("start", "result"):
+            np.testing.assert_allclose(found[key], getattr(want, key), rtol=0, atol=1e-11)
+        for told, turn in zip(found["turns"], want.turns, strict=True):
+            assert told["player"] == turn.played.before.mover
+            assert (told["number"], told["grade"]) == (turn.number, turn.grade)
+            assert told["best"] == list(turn.best)
+            for key in ("before", "chosen", "after", "cost", "luck"):
+                assert told[key] == pytest.approx(getattr(turn, key), abs=1e-11)
+        for told, tally in zip(found["tallies"], want.tallies, strict=True):
+            assert (told["moves"], told["grades"]) == (tally.moves, tally.grades)
+            assert told["dearest"] == [turn.number for turn in tally.dearest]
+            assert told["cost"] == pytest.approx(tally.cost, abs=1e-11)
+            assert told["luck"] == pytest.approx(tally.luck, abs=1e-11)
+
+
+def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    played = random_game(compiled(1).rules, 5)
+    path.write_text(played.to_json())
+    want = reviewed(played)
+    page = show(tab, "learn")
+    page.set_input_files("#open-game", path)
+    page.wait_for_selector("#learn .review tbody tr")
+    assert page.input_value("#edition") == "1"
+    rows = page.locator(".review tbody tr").all_inner_texts()
+    for row, turn in zip(rows, want.turns, strict=True):
+        assert row.split("\t")[1:3] == [
+            played.players[turn.played.before.mover],
+            " to ".join(map(str, turn.played.before.view)),
+        ]
+        assert percent(turn.after) in row
+        assert turn.grade in row
+    verdict = tab.text("#learn .verdict-said")
+    assert verdict.startswith(
+        f"Ann began with {percent(want.start[0])} and ended with {percent(want.result[0])}: "
+    )
+    assert f"{points(want.tallies[0].cost, signed=False)} by own" in verdict
+    lines = page.locator(".dearest .instead").all_inner_texts()
+    costs = [turn.cost for tally in want.tallies for turn in tally.dearest]
+    for line, cost in zip(lines, costs, strict=True):
+        assert line.endswith(points(cost, signed=False))
+    # The graph goes by keys, and what it says is what the turn was.
+    page.focus(".graph-frame")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute(".graph-frame", "aria-valuenow") == "2"
+    after = want.turns[1].after if played.turns[1].before.mover == 0 else 1 - want.turns[1].after
+    assert f"Ann then has {percent(after)}" in str(
+        page.get_attribute(".graph-frame", "aria-valuetext")
+    )
+    assert "Turn 2: " in tab.text("#learn .turn-head h2")
+    page.click("#learn summary")
+    values = page.eval_on_selector_all(
+        "#learn .odds tbody tr", "rows => rows.map((row) => Number(row.dataset.value))"
+    )
+    place = played.turns[1].before
+    number = compiled(1).memories.index(place.memory)
+    rolls = solve(compiled(1)).roll_values(*place.view)[number]
+    np.testing.assert_allclose(values, rolls, rtol=0, atol=1e-11)
+    # From there the game can be played on.
+    own, other = place.view
+    page.click("#learn button >> text=Play on from here")
+    assert page.is_visible("#play .choices")
+    assert (tab.text(".you .score"), tab.text(".them .score")) == (str(own), str(other))
+
+
+def test_a_game_of_the_page_is_reviewed_alike_in_the_terminal(tab: Tab, tmp_path: Path) -> None:
+    page = tab.page
+    for _ in range(100):
+        page.wait_for_selector("#play .choice:not([disabled]), .ending:not([hidden])")
+        if page.is_visible(".ending"):
+            break
+        page.keyboard.press("3")
+    with page.expect_download() as saving:
+        page.click("#play button >> text=Save")
+    path = tmp_path / saving.value.suggested_filename
+    saving.value.save_as(path)
+    page.click("#play button >> text=Review this game")
+    page.wait_for_selector("#learn .review tbody tr")
+    found = CliRunner().invoke(app, ["review", str(path), "--json"])
+    assert found.exit_code == 0, found.stderr
+    told = json.loads(found.stdout)
+    assert told["players"][0] == "You"
+    rows = page.eval_on_selector_all(
+        ".review tbody tr", "rows => rows.map(({ dataset }) => ({ ...dataset }))"
+    )
+    for row, turn in zip(rows, told["turns"], strict=True):
+        assert (int(row["turn"]), row["grade"]) == (turn["turn"], turn["grade"])
+        assert float(row["cost"]) == pytest.approx(turn["cost"], abs=1e-11)
+        assert float(row["luck"]) == pytest.approx(turn["luck"], abs=1e-11)
+
+
+def test_what_python_refuses_the_page_refuses(tab: Tab, tmp_path: Path) -> None:
+    tab.page.evaluate(EDITIONS)
+    short, whole = (json.dumps(rules).encode() for rules in (SHORT, plain(rules_from(SHORT))))
+    given = [data for data, _ in HOSTILE]
+    given += [json.dumps(content).encode() for content, _ in NOT_FOLLOWING]
+    cases = [data.replace(short, whole) for data in given]
+    for data in cases:
+        with pytest.raises(TranscriptError) as refused:
+            parse_transcript(data, "g.json")
+        line = tab.page.evaluate(REFUSAL, base64.b64encode(data).decode())
+        assert line is not None, data[:300]
+        assert line.startswith("g.json: ")
+        assert line.isprintable()
+        assert len(line) < 1100
+        where, told = str(refused.value).split(": ")[1], line.split(": ")[1]
+        assert where.startswith(told) or told.startswith(("is not JSON", "got ")), (where, line)
+    path = tmp_path / "bad.json"
+    path.write_bytes(cases[-1])
+    page = show(tab, "learn")
+    page.set_input_files("#open-game", path)
+    page.wait_for_selector("#learn .alert >> text=/^bad.json: winner: got 1; allowed: null$/")
+
+
+# --- training, map, opening -------------------------------------------------------------------
+
+
+def test_training_asks_again_what_went_wrong(tab: Tab) -> None:
+    solved = solve(compiled(0))
+    page = show(tab, "train")
+    wrong = set()
+    for asked in range(1, 9):
+        page.wait_for_selector("#train .choice:not([disabled])")
+        place = tab.text("#train h2")
+        own, other = (int(word.strip(",")) for word in place.split() if word.strip(",").isdigit())
+        rolls = solved.roll_values(own, other)[0]
+        order = best_first(rolls)
+        roll = order[-1] if asked == 1 else order[0]
+        assert (place in wrong) == (asked == 5)
+        page.keyboard.press(str(roll))
+        assert page.is_visible(f"#train .choice.right >> nth=0 >> text=/^{order[0]}/")
+        assert percent(rolls[order[0]]) in tab.text("#train .answer")
+        if asked == 1:
+            wrong.add(place)
+            cost = points(rolls[order[0]] - rolls[roll], signed=False)
+            assert f"{cost} less" in tab.text("#train .answer")
+        assert f"{asked - 1} of {asked} right" in tab.text("#train .card")
+        page.keyboard.press("Enter")  # on the button of the next position
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_map_is_walked_by_keys(tab: Tab, place: int) -> None:
+    tab.page.select_option("#edition", str(place))
+    page = show(tab, "map")
+    page.wait_for_selector("#map .atlas-said >> text=/^0 against 0/")
+    page.focus(".atlas-frame")
+    for key in ("Shift+ArrowUp", "ArrowUp", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    solved = solve(compiled(place))
+    rolls = solved.roll_values(10, 1)[solved.start]
+    dice = {0: "no dice", 1: "1 die"}.get(best_first(rolls)[0], f"{best_first(rolls)[0]} dice")
+    said = tab.text("#map .atlas-said")
+    assert said.startswith(f"10 against 1: best is {dice}, {percent(rolls.max())}.")
+    page.select_option("#map select >> nth=0", label="what the second best costs")
+    page.wait_for_selector("#map .atlas-said >> text=/Here: .* points/")
+    page.click("#map button >> text=All that is known here")
+    assert percent(rolls.max()) in tab.text("#know .verdict")
+
+
+def first_turns(game: Game, count: int) -> list[np.ndarray[Any, Any]]:
+    """Probability of each number of dice, turn by turn, of the game going on so long."""
+    solved, turns = solve(game), TurnTable(game.rules)
+    here: dict[tuple[int, int, Memory], float] = {(0, 0, Memory()): 1.0}
+    found = []
+    for _ in range(count):
+        rolls = np.zeros(game.num_actions)
+        after: dict[tuple[int, int, Memory], float] = {}
+        for (own, other, memory), share in here.items():
+            values = solved.roll_values(own, other)[game.memories.index(memory)]
+            dice = best_first(values)[0]
+            rolls[dice] += share
+            for way in turns.outcomes(own, other, memory, dice):
+                if way.winner is None:
+                    pair = (way.score, way.opponent) if way.again else (way.opponent, way.score)
+                    state = (*pair, way.memory)
+                    after[state] = after.get(state, 0.0) + share * float(way.probability)
+        found.append(rolls)
+        here = after
+    return found
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_the_opening_is_that_of_best_play(tab: Tab, place: int) -> None:
+    page = tab.page
+    page.select_option("#edition", str(place))
+    show(tab, "opening")
+    page.wait_for_selector("#opening .whole tbody tr")
+    page.evaluate(EDITIONS)
+    told = page.evaluate(
+        "async (i) => (await openingOf(window.editions[i])).map((one) => [...one.rolls])", place
+    )
+    want = first_turns(compiled(place), 6)
+    np.testing.assert_allclose(told[:6], want, rtol=0, atol=1e-12)
+    assert len(told) <= 10
+    row = page.locator("#opening .whole tbody tr").first.inner_text()
+    assert f"{int(want[0].argmax())}: 100 %" in row
+    # A step into the tree, and back.
+    page.click("#opening .book .link >> nth=0")
+    assert tab.text("#opening [aria-label='Walk through the opening'] h3").startswith("Turn 2: ")
+    page.click("#opening button >> text=Back")
+    assert "Turn 1: Who began is at 0 to 0" in tab.text(
+        "#opening [aria-label='Walk through the opening']"
+    )
+
+
+def test_strange_places_are_told_and_lead_on(tab: Tab) -> None:
+    page = show(tab, "opening")
+    page.wait_for_selector("#opening .strange li")
+    assert "Sus Fuss: targets" in tab.text("#opening")
+    assert "Who forgets it rolls" in tab.text("#opening .strange li")
+    place = tab.text("#opening .strange .link").split(":")[0]
+    page.click("#opening .strange .link >> nth=0")
+    own, other = (page.input_value(f"#know input[type=number] >> nth={i}") for i in (0, 1))
+    assert place == f"{own} to {other}"
