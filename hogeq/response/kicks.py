@@ -23,6 +23,9 @@ SHORTEST: Final = 4
 LONGEST: Final = 10
 """Near moves of an excursion."""
 
+PATIENCE: Final = 10
+"""Near moves in a row that find nothing, after which the best matrix is left for an excursion."""
+
 
 class Against(NamedTuple):
     """A game, and a strategy or a mixture to be countered."""
@@ -54,11 +57,19 @@ class Excursion(NamedTuple):
     rate: float
     base: float  # its rate after that move
     begun: float  # best rate of the trail before it
-    sweeps: int
-    refined: int  # number of near moves so far
+    sweeps: int = 0
+    refined: int = 0  # number of near moves so far
+    vain: int = 0  # number of the last ones that found nothing
+
+    @classmethod
+    def stay(cls, matrix: Matrix, rate: float) -> "Excursion":
+        """Refine the best matrix itself."""
+        return cls(STAY, matrix, rate, rate, rate)
 
     def over(self, best: float) -> bool:
         """Whether it does not come above the best, were it to rise once more by as much."""
+        if self.move == STAY:
+            return self.vain >= PATIENCE
         hopeless = 2.0 * self.rate - self.base <= best
         return self.refined >= LONGEST or (self.refined >= SHORTEST and hopeless)
 
@@ -89,8 +100,8 @@ class Kicked(NamedTuple):
     rate: float
     away: Excursion | None
     sweeps: int
-    near: list[Choice]
-    far: list[Choice]
+    choices: dict[str, list[Choice]]
+    """Of near moves, of far moves, and of the rolls of moves by one roll."""
 
 
 def kicked(against: Against, odds: dict[str, Odds], told: Phase, given: Round) -> Kicked:
@@ -99,42 +110,51 @@ def kicked(against: Against, odds: dict[str, Odds], told: Phase, given: Round) -
     margin = 0.0 if game.plan is None else ROUNDING
     best, rate, away = given.matrix, given.rate, given.away
     policies = against.met_by(one_hot(best, game.num_actions))
-    place = Place(against.passes(), policies, random, given.mates)
-    near, far, spent = list[Choice](), list[Choice](), 0
+    work = against.passes()
+    choices: dict[str, list[Choice]] = {kind: [] for kind in odds}
+    spent = 0
 
     def kick(matrix: Matrix, kind: str, name: str, to_beat: float) -> tuple[Matrix, float, int]:
-        low_high = MOVES[name].near if kind == "near" else MOVES[name].far
+        move = MOVES[name]
+        low_high = move.near if kind == "near" else move.far
+        roll = odds["roll"].draw(random) if move.by_roll else "0"
         policies[0] = one_hot(matrix, game.num_actions)
-        sweeps = MOVES[name].go(place, log_uniform(random, low_high or (1.0, 1.0)))
-        again, more = ascend(place.work, policies, least_gain=margin or -1.0, to_beat=to_beat)
+        place = Place(work, policies, random, given.mates, int(roll))
+        sweeps = move.go(place, log_uniform(random, low_high or (1.0, 1.0)))
+        again, more = ascend(work, policies, least_gain=margin or -1.0, to_beat=to_beat)
+        if move.by_roll and kind == "near":
+            choices["roll"].append(Choice(roll, max(0.0, again - to_beat), sweeps + more))
         return to_matrix(policies[0]), again, sweeps + more
 
     for _ in range(given.kicks):
         if away is None:
             name = odds["far"].draw(random)
             if name == STAY:
-                away = Excursion(STAY, best, rate, rate, rate, 0, 0)
+                away = Excursion.stay(best, rate)
             else:
                 matrix, again, sweeps = kick(best, "far", name, -1.0)
-                away = Excursion(name, matrix, again, again, rate, sweeps, 0)
+                away = Excursion(name, matrix, again, again, rate, sweeps)
                 spent += sweeps
         else:
             name = odds["near"].draw(random)
             matrix, again, sweeps = kick(away.matrix, "near", name, away.rate)
-            near.append(Choice(name, max(0.0, again - away.rate), sweeps))
+            choices["near"].append(Choice(name, max(0.0, again - away.rate), sweeps))
             spent += sweeps
+            away = away._replace(
+                sweeps=away.sweeps + sweeps, refined=away.refined + 1, vain=away.vain + 1
+            )
             if again > away.rate + margin:
-                away = away._replace(matrix=matrix, rate=again)
-            away = away._replace(sweeps=away.sweeps + sweeps, refined=away.refined + 1)
+                away = away._replace(matrix=matrix, rate=again, vain=0)
         if away.rate > rate + margin:
             best, rate = away.matrix, away.rate
             told.found(rate)
         if away.over(rate):
-            far.append(Choice(away.move, max(0.0, rate - away.begun), away.sweeps))
-            away = None
+            choices["far"].append(Choice(away.move, max(0.0, rate - away.begun), away.sweeps))
+            risen = away.move != STAY and rate > away.begun
+            away = Excursion.stay(best, rate) if risen else None
         told.step(ASCENT)
     if rate == given.rate:
-        return Kicked(best, rate, away, spent, near, far)
+        return Kicked(best, rate, away, spent, choices)
     policies[0] = one_hot(best, game.num_actions)
     rate, sweeps = climb(game, policies, weights=against.weights)
-    return Kicked(to_matrix(policies[0]), rate, away, spent + sweeps, near, far)
+    return Kicked(to_matrix(policies[0]), rate, away, spent + sweeps, choices)

@@ -30,6 +30,9 @@ SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a 
 IN_CELLS: Final = 0.25  # how often an opponent is changed in some cells only
 CELLS: Final = (0.01, 0.5)  # the share of these cells
 
+EARLY: Final = 0.2  # share of the goal up to which scores are early ones
+OPENING: Final = 3  # most early cells that make other rolls
+
 FLOOR: Final = 0.3  # share of the choices that are dealt by weight, whatever has paid
 MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from choice to choice
 
@@ -45,6 +48,8 @@ class Place(NamedTuple):
     """Source of all that is left to chance."""
     mates: Sequence[Matrix]
     """Matrices (G, G) of other starts, which win less."""
+    roll: int = 0
+    """The roll of which a move by one roll makes more."""
 
 
 class Move(NamedTuple):
@@ -58,6 +63,8 @@ class Move(NamedTuple):
     """Strengths when it is to lead far; None: it never is."""
     weight: float = 1.0
     """How often it is chosen before anything is known of its pay, relative to others."""
+    by_roll: bool = False
+    """Whether it makes more of one roll, so that this roll too is paid for what it gains."""
 
 
 def stay(at: Place, strength: float) -> int:  # noqa: ARG001
@@ -99,11 +106,36 @@ def perturbed_beliefs(at: Place, share: float) -> int:
 
     What is hidden in a cell has other probabilities then, and its best roll may be another one.
     """
-    believed = at.policies.copy()
-    believed[0] += share * (_stranger(at) - believed[0])
-    at.work.forward(believed)
-    at.work.backward(at.policies, Role.ASCEND)
-    return 1
+    return _believing(at, share, _stranger(at))
+
+
+def believed_roll(at: Place, share: float) -> int:
+    """Sweep once, memories being as likely as if the responder had made one roll, to a share.
+
+    It is made in all cells, a band of sums of scores, or some cells at random. A roll of certain
+    points tells the next turn what is hidden: cells that make something of it come first, and then
+    those before them, which lead there, find the roll worth more.
+    """
+    goal, random = at.policies.shape[1], at.random
+    kind = random.integers(3)
+    if kind == 0:
+        cells = np.ones((goal, goal), bool)
+    elif kind == 1:
+        low, high = np.sort(random.integers(0, 2 * goal, 2))
+        sums = np.add.outer(np.arange(goal), np.arange(goal))
+        cells = (low <= sums) & (sums <= high)
+    else:
+        cells = random.random((goal, goal)) < random.random()
+    made = np.eye(at.policies.shape[-1])[at.roll]
+    return _believing(at, share * cells[..., None], made)
+
+
+def believed_opponent(at: Place, share: float) -> int:
+    """Sweep once, memories being as likely as if the responder had played as it is played against.
+
+    Of a mixture it is one of those whom the responder meets.
+    """
+    return _believing(at, share, at.policies[at.random.integers(1, len(at.policies))])
 
 
 def drawn_rolls(at: Place, temperature: float) -> int:
@@ -122,6 +154,28 @@ def annealed_again(at: Place, temperature: float) -> int:
     steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
     cool(at.work, at.policies, steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
     to_pure(at.policies[0])
+    return steps
+
+
+def other_opening(at: Place, temperature: float) -> int:
+    """Anneal once more, quickly, while the first cell or a few early ones make other rolls.
+
+    What follows settles to these before an ascent sets them free.
+    """
+    goal, num_actions = at.policies.shape[1], at.policies.shape[-1]
+    early = ceil(log_uniform(at.random, (1.0, max(1.0, EARLY * goal))) - 0.5)
+    number = int(at.random.integers(1, OPENING + 1))
+    scores = at.random.integers(early, size=(2, number)) * (at.random.random() < 0.5)
+    cells = tuple(scores)
+    rolls = at.policies[0][cells].argmax(axis=-1)
+    rolls = (rolls + at.random.integers(1, num_actions, size=number)) % num_actions
+    other = one_hot(rolls, num_actions)
+    steps = ceil(log(temperature / TEMPERATURES[1]))
+    for now in np.geomspace(temperature, TEMPERATURES[1], steps):
+        at.policies[0][cells] = other
+        cool(at.work, at.policies, 1, COOLING_DAMPING, (now, now))
+    to_pure(at.policies[0])
+    at.policies[0][cells] = other
     return steps
 
 
@@ -160,13 +214,16 @@ def relinked(at: Place, temperature: float) -> int:
 STAY: Final = "stay"
 
 MOVES: Final[Mapping[str, Move]] = {
-    STAY: Move(stay, None, (1.0, 1.0), 6.0),
+    STAY: Move(stay, None, (1.0, 1.0), 3.0),
     "random_rolls": Move(random_rolls, (0.01, 0.3), (0.1, 0.7), 4.0),
     "perturbed_opponent": Move(perturbed_opponent, (0.02, 0.3), (0.1, 0.8), 2.0),
     "annealed_to_perturbed": Move(annealed_to_perturbed, None, (0.02, 0.5)),
     "perturbed_beliefs": Move(perturbed_beliefs, (0.02, 0.7), None, 3.0),
+    "believed_roll": Move(believed_roll, (0.05, 0.98), (0.3, 0.98), 4.0, by_roll=True),
+    "believed_opponent": Move(believed_opponent, (0.03, 0.9), None, 2.0),
     "drawn_rolls": Move(drawn_rolls, (3e-4, 3e-2), None),
     "annealed_again": Move(annealed_again, (3e-4, 1e-2), (3e-3, 5e-2), 0.5),
+    "other_opening": Move(other_opening, None, (5e-3, 1e-1), 4.0),
     "crossover": Move(crossover, None, (0.05, 0.5)),
     "relinked": Move(relinked, None, (1e-3, 5e-3)),
 }
@@ -188,6 +245,15 @@ def _stranger(at: Place) -> Floats:
     if kind == 1:
         return at.random.dirichlet(np.ones(shape[-1]), shape[:-1])
     return np.broadcast_to(np.eye(shape[-1])[at.random.integers(shape[-1])], shape)
+
+
+def _believing(at: Place, share: float | Floats, played: Floats) -> int:
+    """Sweep once, reach being that of the responder blended with a policy (G, G, K)."""
+    believed = at.policies.copy()
+    believed[0] += share * (played - believed[0])
+    at.work.forward(believed)
+    at.work.backward(at.policies, Role.ASCEND)
+    return 1
 
 
 def _blended(at: Place, share: float) -> Floats:

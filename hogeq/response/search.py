@@ -231,6 +231,9 @@ class _Search:
             kind: Bandit(names, [MOVES[name].weight for name in names])
             for kind, names in (("near", near), ("far", far))
         }
+        # No dice give certain points, so they come as often as all others together.
+        rolls = range(against.game.num_actions)
+        self.bandits["roll"] = Bandit([*map(str, rolls)], [len(rolls) - 1] + [1] * (len(rolls) - 1))
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
         self.trails: list[Trail] = []  # that go on
@@ -273,7 +276,7 @@ class _Search:
             lambda start: self.told.reach((start + 1) * steps),
         )
         for start, (matrix, rate, sweeps) in enumerate(annealed):
-            self.trails.append(Trail(start, matrix, rate, rate))
+            self.trails.append(Trail(start, matrix, rate, rate, Excursion.stay(matrix, rate)))
             self.found.append(rate)
             self.sweeps += sweeps
         if self.found[0] < VALUE:
@@ -296,8 +299,8 @@ class _Search:
             self.sweeps += found.sweeps
             if trail.start < len(self.found):
                 self.found[trail.start] = found.rate
-            self._learn("near", found.near)
-            self._learn("far", found.far)
+            for kind, choices in found.choices.items():
+                self._learn(kind, choices)
         self.kicks += each * len(those)
         self._note()
         if self.kicks >= self.compare_at:
@@ -319,6 +322,8 @@ class _Search:
     def _learn(self, kind: str, choices: list[Choice]) -> None:
         for choice in choices:
             self.bandits[kind].report(*choice)
+            if kind == "roll":
+                continue
             name = f"{kind}.{choice.move}"
             tried, gained, sweeps = self.moves.get(name, MovePay(0, 0.0, 0))
             self.moves[name] = MovePay(tried + 1, gained + choice.gain, sweeps + choice.sweeps)

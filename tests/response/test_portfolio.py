@@ -8,6 +8,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role
+from hogeq.response.kicks import LONGEST, PATIENCE, SHORTEST, Excursion
 from hogeq.response.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
 from hogeq.response.saturation import ENOUGH, ROUNDS, Saturation, saturation
 from hogeq.response.search import SearchBudget, Trail, attack, by_promise
@@ -73,6 +74,61 @@ def test_without_a_mate_a_crossover_does_without(name: str) -> None:
     place = Place(quick_workspace(game, 2), policies, np.random.default_rng(0), [])
     MOVES[name].go(place, 5e-3 if name == "relinked" else 0.5)
     assert set(np.unique(policies[0])) == {0.0, 1.0}
+
+
+def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
+    """Believed to the full, a roll or the opponent is what the reach of a sweep is computed from.
+
+    A sweep whose reach is that of another responder, by hand.
+    """
+    game, opponent = small()
+    work = quick_workspace(game, 2)
+    begun = one_hot(np.zeros(game.shape[:2], np.int8), 5)
+    made = np.broadcast_to(np.eye(5)[2], game.shape)
+    for name, played in (("believed_roll", made), ("believed_opponent", opponent)):
+        work.forward(np.stack([played, opponent]))
+        want = np.stack([begun, opponent])
+        work.backward(want, Role.ASCEND)
+        same = []
+        for seed in range(24):
+            policies = np.stack([begun, opponent])
+            place = Place(work, policies, np.random.default_rng(seed), [], roll=2)
+            assert MOVES[name].go(place, 1.0) == 1
+            same.append(np.array_equal(policies, want))
+        # A roll is believed in all cells, or in some.
+        assert any(same)
+        assert all(same) == (name == "believed_opponent")
+
+
+def test_another_opening_keeps_to_its_rolls() -> None:
+    game, opponent = small()
+    begun = one_hot(np.zeros(game.shape[:2], np.int8), 5)
+    others = 0
+    for seed in range(8):
+        policies = np.stack([begun, opponent])
+        place = Place(quick_workspace(game, 2), policies, np.random.default_rng(seed), [])
+        MOVES["other_opening"].go(place, 5e-2)
+        others += policies[0, 0, 0, 0] == 0.0
+    assert others >= 4
+
+
+def test_the_best_matrix_is_refined_until_that_is_in_vain() -> None:
+    matrix = np.zeros((1, 1), np.int8)
+    stay = Excursion.stay(matrix, 0.5)
+    assert not stay._replace(vain=PATIENCE - 1, refined=100).over(0.5)
+    assert stay._replace(vain=PATIENCE).over(0.5)
+    away = Excursion("crossover", matrix, 0.47, 0.45, 0.5)
+    assert not away._replace(refined=SHORTEST - 1).over(0.5)
+    assert away._replace(refined=SHORTEST).over(0.5)  # 0.49 were it to rise once more by as much
+    assert not away._replace(refined=SHORTEST, rate=0.48).over(0.5)
+    assert away._replace(refined=LONGEST, rate=0.48).over(0.5)
+
+
+def test_rolls_that_pay_are_believed_more_often() -> None:
+    game, policy = small()
+    found = attack(game, policy, SearchBudget(starts=2, perturbations=10), ["believed_roll"])
+    assert found.moves["near.believed_roll"].tried > 0
+    assert set(found.moves) <= {f"{kind}.believed_roll" for kind in ("near", "far")} | {"far.stay"}
 
 
 def test_a_crossover_takes_every_roll_from_one_of_both() -> None:
