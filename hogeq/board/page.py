@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -77,23 +78,20 @@ def opponents(game: Game, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Mat
     BoardError
         If one of them is no matrix.
     """
-    found: dict[str, Matrix] = {}
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
     idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
+    found: dict[str, Any] = {}
     for spec in OPPONENTS:
-        if idle.get(spec, False):
-            continue
-        try:
-            found[spec] = builtin(spec, game)
-        except StrategyError:  # not in this game
-            continue
-    for name, strategy in more:
+        if not idle.get(spec, False):
+            with suppress(StrategyError):  # not in this game
+                found[spec] = builtin(spec, game)
+    found |= dict(more)
+    for name, strategy in found.items():
         if not (isinstance(strategy, np.ndarray) and strategy.ndim == 2):
             raise BoardError(
-                f"--opponent {name}: is no matrix; allowed: tables of dice to roll "
-                "(hogeq show, export and the folder of a run give them)"
+                f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
+                "for each position"
             )
-        found[name] = strategy.astype(np.int8)
     return found
 
 
