@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.model.game import compile_game
 from hogeq.purification.local_search import LocalSearch
 from hogeq.rules import rules_from
@@ -238,3 +239,21 @@ def test_submission(table: Run) -> None:
     assert [row["from"] for row in rows].count("mixture") == 6
     for row in rows:
         assert 0.5 - 1e-6 <= float(row["attack"]) <= 1.0
+
+
+def test_a_contestant_reads_what_a_champion_is_worth(table: Run, tmp_path: Path) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 3}))
+    random = np.random.default_rng(0)
+    for name in ("matrix", "counter_to_matrix", "counter_to_policy"):
+        write_strategy(tmp_path / f"{name}.csv", random.integers(4, size=(10, 10), dtype=np.int8))
+    options = f"--goal 10 --dice 3 --folder {tmp_path} --starts 1 --kicks 2"
+    rows = table("contestant", options, "contestant_su20")
+    by_name = {row["entry"]: row for row in rows}
+    assert {"champion", "ignore_memory", "counter to ignore_memory", "huan2020"} <= set(by_name)
+    assert [int(row["rank"]) for row in rows] == sorted(int(row["rank"]) for row in rows)
+    champion = read_strategy(tmp_path / "matrix.csv", 10, 3)
+    against = hogeq.win_rate(game, champion, hogeq.builtin("always_roll:3", game)).win_rate
+    assert by_name["always_roll:3"]["champion against it"] == f"{against:.4f}"
+    rates = [float(row["champion against it"]) for row in rows if row["entry"] != "champion"]
+    assert float(by_name["champion"]["worst"]) == min(rates)
+    assert float(by_name["champion"]["mean"]) == pytest.approx(sum(rates) / len(rates), abs=1e-4)

@@ -8,7 +8,6 @@ its kicks a few at a time, each time against the policy of today; when it has ha
 and another begins.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -66,7 +65,7 @@ def follow(
     trails: Trails,
     kicks: int,
     life: int,
-    known: Sequence[Matrix],
+    known: Matrix,
     seed: tuple[int, ...],
 ) -> Trails:
     """Let every trail climb against a policy as it is now, and kick it.
@@ -80,7 +79,7 @@ def follow(
         Kicks of each now.
     life : int
         Kicks of each from its beginning to its end.
-    known : sequence of int8 (G, G)
+    known : int8 (m, G, G)
         Counters to cross with.
     seed : tuple of int
 
@@ -100,7 +99,7 @@ def follow(
     )
 
 
-def _gone(game: Game, policy: Floats, kicks: int, known: Sequence[Matrix], trail: Trail) -> Matrix:
+def _gone(game: Game, policy: Floats, kicks: int, known: Matrix, trail: Trail) -> Matrix:
     random = np.random.default_rng(trail.seed)
     if trail.new:
         start, cooling = ith_start(game, policy, 2 + int(random.integers(2)), random)
@@ -110,6 +109,6 @@ def _gone(game: Game, policy: Floats, kicks: int, known: Sequence[Matrix], trail
         policies = np.stack([one_hot(trail.matrix, game.num_actions), policy])
         rate, _ = climb(game, policies)
     if len(known) > MATES:
-        known = [known[place] for place in random.choice(len(known), MATES, replace=False)]
+        known = known[random.choice(len(known), MATES, replace=False)]
     given = Round(to_matrix(policies[0]), rate, None, list(known), kicks, trail.seed)
     return kicked(Against(game, policy[None], None), ODDS, Phase("trails"), given).matrix
