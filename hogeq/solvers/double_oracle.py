@@ -1,20 +1,21 @@
-"""Double oracle over matrices with an exact meta-game (McMahan et al. 2003)."""
+"""Double oracle with an exact meta-game (McMahan et al. 2003), over matrices or policies."""
 
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
-from hogeq.response.moves import random_policy, to_matrix, to_pure
+from hogeq.response.moves import TEMPERATURES, cool, passes, random_policy, to_matrix, to_pure
 from hogeq.response.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.parameters import Count, PositiveShare, Seed, parameters
+from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors
@@ -22,10 +23,10 @@ LEAST_GAIN = 1e-12  # in win rate; gains of an ascent below this are rounding er
 
 
 class OracleState(NamedTuple):
-    """State of a run; n is the number of matrices in the pool."""
+    """State of a run; n is the number of strategies in the pool."""
 
-    pool: NDArray[np.int8]
-    """(n, G, G)"""
+    pool: NDArray[Any]
+    """(n, G, G) of matrices, int8, or (n, G, G, K) of policies, float64."""
     payoffs: Floats
     """(n, n), exact win rates of row against column."""
     weights: Floats
@@ -39,14 +40,21 @@ class OracleState(NamedTuple):
 @solver("double_oracle")
 @parameters
 class DoubleOracle(Solver[OracleState]):
-    """Add a response to the equilibrium of a pool of matrices to that pool, again and again.
+    """Add a response to the equilibrium of a pool of strategies to that pool, again and again.
 
     Matrices are finitely many, so a Nash equilibrium of the contest exists in mixtures of them. A
-    response to a mixture sums counterfactual values over its matrices; the search starts from the
+    response to a mixture sums counterfactual values over its parts; the search starts from the
     newest response and anneals.
+
+    With `temperature` the responses are policies: softmax responses, which lose less to what the
+    pool does not hold yet (McKelvey and Palfrey 1995, "Quantal response equilibria for normal form
+    games"). The meta-game is as exact.
 
     Attributes
     ----------
+    temperature : float
+        Where the annealing of a response that is to be a policy ends, in win probability; 0:
+        responses are matrices, made pure and improved by ascent.
     responder_steps : int
         Steps of annealing; each costs one pass per matrix in the mixture.
     damping : float
@@ -60,6 +68,7 @@ class DoubleOracle(Solver[OracleState]):
 
     GROWS: ClassVar = frozenset({"pool", "payoffs", "weights"})
 
+    temperature: NotNegative = 0.0
     responder_steps: Count = 30
     damping: PositiveShare = 0.5
     responders: Count = 1
@@ -67,8 +76,9 @@ class DoubleOracle(Solver[OracleState]):
 
     def init(self, game: Game) -> OracleState:
         """State before the first iteration: a pool of one matrix, all zeros."""
+        first: NDArray[Any] = np.zeros((1, *game.shape[:-1]), np.int8)
         return OracleState(
-            np.zeros((1, *game.shape[:-1]), np.int8),
+            one_hot(first, game.num_actions) if self.temperature > 0.0 else first,
             np.full((1, 1), 0.5),
             np.ones(1),
             np.array(0.5),
@@ -79,7 +89,7 @@ class DoubleOracle(Solver[OracleState]):
         """Add a response to the mixture, and solve the meta-game anew."""
         found = compute(partial(self._respond, game, state), range(self.responders))
         response = max(found, key=lambda answer: answer[1])[0]
-        new = to_matrix(response)
+        new = response if self.temperature > 0.0 else to_matrix(response)
         wins = Population(game, state.pool).rates_of(response)
         rate = float(wins @ state.weights)
         iteration = np.array(int(state.iteration) + 1, np.int64)
@@ -91,35 +101,50 @@ class DoubleOracle(Solver[OracleState]):
         )
         return OracleState(pool, payoffs, equilibrium(payoffs), np.array(rate), iteration)
 
+    def mixture(self, game: Game, state: OracleState) -> Mixture:  # noqa: ARG002
+        """Equilibrium of the meta-game: what is mixed, and by which weights."""
+        mixed = state.weights > 0.0
+        return Mixture(state.weights[mixed], state.pool[mixed])
+
     def average(self, game: Game, state: OracleState) -> Floats:
-        """Behaviour strategy (G, G, K) of the mixture, its matrices weighted by their reach.
+        """Behaviour strategy (G, G, K) of the mixture, its parts weighted by their reach.
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
         work = shared_workspace(game, 2)
-        blend = normalised(np.tensordot(state.weights, one_hot(state.pool, game.num_actions), 1))
+        policies = self._policies(game, state.pool)
+        blend = normalised(np.tensordot(state.weights, policies, 1))
         total = np.zeros(game.shape)
-        for weight, matrix in zip(state.weights, state.pool, strict=True):
+        for weight, policy in zip(state.weights, policies, strict=True):
             if weight > 0.0:
-                reach = work.cell_reach(np.stack([one_hot(matrix, game.num_actions), blend]))
-                total += weight * reach[..., None] * one_hot(matrix, game.num_actions)
+                reach = work.cell_reach(np.stack([policy, blend]))
+                total += weight * reach[..., None] * policy
         return normalised(total, blend)
 
     def stats(self, game: Game, state: OracleState) -> dict[str, float]:  # noqa: ARG002
-        """Win rate of the last response, and the number of matrices mixed."""
+        """Win rate of the last response, and the number of strategies mixed."""
         return {
             "responder_win": float(state.responder_win),
             "support": float((state.weights > 0.0).sum()),
         }
 
+    def _policies(self, game: Game, pool: NDArray[Any]) -> Floats:
+        return pool if self.temperature > 0.0 else one_hot(pool, game.num_actions)
+
     def _respond(self, game: Game, state: OracleState, start: int) -> tuple[Floats, float]:
-        """Response to the mixture from one start, one-hot, and its win rate."""
+        """Response to the mixture from one start, one-hot or a policy, and its win rate."""
         mixed = state.weights > 0.0
         mixture = Population(game, state.pool[mixed], state.weights[mixed])
-        policy = 0.5 * one_hot(state.pool[-1], game.num_actions) + 0.5 / game.num_actions
+        policy = 0.5 * self._policies(game, state.pool[-1]) + 0.5 / game.num_actions
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
             policy = random_policy(game, random)
+        if self.temperature > 0.0:
+            weights, opponents = mixture.weights, mixture.members
+            hot = max(TEMPERATURES[0], self.temperature)
+            both, cooling = np.stack([policy, *opponents]), (hot, self.temperature)
+            cool(passes(game, weights), both, self.responder_steps, self.damping, cooling)
+            return both[0].copy(), float(weights @ mixture.rates_of(both[0]))
         mixture.anneal(policy, self.responder_steps, self.damping, everywhere=True)
         to_pure(policy)
         best, best_rate = policy, -1.0

@@ -115,3 +115,26 @@ def test_other_solvers_have_none(coins: Game) -> None:
 def test_more_newcomers_than_responders_are_refused() -> None:
     with pytest.raises(ValueError, match=r"newcomers: got 9; allowed: .* responders, which is 8"):
         SOLVERS["mixture"](responders=8, newcomers=9)
+
+
+def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: Game) -> None:
+    solver, state = run(coins, "double_oracle", 25)
+    drawn = solver.mixture(coins, state)
+    assert drawn.kind == "matrices"
+    assert exploited(coins, drawn) < 1e-9
+    assert exploited(coins, solver.average(coins, state)) >= 1 / 216
+
+
+def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: Game) -> None:
+    solver, state = run(coins, "double_oracle", 12, temperature=0.02)
+    drawn = solver.mixture(coins, state)
+    assert drawn.kind == "policies"
+    assert exploited(coins, drawn) < 0.02
+    for row, one in zip(state.payoffs, state.pool, strict=True):
+        rates = [hogeq.win_rate(coins, one, other).win_rate for other in state.pool]
+        np.testing.assert_allclose(row, rates, atol=1e-12)
+    # A softmax response at this temperature: no roll is certain where play may come to.
+    newest = state.pool[-1, 0, 1]
+    assert 0.0 < newest.min() < newest.max() < 1.0
+    won = [hogeq.win_rate(coins, one, drawn).win_rate for one in state.pool]
+    assert max(won) <= 0.5 + 1e-9
