@@ -16,7 +16,10 @@ from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.effects import turn_effects
+from hogeq.rules.memory import memory_line
+from hogeq.rules.memory_part import MemoryPart
 from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.register import rule_part
 from hogeq.rules.turn import play_turn
 from hogeq.strategies.policies import policy_of
 from tests.browsers import Tab
@@ -202,6 +205,46 @@ def test_every_turn_is_played_as_python_plays_it(
         turns=turns,
     )
     assert found == [[way, one] for way, one in zip(ways, played, strict=True)]
+
+
+class Stubborn(MemoryPart):
+    """2 more points for as many dice as last time; another turn for none after one."""
+
+    start = None, None
+    text = "last dice of both"
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del points
+        return (dice, value[1]) if again else (value[1], dice)
+
+    def bonus(self, value: Any, dice: int) -> int:
+        return 2 if dice == value[0] else 0
+
+    def again(self, value: Any, dice: int) -> bool:
+        return value[0] == 1 and dice == 0
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_memory_part_of_somebody_is_played_too(browser: Any, tmp_path: Path) -> None:
+    rule_part("memory")(Stubborn)
+    game = compile_game(rules_from({"goal": 10, "max_dice": 2, "memory": "Stubborn"}))
+    path = tmp_path / "board.html"
+    path.write_text(make([Shown(game, "stubborn", {})]), "utf-8")
+    tab = Tab(browser, path)
+    found = asked(
+        tab,
+        """const v = await e.solved(), rolls = [];
+        for (let s = 0; s < e.goal; s++) for (let o = 0; o < e.goal; o++)
+          for (let m = 0; m < e.memorySize; m++) rolls.push(...v.rolls(s, o, m));
+        return [rolls, e.memoryLine(5)];""",
+        0,
+    )
+    solved = solve(game)
+    pairs = ((own, other) for own in range(game.goal) for other in range(game.goal))
+    expected = np.concatenate([solved.roll_values(*pair).ravel() for pair in pairs])
+    np.testing.assert_allclose(found[0], expected, atol=1e-13)
+    assert found[1] == memory_line(game.rules, game.memories[5])
+    assert tab.said == []
 
 
 def test_rules_that_fire_are_named(opened: Tab) -> None:
