@@ -10,7 +10,7 @@ moves, strong ones, lead to another part of the space, where near moves have to 
 be seen whether that is a better one (:mod:`hogeq.response.search`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import ceil, log
 from typing import Final, NamedTuple
 
@@ -321,3 +321,25 @@ class Bandit:
         self._sweeps *= MEMORY
         self._gains[at] += gain
         self._sweeps[at] += sweeps
+
+
+def bandits(num_actions: int, moves: Collection[str] = tuple(MOVES)) -> dict[str, Bandit]:
+    """Bandits of near moves, of far moves and of the rolls of moves by one roll.
+
+    Parameters
+    ----------
+    num_actions : int
+        Of the game.
+    moves : collection of str
+        Names of the moves to choose from.
+    """
+    near = [name for name in NEAR if name in moves]
+    far = [name for name in FAR if name in moves or name == STAY]
+    found = {
+        kind: Bandit(names, [MOVES[name].weight for name in names])
+        for kind, names in (("near", near), ("far", far))
+    }
+    # No dice give certain points, so they come as often as all others together.
+    others = num_actions - 1
+    found["roll"] = Bandit([*map(str, range(num_actions))], [others] + [1] * others)
+    return found

@@ -23,7 +23,7 @@ from hogeq.response.moves import (
     respond,
     to_matrix,
 )
-from hogeq.response.portfolio import FAR, MOVES, NEAR, STAY, Bandit
+from hogeq.response.portfolio import MOVES, NEAR, bandits
 from hogeq.response.saturation import Saturation, saturation
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policies_of, policy_of
@@ -225,15 +225,7 @@ class _Search:
         self, against: Against, budget: SearchBudget, told: Phase, moves: Collection[str]
     ) -> None:
         self.against, self.budget, self.told = against, budget, told
-        near = [name for name in NEAR if name in moves]
-        far = [name for name in FAR if name in moves or name == STAY]
-        self.bandits = {
-            kind: Bandit(names, [MOVES[name].weight for name in names])
-            for kind, names in (("near", near), ("far", far))
-        }
-        # No dice give certain points, so they come as often as all others together.
-        rolls = range(against.game.num_actions)
-        self.bandits["roll"] = Bandit([*map(str, rolls)], [len(rolls) - 1] + [1] * (len(rolls) - 1))
+        self.bandits = bandits(against.game.num_actions, moves)
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
         self.trails: list[Trail] = []  # that go on

@@ -1,4 +1,4 @@
-"""Trails: long searches for counters to a policy that changes while they go on.
+"""Trails: long searches for counters to a strategy that changes while they go on.
 
 The strongest counters to a policy near equilibrium are hardly alike: they differ in a third of what
 they roll, and a policy that answers one of them is as weak against the next. An attack finds them
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against, Round, kicked
 from hogeq.response.moves import climb, ith_start, respond, to_matrix
-from hogeq.response.portfolio import FAR, MOVES, NEAR, Bandit
+from hogeq.response.portfolio import bandits
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import Phase
 from hogeq.support.workers import compute
@@ -26,12 +27,6 @@ from hogeq.support.workers import compute
 STEPS: Final = 20  # of annealing, at the beginning of a trail
 DAMPING: Final = 0.5
 MATES: Final = 8  # counters of the pool that a trail may cross with
-
-ODDS: Final = {
-    kind: Bandit(names, [MOVES[name].weight for name in names]).odds()
-    for kind, names in (("near", NEAR), ("far", FAR))
-}
-"""How likely each move is: as in an attack that has learned nothing yet."""
 
 
 class Trail(NamedTuple):
@@ -61,19 +56,20 @@ def no_trails(game: Game, number: int, life: int) -> Trails:
 
 def follow(
     game: Game,
-    policy: Floats,
+    strategy: Floats | Mixture,
     trails: Trails,
     kicks: int,
     life: int,
     known: Matrix,
     seed: tuple[int, ...],
 ) -> Trails:
-    """Let every trail climb against a policy as it is now, and kick it.
+    """Let every trail climb against a strategy as it is now, and kick it.
 
     Parameters
     ----------
     game : Game
-    policy : float64 (G, G, K)
+    strategy : float64 (G, G, K) or Mixture
+        A policy, or a mixture of policies.
     trails : Trails
     kicks : int
         Kicks of each now.
@@ -92,23 +88,30 @@ def follow(
         Trail(matrix, left < 0, (*seed, place))
         for place, (matrix, left) in enumerate(zip(*trails, strict=True))
     ]
-    gone = compute(partial(_gone, game, policy, kicks, known), every, local=True)
+    if isinstance(strategy, Mixture):
+        against = Against(game, strategy.parts, strategy.weights)
+    else:
+        against = Against(game, strategy[None], None)
+    gone = compute(partial(_gone, against, kicks, known), every, local=True)
     left = np.abs(trails.left) - kicks
     return Trails(
         np.array(gone, np.int8).reshape(trails.matrices.shape), np.where(left > 0, left, -life)
     )
 
 
-def _gone(game: Game, policy: Floats, kicks: int, known: Matrix, trail: Trail) -> Matrix:
+def _gone(against: Against, kicks: int, known: Matrix, trail: Trail) -> Matrix:
+    game, weights = against.game, against.weights
     random = np.random.default_rng(trail.seed)
     if trail.new:
-        start, cooling = ith_start(game, policy, 2 + int(random.integers(2)), random)
-        policies = np.stack([start, policy])
-        rate, _ = respond(game, policies, STEPS, DAMPING, cooling)
+        start, cooling = ith_start(game, against.mean(), 2 + int(random.integers(2)), random)
+        policies = against.met_by(start)
+        rate, _ = respond(game, policies, STEPS, DAMPING, cooling, weights=weights)
     else:
-        policies = np.stack([one_hot(trail.matrix, game.num_actions), policy])
-        rate, _ = climb(game, policies)
+        policies = against.met_by(one_hot(trail.matrix, game.num_actions))
+        rate, _ = climb(game, policies, weights=weights)
     if len(known) > MATES:
         known = known[random.choice(len(known), MATES, replace=False)]
+    # Moves are as likely as in an attack that has learned nothing yet.
+    odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
     given = Round(to_matrix(policies[0]), rate, None, list(known), kicks, trail.seed)
-    return kicked(Against(game, policy[None], None), ODDS, Phase("trails"), given).matrix
+    return kicked(against, odds, Phase("trails"), given).matrix

@@ -14,6 +14,7 @@ from hogeq.runs.runner import run_experiment
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.trails import Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
 from hogeq.support.workers import workers
 from tests.solvers import family
 
@@ -38,6 +39,17 @@ def policy(game: Game) -> Any:
 @pytest.fixture(scope="module")
 def none(game: Game) -> Any:
     return np.zeros((0, game.goal, game.goal), np.int8)
+
+
+def test_trails_against_a_mixture(game: Game, policy: Any, none: Any) -> None:
+    alone = follow(game, policy, no_trails(game, 2, 4), 2, 4, none, (0, 1))
+    twice = Mixture([0.5, 0.5], [policy, policy])
+    # What is drawn makes no difference here but for rounding, so trails find as much.
+    both = follow(game, twice, no_trails(game, 2, 4), 2, 4, none, (0, 1))
+    np.testing.assert_array_equal(alone.left, both.left)
+    np.testing.assert_allclose(
+        rates(game, alone.matrices, policy), rates(game, both.matrices, policy), atol=1e-3
+    )
 
 
 def rates(game: Game, matrices: Any, policy: Any) -> list[float]:
