@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,29 @@ from hogeq.model.shared import quick_many
 from hogeq.model.workspace import Role
 from hogeq.response.moves import log_uniform, perturb, random_policy, respond, to_matrix, to_pure
 from hogeq.solvers.base import Solver, solver
-from hogeq.solvers.bundle import COLD, DAMPING, DEEP, FAR_HEAT, NEAR_HEAT, NEARLY_UNIFORM
+from hogeq.solvers.bundle import (
+    ALIVE,
+    COLD,
+    CROSSED,
+    CURVED,
+    DAMPING,
+    DEEP,
+    FAR_HEAT,
+    LEAST_REACH,
+    LEAST_STEP,
+    NEAR_HEAT,
+    NEARLY_UNIFORM,
+    RECENT,
+    ROUNDS,
+    SELF_PLAY,
+    SHAPING,
+    TRUSTED,
+    Start,
+)
 from hogeq.solvers.mixture import policy_of_mixture
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
+from hogeq.solvers.trails import Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -25,16 +44,8 @@ from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
-LEAST_REACH = 1e-9  # least weight of a row in the divergence
 LEAST_WEIGHT = 1e-3  # of a part, so that none is lost for good
 UNSEEN = -60.0  # logit of what is no roll: columns beyond the parts in the row of the weights
-SHAPING = 0.02  # weight above which a counter's model is checked against exact evaluation
-TRUSTED = 0.1  # largest tolerated error of a model, as a share of the predicted gain
-ALIVE = 1e-6  # weight below which a counter had no part in the last step
-LEAST_STEP = 1.0  # least step size, in logits per win probability
-ROUNDS = 6  # of adding counters that the step overlooked
-SELF_PLAY = 100  # iterations of the default start
-CURVED = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
 
 class MixtureBundleState(NamedTuple):
@@ -64,6 +75,14 @@ class MixtureBundleState(NamedTuple):
     """(), largest win rate of any counter of the pool against the mixture."""
     step_size: Floats
     """(), of the next step, in logits per win probability."""
+    recent: Floats
+    """(n, G, G, K), average of the parts over recent iterations."""
+    recent_draw: Floats
+    """(n,), the same of their weights."""
+    trails: Matrix
+    """(t, G, G), where the trails are."""
+    kicks_left: NDArray[np.int64]
+    """(t,), see :class:`hogeq.solvers.trails.Trails`."""
     iteration: NDArray[np.int64]
     """()"""
 
@@ -88,15 +107,6 @@ class Move(NamedTuple):
     draw: Floats
     weights: Floats
     """(m,), of the counters."""
-
-
-class Start(NamedTuple):
-    """Start of a response; without steps of annealing it only ascends."""
-
-    policy: Floats
-    """(G, G, K)"""
-    steps: int = 0
-    heat: float = 1.0
 
 
 @solver("mixture_bundle")
@@ -128,7 +138,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         Responses annealed in each iteration, from near the parts' mean and at random in turn.
     ascents : int
         Number of counters, those of largest weight, from which a further response ascends.
-    kicks : int
+    perturbed : int
         Counters, drawn by weight, that are perturbed before a further response ascends from them.
     responder_steps : int
         Steps of annealing.
@@ -137,6 +147,18 @@ class MixtureBundle(Solver[MixtureBundleState]):
     deep_every : int
         Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
         ones from a nearly uniform policy, and ascend to the end.
+    trails : int
+        Searches for counters that go on from iteration to iteration
+        (:mod:`hogeq.solvers.trails`).
+    kicks : int
+        Kicks of each trail in an iteration.
+    life : int
+        Kicks after which a trail ends and another begins.
+    largest_step : float
+        Largest step size, as of `bundle`.
+    averaging : {"last", "recent"}
+        What `mixture` returns: the current mixture, the best so far, or its average over recent
+        iterations, part by part, of which some 30 count.
     floor : float
         Least probability of a roll, so that none is lost for good.
     start : str
@@ -156,10 +178,15 @@ class MixtureBundle(Solver[MixtureBundleState]):
     pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
     responses: Count = 2
     ascents: Natural = 2
-    kicks: Natural = 4
+    perturbed: Natural = 4
     responder_steps: Count = 12
     responder_sweeps: Count = 3
     deep_every: Count = 10
+    trails: Natural = 0
+    kicks: Count = 5
+    life: Count = 100
+    largest_step: Positive = 1000.0
+    averaging: Literal["last", "recent"] = "last"
     floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
     start: str = ""
     seed: Seed = 0
@@ -183,6 +210,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
             np.zeros(0, np.int64),
             np.array(1.0),
             np.array(self.step_size),
+            parts.copy(),
+            draw.copy(),
+            *no_trails(game, self.trails, self.life),
             np.array(0, np.int64),
         )
 
@@ -200,6 +230,13 @@ class MixtureBundle(Solver[MixtureBundleState]):
         hoped = max(float(state.worst) - promised, 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
         responses = self._respond(game, state, trial, iteration)
+        if self.trails:
+            known = state.pool[np.argsort(-modelled, kind="stable")[:CROSSED]]
+            trails = Trails(state.trails, state.kicks_left)
+            met, seed = Mixture(trial.draw, trial.parts), (self.seed, iteration)
+            trails = follow(game, met, trails, self.kicks, self.life, known, seed)
+            state = state._replace(trails=trails.matrices, kicks_left=trails.left)
+            responses = _new([*responses, *trails.matrices], state.pool)
         counters = [*state.pool[failed], *responses]
         cuts = compute(partial(linearised, game, trial.parts), counters, local=True)
         found = max((float(1.0 - cut.won @ trial.draw) for cut in cuts), default=0.0)
@@ -213,20 +250,25 @@ class MixtureBundle(Solver[MixtureBundleState]):
         kept = worst - reached >= self.least_gain * gain
         misled = error.max(initial=0.0) > 0.25 * abs(gain)
         factor = 1.25 if kept else 0.5 if misled else 0.93
+        step_size = max(LEAST_STEP, factor * float(state.step_size))
         state = state._replace(
             parts=trial.parts if kept else state.parts,
             draw=trial.draw if kept else state.draw,
             worst=np.array(reached if kept else worst),
-            step_size=np.array(max(LEAST_STEP, factor * float(state.step_size))),
+            step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
+        state.recent[...] += (state.parts - state.recent) / min(iteration, RECENT)
+        state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, RECENT)
         if len(state.pool) <= self.pool_size:
             return state
         return _selected(state, np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size]))
 
     def mixture(self, game: Game, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
-        """Return the current mixture, the best so far: nothing is averaged."""
-        return Mixture(state.draw, state.parts)
+        """Mixture: the best so far, or the average over recent iterations."""
+        if self.averaging == "last":
+            return Mixture(state.draw, state.parts)
+        return Mixture(state.recent_draw, state.recent)
 
     def average(self, game: Game, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.
@@ -341,15 +383,13 @@ class MixtureBundle(Solver[MixtureBundleState]):
         if len(trial.weights):
             chances = trial.weights / trial.weights.sum()
             kicked = []
-            for counter in random.choice(len(chances), self.kicks, p=chances):
+            for counter in random.choice(len(chances), self.perturbed, p=chances):
                 policy = one_hot(state.pool[counter], game.num_actions)
                 perturb(policy, random)
                 kicked.append(Start(policy))
             longer = None if deep else 3 * self.responder_sweeps
             responses += compute(partial(respond_to, longer), kicked, local=True)
-        known = {matrix.tobytes() for matrix in state.pool}
-        found = {matrix.tobytes(): matrix for matrix in responses}
-        return [matrix for key, matrix in found.items() if key not in known]
+        return _new(responses, state.pool)
 
 
 def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
@@ -360,6 +400,13 @@ def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
         gradients = state.gradients[:, number].reshape(len(rates), flat.size)
         rates[:, number] += gradients @ flat
     return rates
+
+
+def _new(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
+    """Responses that the pool does not hold, each once."""
+    known = {matrix.tobytes() for matrix in pool}
+    found = {matrix.tobytes(): matrix for matrix in responses}
+    return [matrix for key, matrix in found.items() if key not in known]
 
 
 def _grown(

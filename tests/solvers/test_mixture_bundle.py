@@ -94,3 +94,20 @@ def test_one_file_of_a_policy_starts_all_parts(small: Game, tmp_path: Path) -> N
     state = solver.init(small)
     assert (state.parts[..., 2] >= 0.75 - 1e-4).all()
     assert np.abs(state.parts[0] - state.parts[1]).max() > 0.01
+
+
+def test_trails_and_the_average_of_recent_mixtures(small: Game) -> None:
+    options = {"parts": 2, "trails": 2, "kicks": 1, "life": 3, "averaging": "recent", **QUICK}
+    solver: Any = SOLVERS["mixture_bundle"](**options)
+    state = solver.init(small)
+    parts, draws = [], []
+    for _ in range(3):
+        state = solver.step(small, state)
+        parts.append(state.parts.copy())
+        draws.append(state.draw.copy())
+        pool = {matrix.tobytes() for matrix in state.pool}
+        assert {matrix.tobytes() for matrix in state.trails} <= pool
+    found = solver.mixture(small, state)
+    np.testing.assert_allclose(found.parts, np.mean(parts, axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.weights, np.mean(draws, axis=0), atol=1e-12)
+    assert float(SOLVERS["mixture_bundle"](largest_step=5.0).largest_step) == 5.0
