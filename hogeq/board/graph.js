@@ -68,6 +68,8 @@ class Graph {
     const path = `M${place(0, review.start[0])}${steps.map((one) => `L${place(one.number - 1, one.to)}L${place(one.number, one.then)}`).join("")}`;
     const line = (x1, y1, x2, y2, name) => svg("line", { x1, y1, x2, y2, class: name });
     const text = (tx, ty, said, name, anchor) => svg("text", { x: tx, y: ty, class: name, "text-anchor": anchor }, said);
+    const fits = Math.floor((width - left - right) / 9);
+    const name = (player) => shortened(review.game.names[player], fits);
     const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].find((step) => (count / step) * 34 < width - left) ?? count;
     const ticks = Array.from({ length: Math.floor(count / every) }, (_, i) => (i + 1) * every);
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -81,8 +83,8 @@ class Graph {
       ]),
       ...ticks.map((turn) => text(x(turn - 0.5), height - bottom + 17, String(turn), "graph-tick", "middle")),
       text(width - right, height - 3, "turn", "graph-tick", "end"),
-      text(left + 8, top + 17, review.game.names[1], "graph-name them", "start"),
-      text(left + 8, y(0) - 8, review.game.names[0], "graph-name you", "start"),
+      text(left + 8, top + 17, name(1), "graph-name them", "start"),
+      text(left + 8, y(0) - 8, name(0), "graph-name you", "start"),
       svg("rect", { x: x(this.at - 1), y: top, width: x(1) - x(0), height: y(0) - top, class: "graph-cursor" }),
       svg("path", { d: path, class: "graph-line" }),
       ...steps.filter(({ turn }) => turn.cost > 0).map(({ number, from, to }) => line(x(number - 1), y(from), x(number - 1), y(to), "graph-cost")),
@@ -124,6 +126,11 @@ class Graph {
     event.preventDefault();
     this.choose(to);
   }
+}
+
+function shortened(text, most) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }
 
 function nameOf(review, turn) {

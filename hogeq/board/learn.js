@@ -239,7 +239,7 @@ class Learn {
           h("span", { class: `who ${turn.player ? "them" : "you"}` }, nameOf(review, turn)),
           `${own} to ${other}`,
           String(turn.played.dice),
-          turn.best.join(" "),
+          bestText(turn.best, review.game.edition.rolls),
           h("span", {}, turn.cost > 0 ? costText(turn.cost) : "0.00", gradeChip(turn.grade)),
           points(turn.luck).replace(" points", ""),
           percent(turn.after),
@@ -251,6 +251,12 @@ class Learn {
       }),
     );
   }
+}
+
+// Rolls that are all best.
+function bestText(best, rolls) {
+  if (best.length === rolls) return "any";
+  return best.length > 3 ? `${best.slice(0, 3).join(" ")} …` : best.join(" ");
 }
 
 const SIGNS = { best: "★", good: "✓", ...MARKS };
@@ -268,7 +274,7 @@ function sumTable(caption, names, rows, name) {
 function choiceSaid(turn, rolled) {
   const others = turn.best.filter((dice) => dice !== turn.played.dice);
   if (turn.cost === 0) {
-    const also = others.length ? `, as good as ${others.join(", ")}` : "";
+    const also = others.length > 3 ? ", as good as others" : others.length ? `, as good as ${others.join(", ")}` : "";
     return `Rolling ${rolled} was best${also}: ${percent(turn.chosen)}.`;
   }
   const best = diceText(turn.best[0]);

@@ -44,8 +44,9 @@ function ruleOnRoll(edition, reason, dice) {
     const points = counted(edition.free[reason.own * edition.goal + reason.other], "point");
     return `No dice score ${points}${fired.length ? `; ${fired.join("; ")}` : ""}`;
   }
+  if (reason.rule === "hog_wild") return `${reason.name} makes ${dice === 1 ? "the die" : `the ${dice} dice`} ${edition.sides(...view)}-sided`;
   const often = firesIn(edition, view, dice, reason.rule);
-  return often === null ? `With ${diceText(dice)} ${reason.name} counts` : `${reason.name} fires in ${percent(often, 1)} of rolls of ${diceText(dice)}`;
+  return often === null ? `${reason.name} counts with ${diceText(dice)}` : `${reason.name} fires in ${percent(often, 1)} of rolls of ${diceText(dice)}`;
 }
 
 function reasonText(edition, reason) {

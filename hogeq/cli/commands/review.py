@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hogeq.contest.review import Review, Tally
 
 
+FEW = 3  # best rolls that are named
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("review")(review_)
@@ -101,7 +104,7 @@ def _turns(found: "Review", digits: int) -> str:
                 *memory_texts(rules, before.memory),
                 turn.played.dice,
                 " ".join(map(str, turn.played.faces)),
-                " ".join(map(str, turn.best)),
+                _best(turn.best, rules.max_dice),
                 percent(turn.before, digits),
                 percent(turn.chosen, digits),
                 percent(turn.after, digits),
@@ -113,6 +116,12 @@ def _turns(found: "Review", digits: int) -> str:
         )
     header = ("player", "turn", "scores", *memory_columns(rules), "rolled", "dice", "best")
     return table(rows, (*header, "before", "chosen", "after", "cost", "luck", "grade", "rules"))
+
+
+def _best(rolls: tuple[int, ...], most: int) -> str:
+    if len(rolls) > most:
+        return "any"
+    return " ".join(map(str, rolls[:FEW])) + (" ..." if len(rolls) > FEW else "")
 
 
 def _bare(text: str) -> str:
