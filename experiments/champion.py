@@ -1,12 +1,15 @@
-"""Measure a policy and a matrix as champions of an edition, and keep what is better than before.
+"""Measure a policy, a matrix or a mixture as a champion, and keep what is better than before.
 
     python experiments/champion.py --policy results/champion/policy.npz
     python experiments/champion.py --edition su21 --matrix results/champion_matrix/matrix.csv
+    python experiments/champion.py --mixture results/mixture_bundle/mixture.npz
 
 Attacks with seeds that no training uses. A strategy that is not more exploitable than the champion
 so far, attacked anew, goes into results/champions/EDITION with the strongest counter found. The
 manifest has its interval, what each seed found, the search budget, whether the strongest attack
-had saturated, the attack without kicks, and the config that made it.
+had saturated, the attack without kicks, and the config that made it. The parts of a mixture lose
+rolls of less than a thousandth and are rounded to four decimals, so that its file is small, and
+what is measured is the file.
 """
 
 import argparse
@@ -14,23 +17,31 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from common import arguments
+from numpy.typing import ArrayLike
 
-from hogeq.model.game import compile_game
-from hogeq.response.bounds import full_memory_bound
+from hogeq.model.game import Game, compile_game
+from hogeq.purification.sampling import thresholded
+from hogeq.response.bounds import upper_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
 from hogeq.runs.filenames import MANIFEST, SCHEMA
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.policies import policy_of
+from hogeq.strategies.read import read_any
 from hogeq.strategies.write import write_strategy
+from hogeq.support.aliases import Floats
 from hogeq.support.files import write_whole
 from hogeq.support.parameters import plain
 from hogeq.support.workers import workers
 
 UNUSED_SEEDS = (777_000_001, 777_000_002)
-FILES = {"average_policy": "policy.npz", "matrix": "matrix.csv"}
+FILES = {"average_policy": "policy.npz", "matrix": "matrix.csv", "mixture": "mixture.npz"}
+RARE = 1e-3  # probability of a roll below which a part of a mixture loses it
+UNITS = 10_000
 
 
 def main() -> None:
@@ -44,6 +55,9 @@ def main() -> None:
         matrix="",
         matrix_config="configs/champion_matrix.yaml",
         matrix_note="",
+        mixture="",
+        mixture_config="configs/mixture_bundle.yaml",
+        mixture_note="",
         starts=16,
         anneal_steps=60,
         kicks=100,
@@ -66,18 +80,21 @@ def compare(given: argparse.Namespace) -> None:
     for kind, source, config, note in (
         ("average_policy", given.policy, given.policy_config, given.policy_note),
         ("matrix", given.matrix, given.matrix_config, given.matrix_note),
+        ("mixture", given.mixture, given.mixture_config, given.mixture_note),
     ):
         if not source:
             continue
         made_with = load_config(config, [f"rules={{edition: {given.edition}}}"])
-        strategy = read_strategy(source, game.goal, game.rules.max_dice)
+        strategy = read_any(source, game.goal, game.rules.max_dice)
+        if isinstance(strategy, Mixture):
+            strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
         every = [attack(game, strategy, replace(budget, seed=seed)) for seed in given.seeds]
         found = max(every, key=lambda one: one.win_rate)
         alone = attack(game, strategy, replace(found.budget, perturbations=0)).win_rate
         before = 1.0
         champion = folder / FILES[kind]
         if kind in manifest["figures"] and not champion.samefile(source):
-            rival = read_strategy(champion, game.goal, game.rules.max_dice)
+            rival = read_any(champion, game.goal, game.rules.max_dice)
             before = max(
                 attack(game, rival, replace(budget, seed=seed)).win_rate for seed in given.seeds
             )
@@ -91,7 +108,7 @@ def compare(given: argparse.Namespace) -> None:
         made_by = made_with.resolved()
         manifest["figures"][kind] = {
             "attack": found.win_rate,
-            "bound": full_memory_bound(game, strategy),
+            "bound": upper_bound(game, strategy),
             "found": found.found,
             "attack_without_kicks": alone,
             "effort": plain(found.budget),
@@ -105,6 +122,15 @@ def compare(given: argparse.Namespace) -> None:
             manifest["iterations"] = made_by["solver"]["iterations"]
         manifest["ended"], manifest["environment"] = now(), environment()
         write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def rounded(game: Game, part: ArrayLike) -> Floats:
+    """Policy (G, G, K) without rolls that are hardly ever made, to four decimals."""
+    units = np.floor(UNITS * thresholded(game, policy_of(game, part), RARE))
+    most = units.argmax(axis=2)[..., None]
+    lacking = UNITS - units.sum(axis=2, keepdims=True)
+    np.put_along_axis(units, most, np.take_along_axis(units, most, 2) + lacking, 2)
+    return units / UNITS
 
 
 if __name__ == "__main__":
