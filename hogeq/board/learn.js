@@ -121,6 +121,7 @@ class Learn {
     this.fillTurns();
     const worst = review.tallies.flatMap((tally) => tally.dearest).sort((a, b) => b.cost - a.cost)[0];
     this.at = worst?.number ?? review.turns.length;
+    this.board.emit("mistakes", edition, lessonsIn(review));
     this.graph.show(review, this.at);
     this.go(this.at);
   }
@@ -251,6 +252,15 @@ class Learn {
       }),
     );
   }
+}
+
+// What player 0 got wrong, to be asked in training.
+function lessonsIn(review) {
+  const wrong = review.turns.filter((turn) => turn.player === 0 && turn.cost >= LEAST_COST);
+  return wrong.map(({ played: { before, dice } }) => {
+    const [own, other, memory] = viewOf(before);
+    return { own, other, memory, usual: dice, mine: true };
+  });
 }
 
 // Rolls that are all best.

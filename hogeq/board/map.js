@@ -142,6 +142,9 @@ class Atlas {
     this.memory.replaceChildren(...edition.memories.map((_, m) => h("option", { value: String(m) }, edition.memoryLine(m))));
     this.memory.value = String(edition.start);
     this.at = [0, 0];
+    this.data = null;
+    this.about.textContent = this.said.textContent = "Computing …";
+    this.legend.replaceChildren();
     await this.load();
   }
 

@@ -52,8 +52,9 @@ async function lessonsOf(edition) {
 
 class Train {
   constructor(root, board) {
-    Object.assign(this, { root, board, edition: null });
+    Object.assign(this, { root, board, edition: null, mistakes: new Map() });
     this.build();
+    board.on("mistakes", (edition, lessons) => this.learnt(edition, lessons));
     addEventListener("keydown", (event) => this.key(event));
     board.on("edition", () => {
       if (!root.hidden) this.shown();
@@ -71,7 +72,7 @@ class Train {
     this.oddsPart = h("section", { class: "card", "aria-label": "What every roll was worth", hidden: true }, h("h2", {}, "Every roll"));
     this.odds = new Odds(this.oddsPart);
     this.root.append(
-      h("p", { class: "intro" }, "Rules of thumb say: roll four to six dice, or none if that scores about ten. These are the positions where such rules give most away; the more that is, and the more often play comes there, the sooner one is asked. What goes wrong is asked again."),
+      h("p", { class: "intro" }, "Rules of thumb say: roll four to six dice, or none if that scores about ten. These are the positions where such rules give most away; the more that is, and the more often play comes there, the sooner one is asked. What goes wrong is asked again; your own mistakes, once a game was reviewed, come first."),
       h(
         "div",
         { class: "train" },
@@ -84,7 +85,8 @@ class Train {
   async shown() {
     const { edition } = this.board;
     if (this.edition === edition) return;
-    Object.assign(this, { edition, waiting: [], asked: 0, right: 0, lost: 0, turn: 0, lesson: null });
+    const waiting = (this.mistakes.get(edition) ?? []).map((lesson) => ({ lesson, due: 0 }));
+    Object.assign(this, { edition, waiting, asked: 0, right: 0, lost: 0, turn: 0, lesson: null });
     this.place.textContent = "Looking for positions …";
     const empty = [this.scores, this.memory, this.choices, this.answer, this.tally];
     for (const one of empty) one.replaceChildren();
@@ -96,6 +98,13 @@ class Train {
     this.fresh = [...lessons];
     this.random = new Random(newSeed(), 0);
     this.next();
+  }
+
+  // Mistakes of a game that was reviewed are asked first.
+  learnt(edition, lessons) {
+    this.mistakes.set(edition, lessons);
+    if (this.edition !== edition) return;
+    this.waiting = [...this.waiting.filter(({ due }) => due > 0), ...lessons.map((lesson) => ({ lesson, due: 0 }))];
   }
 
   // A position that went wrong some time ago, or a new one, likelier the more it matters.
@@ -148,7 +157,8 @@ class Train {
     if (!right) this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
     const best = `${diceText(order[0])}, ${percent(most)}`;
     const said = cost === 0 ? `Nothing is better than ${diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${diceText(dice)[0].toUpperCase()}${diceText(dice).slice(1)}: ${percent(rolls[dice])}, ${costText(cost)} points less.`;
-    const thumb = dice === usual ? "" : ` A rule of thumb says ${diceText(usual)}, which costs ${costText(most - rolls[usual])}.`;
+    const before = this.lesson.mine ? "In the game it was" : "A rule of thumb says";
+    const thumb = dice === usual ? "" : ` ${before} ${diceText(usual)}, which costs ${costText(most - rolls[usual])}.`;
     const reason = reasonAt(this.edition, own, other, memory);
     this.answer.replaceChildren(gradeChip(grade), h("p", {}, said + thumb), ...(reason ? [h("p", {}, reason)] : []));
     [...this.choices.children].forEach((choice, roll) => {

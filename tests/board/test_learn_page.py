@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hogeq.board.book import LEAST
 from hogeq.board.page import Shown, make, opponents
 from hogeq.cli import app
 from hogeq.contest.review import Review, review
@@ -253,6 +254,27 @@ def test_training_asks_again_what_went_wrong(tab: Tab) -> None:
             assert f"{cost} less" in tab.text("#train .answer")
         assert f"{asked - 1} of {asked} right" in tab.text("#train .card")
         page.keyboard.press("Enter")  # on the button of the next position
+
+
+def test_own_mistakes_are_asked_first(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "game.json"
+    played = random_game(compiled(1).rules, 6)
+    path.write_text(played.to_json())
+    wrong = [
+        "You have {}, the other has {}".format(*turn.played.before.view)
+        for turn in reviewed(played).turns
+        if turn.played.before.mover == 0 and turn.cost >= LEAST
+    ]
+    page = show(tab, "learn")
+    page.set_input_files("#open-game", path)
+    page.wait_for_selector("#learn .review tbody tr")
+    show(tab, "train")
+    assert wrong
+    for place in wrong[:2]:
+        page.wait_for_selector("#train .choice:not([disabled])")
+        assert tab.text("#train h2") == place
+        page.keyboard.press("0")
+        page.keyboard.press("n")
 
 
 @pytest.mark.parametrize("place", [0, 1])
