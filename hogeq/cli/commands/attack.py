@@ -36,9 +36,12 @@ from hogeq.support.numbers import DIGITS, between, counted, percent, points
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
     from hogeq.model.game import Game
+    from hogeq.response.certificate import Certificate
     from hogeq.response.search import SearchBudget
 
 UNTOLD = "best responder that remembers everything but the draw"
+
+FORGETS = "nothing that forgets wins more: proved"
 
 KICKS = 20  # by default, against one strategy; a field costs as much as its rivals together
 
@@ -115,6 +118,16 @@ def attack(
         int | None,
         typer.Option(help="With --until-saturated: most kicks for each start. [1600]"),
     ] = None,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, metavar="SECONDS", help="Prove a bound below full memory, for so long."
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --certify: write the proof, certificate.json say."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
     jobs: JobsOption = None,
     on: OnOption = None,
@@ -134,12 +147,17 @@ def attack(
             strategies,
             {"--objective": objective, "--cap": cap, "--tradeoff": tradeoff, "--mixed": mixed},
         )
+    if field and certify is not None:
+        raise BadInputError("--certify: allowed for one strategy, without --field")
+    if certificate is not None and certify is None:
+        raise BadInputError("--certificate: allowed only with --certify")
     if field and until_saturated:
         raise BadInputError("--until-saturated: allowed for one strategy, without --field")
     if most_kicks is not None and not until_saturated:
         raise BadInputError("--most-kicks: allowed only with --until-saturated")
     check_output(out, (".npy", ".npz") if mixed else MATRIX_SUFFIXES)
     check_output(plot, (".png",))
+    check_output(certificate, (".json",))
     check_output(tradeoff, (".png",))
     check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
     game = load_game(rules)
@@ -167,7 +185,17 @@ def attack(
                 game, about, strategies, rivals, wanted, cap, mixed, budget, steps, tradeoff, digits
             )
         else:
-            data, text, found = _one(game, about, strategies[0], rivals[0], budget, plot, digits)
+            proof = None if certify is None else _proved(game, rivals[0], certify)
+            data, text, found = _one(
+                game, about, strategies[0], rivals[0], budget, plot, digits, proof
+            )
+            if certificate is not None and proof is not None:
+                from hogeq.support.files import write_whole
+
+                with refusing():
+                    write_whole(certificate, proof.to_json())
+                data["certificate"] = str(certificate)
+                text += f"\ncertificate written to {certificate}: hogeq certify {certificate}"
     data["out"] = None if out is None else str(out)
     if out is not None:
         from hogeq.strategies.write import write_strategy
@@ -197,6 +225,17 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
         raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
 
 
+def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":
+    """Prove a bound on what wins from one strategy."""
+    from hogeq.response.certificate import certified_bound
+    from hogeq.strategies.mixtures import Mixture
+
+    if isinstance(target, Mixture):
+        raise BadInputError("--certify: allowed for matrices and policies, not for mixtures yet")
+    with refusing():
+        return certified_bound(game, target, seconds)
+
+
 def _one(
     game: "Game",
     about: str,
@@ -205,6 +244,7 @@ def _one(
     budget: "SearchBudget",
     plot: Path | None,
     digits: int,
+    proof: "Certificate | None",
 ) -> tuple[dict[str, Any], str, Any]:
     """Counter one strategy: the JSON object, the text and the counter-matrix."""
     from hogeq.response.bounds import full_memory_bound, upper_bound
@@ -233,6 +273,7 @@ def _one(
         "attack": found.win_rate,
         "bound": bound,
         **({} if told is None else {"bound_told": told}),
+        **({} if proof is None else {"certified": proof.bound, "steps": len(proof.steps)}),
         "starts": found.budget.starts,
         "sweeps": found.sweeps,
         **budget_fields(budget),
@@ -255,12 +296,15 @@ def _one(
             *([] if bound == told else [("bound", percent(bound, digits), UNTOLD)]),
             ("bound", percent(told, digits), "best responder that is told the draw as well"),
         ]
+    if proof is not None:
+        rows.insert(1, ("certified", percent(proof.bound, digits), FORGETS))
+    upper = bound if proof is None else min(bound, proof.bound)
     lines = [
         f"against {name}, {about}",
         "",
         table(rows, left=3),
         "",
-        f"exploitability: {between(found.win_rate - 0.5, bound - 0.5, digits)}",
+        f"exploitability: {between(found.win_rate - 0.5, upper - 0.5, digits)}",
         f"{budget_text(budget)}: {counted(found.sweeps, 'sweep')}",
         saturation_text(found.saturation, digits),
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",

@@ -1,0 +1,80 @@
+"""Whether a certificate is true: certify."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hogeq.cli.inputs import load_strategy
+from hogeq.cli.shell import (
+    BadInputError,
+    DigitsOption,
+    JsonOption,
+    TrustOption,
+    emit,
+    refusing,
+    table,
+)
+from hogeq.cli.startup import load_numba_without_blas
+from hogeq.support.numbers import DIGITS, counted, percent
+
+ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(certify)
+
+
+def certify(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A certificate, of hogeq attack --certificate."),
+    ],
+    of: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="Refuse a certificate of another strategy than this one."),
+    ] = None,
+    trust: TrustOption = False,
+    digits: DigitsOption = DIGITS,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a certificate: prove again that nothing wins more from a strategy than it says.
+
+    The proof is made anew from the steps in the file, without the search that found them and
+    without the kernels that measure attacks. A certificate that says less than its steps prove is
+    refused.
+    """
+    load_numba_without_blas()
+    from hogeq.response.certificate import check_certificate, read_certificate
+
+    with refusing():
+        given = read_certificate(file)
+    if of is not None:
+        from hogeq.model.game import compile_game
+        from hogeq.strategies.policies import policy_of
+
+        with refusing():
+            game = compile_game(given.rules)
+        strategy = load_strategy(of, game, trust)
+        if (policy_of(game, strategy) != given.policy).any():
+            raise BadInputError(f"{file}: is about another strategy than {of}")
+    with refusing():
+        proved = check_certificate(given)
+    if proved.bound > given.bound + ROUNDING:
+        raise BadInputError(
+            f"{file}: bound: got {given.bound!r}; its steps prove {proved.bound!r} and no less"
+        )
+    data = {
+        "rules": given.rules.name,
+        "file": str(file),
+        "bound": proved.bound,
+        "full_memory": proved.full_memory,
+        "steps": len(given.steps),
+    }
+    rows = [
+        ("certified", percent(proved.bound, digits), "nothing that forgets wins more"),
+        ("bound", percent(proved.full_memory, digits), "best responder that remembers everything"),
+    ]
+    text = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}\n\n"
+    emit(data, text + table(rows, left=3), as_json)

@@ -1,0 +1,267 @@
+"""Single turns as flat arrays, and a responder's passes over them (:mod:`hogeq.kernels.lifting`).
+
+They come from the table of turns, not from the compiled game: what is proved with them does not
+rest on its kernels.
+"""
+
+import math
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from hogeq.kernels import lifting
+from hogeq.kernels.lifting import AGAIN, LOSS, OTHER, WIN, TurnLists
+from hogeq.rules import Rules
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import TurnTable, total_rises
+from hogeq.support.aliases import Floats, Ints
+
+
+class Way(NamedTuple):
+    """How a turn plays."""
+
+    dice: int
+    sides: int
+    bonus: int
+    forced: bool
+
+
+def turn_lists(rules: Rules) -> TurnLists:
+    """List every way in which a turn can end.
+
+    Raises
+    ------
+    ValueError
+        If a turn can leave the sum of scores as it was.
+    """
+    if not total_rises(rules):
+        raise ValueError(
+            f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
+            "rules under which it rises"
+        )
+    turns, goal = TurnTable(rules), rules.goal
+    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    situation, way, ways = _ways(turns)
+    landing = _landings(turns, max(one.bonus for one in ways))
+    free = np.array(
+        [turns.free(*scores)[:3] for scores in product(range(goal), repeat=2)], np.int64
+    )
+    first, chances = [0], []
+    columns: list[tuple[Ints, Ints]] = []
+    for one in ways:
+        if one.dice:
+            for branch in turns.branches(one.dice, one.sides):
+                lands = landing[own + branch.points + one.bonus, opponent + branch.gift]
+                columns.append((lands, np.full(goal**2, branch.record)))
+                chances.append(float(branch.probability))
+        else:
+            lands = landing[own + free[:, 0] + one.bonus, opponent + free[:, 1]]
+            columns.append((lands, free[:, 2]))
+            chances.append(1.0)
+        for lands, _ in columns[first[-1] :]:
+            lands[:, 0] = np.where(lands[:, 0] == OTHER, AGAIN * one.forced, lands[:, 0])
+        first.append(len(columns))
+    lands = np.stack([lands for lands, _ in columns], axis=1)
+    record = np.stack([records for _, records in columns], axis=1)
+    again = lands[:, :, 0] == AGAIN
+    there = np.where(
+        again, lands[:, :, 1] * goal + lands[:, :, 2], lands[:, :, 2] * goal + lands[:, :, 1]
+    )
+    lane, following = _lanes(turns, int(record.max()) + 1)
+    return TurnLists(
+        order=np.argsort(own + opponent, kind="stable").astype(np.int64),
+        total=own + opponent,
+        low=np.minimum(own, opponent),
+        high=np.maximum(own, opponent),
+        situation=situation,
+        way=way,
+        dice=np.array([one.dice for one in ways], np.int64),
+        lane=lane,
+        following=following,
+        first=np.array(first, np.int64),
+        chance=np.array(chances),
+        record=record,
+        kind=lands[:, :, 0].astype(np.int8),
+        cell=np.where(lands[:, :, 0] >= WIN, 0, there).astype(np.int32),
+    )
+
+
+def _ways(turns: TurnTable) -> tuple[Ints, Ints, list[Way]]:
+    """Situation of every cell, way of every situation, memory and roll, and the ways."""
+    rules, found = turns.rules, dict[Way, int]()
+    usually = sorted({memory.extra for memory in turns.memories})
+    dice = {
+        (own, opponent): tuple(
+            [turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in usually]
+        )
+        for own, opponent in product(range(rules.goal), repeat=2)
+    }
+    kinds = sorted(set(dice.values()))
+    way = np.zeros((len(kinds), len(turns.memories), rules.max_dice + 1), np.int64)
+    for kind, number, roll in np.ndindex(way.shape):
+        memory = turns.memories[number]
+        sides = kinds[kind][usually.index(memory.extra)] if roll else 0
+        one = Way(roll, sides, *turns.memory_effect(memory, roll))
+        way[kind, number, roll] = found.setdefault(one, len(found))
+    return np.array([kinds.index(kind) for kind in dice.values()]), way, list(found)
+
+
+def _landings(turns: TurnTable, bonus: int) -> Ints:
+    """Kind of end, the mover's score and the other's, by the scores that a turn leaves."""
+    points, gift = turns.most()
+    found = np.zeros((turns.rules.goal + points + bonus, turns.rules.goal + gift, 3), np.int64)
+    for score, opponent in np.ndindex(found.shape[:2]):
+        land = turns.land(score, opponent)
+        ends = {None: AGAIN if land.again else OTHER, 0: WIN, 1: LOSS}
+        found[score, opponent] = ends[land.winner], land.score, land.opponent
+    return found
+
+
+def _lanes(turns: TurnTable, records: int) -> tuple[Ints, Ints]:
+    """Lane of every memory, and the next memory by lane, again and record."""
+    number = {memory: index for index, memory in enumerate(turns.memories)}
+    rows: dict[tuple[int, ...], int] = {}
+    lanes = []
+    for memory in turns.memories:
+        row = tuple(
+            [
+                number[turns.next_memory(memory, record, again)]
+                for again in (False, True)
+                for record in range(records)
+            ]
+        )
+        lanes.append(rows.setdefault(row, len(rows)))
+    return np.array(lanes), np.array(list(rows), np.int64).reshape(-1, 2, records)
+
+
+class Claim(NamedTuple):
+    """What one cell claims; see :mod:`hogeq.response.lifted_bound`."""
+
+    claims: Floats
+    """(H, A + 1), of each of A rolls on each memory; last, by how much its value falls."""
+    weights: Floats
+    """(A,), share that is asked for of what a claim can gain by another roll upstream."""
+    lent: float
+    """Largest share of the slack of a roll that is lent."""
+    rolls: Ints
+    """(A,), the rolls that claim."""
+
+
+class PricedResponder:
+    """A responder that remembers everything and pays for its rolls, against a policy.
+
+    Parameters
+    ----------
+    rules : Rules
+    policy : float64 (G, G, K)
+        Of its opponent.
+
+    Attributes
+    ----------
+    prices : float64 (C, K, H)
+        In win rate, of any sign; C is G * G.
+    mine, theirs : float64 (C, H)
+        Its win rate less what it pays, with it and with its opponent to move.
+    """
+
+    def __init__(self, rules: Rules, policy: Floats) -> None:
+        self.turns = turn_lists(rules)
+        self.policy = np.ascontiguousarray(policy.reshape(rules.goal**2, -1))
+        cells, rolls = self.policy.shape
+        ways, lanes = len(self.turns.dice), len(self.turns.following)
+        memories = TurnTable(rules).memories
+        self.start = memories.index(Memory())
+        shape = cells, len(memories)
+        self.prices = np.zeros((cells, rolls, len(memories)))
+        self.mine, self.theirs = np.zeros(shape), np.zeros(shape)
+        self.chosen = np.full(shape, -1, np.int8)
+        self._reach = np.zeros((2, *shape))
+        self._rolled = np.zeros((ways, lanes))
+        self._wanted = np.zeros(ways, np.uint8)
+        self._claims = np.zeros(0)
+        self.infoset_reach()
+        self.met = (self._reach > 0.0).astype(np.uint8)
+        self.remember()
+
+    @property
+    def value(self) -> float:
+        """Win rate less what it pays, over who moves first."""
+        return float(self.mine[0, self.start] + self.theirs[0, self.start]) / 2.0
+
+    def remember(self) -> float:
+        """Solve it by one backward induction."""
+        lifting.remember(
+            self.turns,
+            self.policy,
+            self.prices,
+            self.met,
+            self.mine,
+            self.theirs,
+            self.chosen,
+            self._rolled,
+            self._wanted,
+        )
+        return self.value
+
+    def infoset_reach(self) -> Floats:
+        """Reach of its states as it chooses now, float64 (C, H)."""
+        self._rolled[:] = 0.0
+        lifting.reach(
+            self.turns,
+            self.policy,
+            self.chosen,
+            self.start,
+            self._reach[0],
+            self._reach[1],
+            self._rolled,
+        )
+        return self._reach[0]
+
+    def roll_values(self, cell: int) -> Floats:
+        """Value of every roll at a cell by memory, float64 (K, H)."""
+        found = np.zeros(self.prices.shape[1:])
+        lifting.roll_values(
+            self.turns,
+            self.prices,
+            cell,
+            self.mine,
+            self.theirs,
+            found,
+            self._rolled,
+            self._wanted,
+        )
+        return found
+
+    def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
+        """Value at the start of each claim, float64 (A,), and how far the responder's value falls.
+
+        With `commit` what is lent goes into the prices, and values are those that follow; the
+        cell's own prices are the caller's.
+        """
+        shape = (2, *self.mine.shape, claim.claims.shape[1])
+        if len(self._claims) < math.prod(shape):
+            self._claims = np.zeros(math.prod(shape))
+        my_claims, their_claims = self._claims[: math.prod(shape)].reshape(shape)
+        rolled = np.zeros((*self._rolled.shape, claim.claims.shape[1]))
+        before = self.value
+        lifting.lift(
+            self.turns,
+            self.policy,
+            self.prices,
+            self.met,
+            self.mine,
+            self.theirs,
+            cell,
+            claim.claims,
+            claim.weights,
+            claim.lent,
+            commit,
+            my_claims,
+            their_claims,
+            rolled,
+            self._rolled,
+            self._wanted,
+        )
+        here = (my_claims[0, self.start] + their_claims[0, self.start]) / 2.0
+        return here[:-1].copy(), before - float(here[-1])

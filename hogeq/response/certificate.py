@@ -1,0 +1,213 @@
+"""Certificates: a bound on what wins from a strategy, in a file that anyone can check.
+
+A certificate is one JSON object::
+
+    {"format": "hogeq certificate", "version": 1,
+     "rules": {"edition": "su20", "goal": 20, "max_dice": 4},
+     "bound": 0.5116, "full_memory": 0.5153,
+     "policy": [[[0.0, 1.0, ...], ...], ...],
+     "steps": [[6, 5, 4, 0.5, 0.25, 1.0], ...]}
+
+``rules`` are an edition's name or fields of `hogeq.Rules`, ``policy`` is the strategy, by own
+score, opponent's score and roll, and ``steps`` are the fields of
+`hogeq.response.lifted_bound.Step`, in order. The rest of a proof follows: the check takes the steps
+one after the other, each by one pass over the game, and solves the game once more. What ``bound``
+says is not believed.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from hogeq.model.game import Game, required_bytes
+from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
+from hogeq.rules import Rules, rules_from
+from hogeq.strategies.arrays import check_policy
+from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.policies import policy_of
+from hogeq.support.aliases import Floats
+from hogeq.support.files import read_whole
+from hogeq.support.messages import one_line, refusal, shown_path
+from hogeq.support.parameters import keys, parameters, plain
+
+FORMAT: Final = "hogeq certificate"
+VERSION: Final = 1
+MAX_BYTES: Final = 64 * 2**20
+MOST_STEPS: Final = 100_000
+MOST_GOAL: Final = 200
+MOST_DICE: Final = 20
+LARGEST: Final = 2**31
+"""Bytes of the largest game whose certificate is checked."""
+
+
+class CertificateError(ValueError):
+    """A file that is no certificate; one line."""
+
+
+@parameters
+class _Top:
+    """A certificate, its arrays not yet looked into."""
+
+    format: Literal["hogeq certificate"]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    rules: Annotated[
+        str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
+    ]
+    bound: Annotated[float, Field(ge=0.0, le=1.0)]
+    full_memory: Annotated[float, Field(ge=0.0, le=1.0)]
+    policy: list[Any]
+    steps: Annotated[list[Any], Field(max_length=MOST_STEPS)]
+
+
+class Certificate(NamedTuple):
+    """A bound and what proves it."""
+
+    rules: Rules
+    policy: Floats
+    """(G, G, K), the strategy that it is about."""
+    bound: float
+    """No responder who forgets wins more, rounding included."""
+    full_memory: float
+    """Win rate of a responder who remembers everything."""
+    steps: tuple[Step, ...]
+
+    def to_json(self) -> str:
+        """Give the text of a file."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "rules": plain(self.rules),
+            "bound": self.bound,
+            "full_memory": self.full_memory,
+            "policy": self.policy.tolist(),
+            "steps": [list(step) for step in self.steps],
+        }
+        return json.dumps(content) + "\n"
+
+
+def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -> Certificate:
+    """Prove an upper bound on any attack, below that of full memory where forgetting costs.
+
+    Parameters
+    ----------
+    game : Game
+    strategy : array_like
+        A matrix (G, G) or a policy (G, G, K).
+    seconds : float
+        How long to look for it, compiling not counted.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ValueError
+        If the strategy is malformed or a mixture, or a turn can leave the total score as it was.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 12, "max_dice": 3})
+    >>> game = hogeq.compile_game(rules)
+    >>> three = hogeq.builtin("always_roll:3", game)
+    >>> found = certified_bound(game, three, seconds=1.0)
+    >>> found.bound <= hogeq.full_memory_bound(game, three) + 1e-9
+    True
+    """
+    if isinstance(strategy, Mixture):
+        raise ValueError("strategy: got a mixture; allowed: a matrix or a policy")
+    policy = np.array(policy_of(game, strategy), np.float64)
+    return _certificate(certify(game.rules, policy, seconds), policy)
+
+
+def check_certificate(certificate: Certificate) -> Certificate:
+    """Prove a certificate again from its steps; the bound is what they prove."""
+    found = replay(certificate.rules, certificate.policy, certificate.steps)
+    return _certificate(found, certificate.policy)
+
+
+def _certificate(found: LiftedBound, policy: Floats) -> Certificate:
+    bound = min(1.0, found.bound())
+    return Certificate(found.rules, policy, bound, found.full_memory, tuple(found.steps))
+
+
+def read_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """Read a certificate; :func:`check_certificate` says whether it is true.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read, or is too large.
+    CertificateError
+        It is no certificate.
+    """
+    path = Path(path)
+    data = read_whole(path, MAX_BYTES)
+    try:
+        return _checked(_json(data))
+    except (ValueError, TypeError) as error:
+        raise CertificateError(f"{shown_path(path)}: {one_line(error, 1000)}") from error
+
+
+def _json(data: bytes) -> object:
+    def constant(name: str) -> NoReturn:
+        raise CertificateError(f"is not JSON: {name}")
+
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=constant)
+    except UnicodeDecodeError as error:
+        raise CertificateError(f"is not UTF-8 text at byte {error.start}") from error
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise CertificateError(f"is not JSON: {error}") from error
+
+
+def _checked(content: object) -> Certificate:
+    top = _Top(**_object(content))
+    rules = rules_from(top.rules)
+    for name, size, most in (
+        ("rules.goal", rules.goal, MOST_GOAL),
+        ("rules.max_dice", rules.max_dice, MOST_DICE),
+    ):
+        if size > most:
+            raise CertificateError(refusal(name, size, f"at most {most}"))
+    if required_bytes(rules) > LARGEST:
+        raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
+    policy = check_policy(_array(top.policy), rules.goal, rules.max_dice)
+    steps = tuple(_step(step, number, rules) for number, step in enumerate(top.steps))
+    return Certificate(rules, policy, top.bound, top.full_memory, steps)
+
+
+def _object(content: object) -> dict[str, Any]:
+    if isinstance(content, dict):
+        return content
+    allowed = f"an object with {', '.join(keys(_Top))}"
+    raise CertificateError(refusal("", content, allowed))
+
+
+def _array(given: list[Any]) -> Floats:
+    try:
+        return np.array(given, np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CertificateError("policy: is no table of numbers") from error
+
+
+def _step(given: object, number: int, rules: Rules) -> Step:
+    at = f"steps[{number}]"
+    if not isinstance(given, list) or len(given) != len(Step._fields):
+        raise CertificateError(refusal(at, given, f"a list of {', '.join(Step._fields)}"))
+    most = (rules.goal - 1, rules.goal - 1, rules.max_dice, 1, 1, 1)
+    for name, value, top in zip(Step._fields, given, most, strict=True):
+        whole = name in {"score", "opponent", "roll"}
+        right = type(value) is int or (type(value) is float and not whole)
+        if not right or not 0 <= value <= top:
+            kind = "whole numbers" if whole else "numbers"
+            raise CertificateError(refusal(f"{at}.{name}", value, f"{kind} from 0 to {top}"))
+    return Step(*given)

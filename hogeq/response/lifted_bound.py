@@ -1,0 +1,233 @@
+"""An upper bound on best responses below full memory, at full size: cells claim what memory gains.
+
+A responder who remembers everything is a flow: mu(x, a), how often it is in state x and rolls a.
+Its win rate is linear in mu. Take any functions c_I of states and rolls, one for each of some cells
+I, and write F for all flows. For every responder who forgets, making one roll a(I) in a cell,
+
+    win rate  =  (win rate - sum over I of c_I mu) + sum over I of c_I mu
+              <= max over F of (win rate - sum over I of c_I mu)
+                 + sum over I of max over a of max over F of c_I(a) mu
+
+where c_I(a) is c_I, but 0 for rolls in I other than a. The first term is one backward induction,
+in which rolls have prices of any sign, and each of the others is one more. So *any* c_I give a
+bound. This is Lagrangian decomposition [2]_ of the lift-and-project relaxation [1]_, in which the
+flow must be, for each cell on its own, a mixture of flows that make one roll there.
+
+What is claimed. Let V(x) and Q(x, a) be the values with the prices so far, and b a roll that loses
+little in the cell over all. In the states of I,
+
+    c(x, a) = s (Q(x, a) - Q(x, b))        for every roll a that is better than b in some state,
+
+by which the worth of each state falls by a share s of what the roll b loses in it: memory gains
+nothing any more. Over the states of the cell as they are reached, no roll claims more than 0. But a
+responder that only collects claims would come to those states where its roll claims much. Whatever
+it does on the way there instead of the best rolls loses V(x) - Q(x, a), its *slack*. So slack is
+lent to the cell: before I, c(x, a) = -q(x, a), where q is what claims would gain by rolling a
+instead, or the slack if that is less. The responder that plays does not gain by what is lent, and
+the claims do not gain by steering. Slack that is lent once is gone for the cells that follow, so
+they borrow in rounds, those first at which forgetting costs most.
+
+.. [1] E. Balas, "Disjunctive programming", *Annals of Discrete Mathematics* 5, 1979.
+.. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from hogeq.model.lifting import Claim, PricedResponder
+from hogeq.rules import Rules
+from hogeq.rules.outcomes import TurnTable
+from hogeq.support.aliases import Floats
+from hogeq.support.clock import working_time
+
+LEAST = 1e-12  # claims below are none
+ROUNDS = (0.25, 0.25, 0.5, 1.0)  # largest share of slack that is lent, round by round
+SHARES = (1.0, 0.5, 0.2)
+WEIGHTS = (1.0, 0.6, 0.36)
+REFRESHED = 25  # cells after which choices and reach are computed anew
+SMALLEST = 1e-8  # loss by forgetting below which a cell is left alone
+
+
+class Step(NamedTuple):
+    """One cell's claim; with the steps before it, it says all prices."""
+
+    score: int
+    opponent: int
+    roll: int
+    """b in the module's words."""
+    share: float
+    """s."""
+    lent: float
+    """Largest share of a roll's slack that is lent."""
+    weight: float
+    """Share lent of what claims would gain."""
+
+
+class LiftedBound:
+    """The bound, step by step.
+
+    Parameters
+    ----------
+    rules : Rules
+    policy : float64 (G, G, K)
+        Of the opponent.
+
+    Attributes
+    ----------
+    steps : list of Step
+    full_memory : float
+        The bound before the first step.
+
+    Raises
+    ------
+    ValueError
+        If a turn can leave the sum of scores as it was.
+    """
+
+    def __init__(self, rules: Rules, policy: Floats) -> None:
+        self.rules = rules
+        self.steps: list[Step] = []
+        self._responder = PricedResponder(rules, policy)
+        self._refunds = 0.0
+        self._reach = self._responder.infoset_reach().copy()
+        self.full_memory = self._responder.value
+
+    @property
+    def value(self) -> float:
+        """The bound without its margin."""
+        return self._responder.value + self._refunds
+
+    def margin(self) -> float:
+        """Give more than all rounding errors can come to.
+
+        Each value is a sum of products over the outcomes of one roll and over rolls, from values a
+        level further on: its relative error grows by so many roundings a level.
+        """
+        terms = int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
+        largest = 2.0 + float(np.abs(self._responder.prices).max(initial=0.0))
+        levels = 4 * self.rules.goal
+        return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
+
+    def bound(self) -> float:
+        """Solve the responder anew at the prices in force; an upper bound, rounding included."""
+        return self._responder.remember() + self._refunds + self.margin()
+
+    def losses(self) -> Floats:
+        """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
+        self._responder.remember()
+        self._reach = self._responder.infoset_reach().copy()
+        found = np.zeros((len(self._reach), self.rules.max_dice + 1))
+        for cell in np.flatnonzero(self._reach.sum(axis=1) > SMALLEST).tolist():
+            found[cell] = self._short(cell) @ self._reach[cell]
+        return found
+
+    def claim(self, step: Step) -> Claim:
+        """Give what a step claims at the prices in force."""
+        cell = step.score * self.rules.goal + step.opponent
+        short = self._short(cell)
+        claims = step.share * (short[step.roll] - short)
+        asked = [roll for roll in range(len(short)) if (claims[roll] > LEAST).any()]
+        return Claim(
+            np.stack([*(claims[roll] for roll in asked), step.share * short[step.roll]], axis=1),
+            np.full(len(asked), step.weight),
+            step.lent,
+            np.array(asked, np.int64),
+        )
+
+    def gain(self, step: Step) -> tuple[float, float]:
+        """How far a step would lower the responder's value, and what it would refund."""
+        worth, fall = self._responder.lift(self._cell(step), self.claim(step), commit=False)
+        return fall, float(worth.max(initial=0.0))
+
+    def take(self, step: Step) -> None:
+        """Put a step's claim into the prices."""
+        claim, cell = self.claim(step), self._cell(step)
+        worth, _ = self._responder.lift(cell, claim, commit=True)
+        self._responder.prices[cell, claim.rolls] += claim.claims[:, :-1].T
+        self._refunds += float(worth.max(initial=0.0))
+        self.steps.append(step)
+
+    def _cell(self, step: Step) -> int:
+        return step.score * self.rules.goal + step.opponent
+
+    def _short(self, cell: int) -> Floats:
+        """Slack of every roll at a cell by memory, float64 (K, H); 0 where play never comes."""
+        responder = self._responder
+        short = responder.mine[cell] - responder.roll_values(cell)
+        return np.where(responder.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
+
+    def improve(self, seconds: float) -> None:
+        """Take steps that lower the bound, for so many seconds or until none is left."""
+        begun = working_time()
+        for number, lent in enumerate(ROUNDS, start=1):
+            until = begun + seconds * number / len(ROUNDS)
+            for cell in self._worst_first():
+                if working_time() >= until:
+                    break
+                self._try(*divmod(cell, self.rules.goal), lent)
+
+    def _worst_first(self) -> Iterator[int]:
+        losses = self.losses().min(axis=1)
+        cells = np.argsort(-losses, kind="stable")
+        yield from cells[losses[cells] > SMALLEST].tolist()
+
+    def _try(self, score: int, opponent: int, lent: float) -> None:
+        """Take the best step found at a cell, if any lowers the bound."""
+        if len(self.steps) % REFRESHED == 0:
+            self._responder.remember()
+            self._reach = self._responder.infoset_reach().copy()
+        cell = score * self.rules.goal + opponent
+        losses = self._short(cell) @ self._reach[cell]
+        roll = int(losses.argmin())
+        if losses[roll] < SMALLEST:
+            return
+        best, found = 0.0, None
+        for share in SHARES:
+            for weight in WEIGHTS:
+                step = Step(score, opponent, roll, share, lent, weight)
+                fall, refund = self.gain(step)
+                # Of two as good, the one that borrows less.
+                if fall - refund > 0.98 * best and fall > refund:
+                    best, found = max(best, fall - refund), step
+                if refund > 0.0:
+                    break
+            if best > 0.7 * losses[roll] * share:
+                break
+        if found is not None:
+            self.take(found)
+
+
+def certify(rules: Rules, policy: Floats, seconds: float) -> LiftedBound:
+    """Look for prices that lower the bound.
+
+    Parameters
+    ----------
+    rules : Rules
+    policy : float64 (G, G, K)
+        Of the opponent.
+    seconds : float
+        How long to look, compiling not counted.
+
+    Returns
+    -------
+    LiftedBound
+
+    Raises
+    ------
+    ValueError
+        As :class:`LiftedBound` does.
+    """
+    found = LiftedBound(rules, policy)
+    if TurnTable(rules).memories[1:]:
+        found.improve(seconds)
+    return found
+
+
+def replay(rules: Rules, policy: Floats, steps: Iterable[Step]) -> LiftedBound:
+    """Take steps that somebody found: the bound that they prove."""
+    found = LiftedBound(rules, policy)
+    for step in steps:
+        found.take(step)
+    return found

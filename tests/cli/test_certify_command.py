@@ -1,0 +1,99 @@
+"""`hogeq attack --certify` and `hogeq certify`: bounds that anyone can check."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.calls import ask, ok, refused
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text("{edition: su20, goal: 12, max_dice: 3}")
+    return tmp_path
+
+
+def certified(*more: str) -> dict[str, Any]:
+    short = "--rules", "small.yaml", "--starts", "1", "--kicks", "2"
+    proof = "--certify", "3", "--certificate", "proof.json"
+    return ask("attack", "always_roll:3", *short, *proof, *more)
+
+
+def test_a_certificate_is_written_and_checked(folder: Path) -> None:
+    found = certified()
+    assert found["attack"] <= found["certified"] < found["bound"]
+    assert found["certificate"] == "proof.json"
+    checked = ask("certify", "proof.json", "--of", "always_roll:3")
+    assert checked["bound"] == pytest.approx(found["certified"], abs=1e-12)
+    assert checked["full_memory"] == pytest.approx(found["bound"], abs=1e-12)
+    assert checked["steps"] == found["steps"] > 0
+    text = ok("certify", "proof.json")
+    assert "true, by" in text
+    assert "nothing that forgets wins more" in text
+    assert "another strategy" in refused("certify", "proof.json", "--of", "always_roll:2")
+
+
+def test_a_false_certificate_is_refused(folder: Path) -> None:
+    certified()
+    proof = json.loads(Path("proof.json").read_text())
+    proof["bound"] -= 1e-6
+    Path("proof.json").write_text(json.dumps(proof))
+    assert "its steps prove" in refused("certify", "proof.json")
+    proof["steps"] = []
+    Path("proof.json").write_text(json.dumps(proof))
+    assert "its steps prove" in refused("certify", "proof.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": "other"}, "format"),
+        ({"version": 2}, "version"),
+        ({"rules": "su99"}, "su99"),
+        ({"rules": {"edition": "su20", "goal": 2000}}, "goal"),
+        ({"rules": {"edition": "su20", "max_dice": 50}}, "max_dice"),
+        ({"bound": 7.0}, "bound"),
+        ({"bound": None}, "bound"),
+        ({"policy": [[1]]}, "policy"),
+        ({"policy": [[1], 2]}, "policy"),
+        ({"policy": "x"}, "policy"),
+        ({"steps": [[1, 2, 3]]}, "steps[0]"),
+        ({"steps": [[12, 0, 0, 1, 1, 1]]}, "steps[0].score"),
+        ({"steps": [[0, 0, 0.5, 1, 1, 1]]}, "steps[0].roll"),
+        ({"steps": [[0, 0, True, 1, 1, 1]]}, "steps[0].roll"),
+        ({"steps": [[0, 0, 0, 1, 1, 1e999]]}, "is not JSON: Infinity"),
+        ({"steps": [[0, 0, 0, -1, 1, 1]]}, "steps[0].share"),
+        ({"steps": 1}, "steps"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_hostile_files_are_refused_in_a_line(
+    folder: Path, change: dict[str, Any], says: str
+) -> None:
+    rules = {"edition": "su20", "goal": 12, "max_dice": 3}
+    policy = [[[0.0, 0.0, 0.0, 1.0]] * 12] * 12
+    proof = {"format": "hogeq certificate", "version": 1, "rules": rules, "bound": 1.0}
+    proof |= {"full_memory": 1.0, "policy": policy, "steps": []}
+    Path("proof.json").write_text(json.dumps({**proof, **change}))
+    line = refused("certify", "proof.json")
+    assert "proof.json" in line
+    assert says in line
+
+
+def test_what_is_no_certificate(folder: Path) -> None:
+    assert "none.json" in refused("certify", "none.json")
+    for content in (b"", b"[1]", b"{", b"\xff\xfe", b"[" * 100_000, b'{"bound": NaN}'):
+        Path("proof.json").write_bytes(content)
+        assert "proof.json" in refused("certify", "proof.json")
+
+
+def test_options_that_do_not_go_together(folder: Path) -> None:
+    line = refused("attack", "always_roll:3", "--certificate", "proof.json")
+    assert "--certificate: allowed only with --certify" in line
+    line = refused("attack", "always_roll:3", "always_roll:2", "--field", "--certify", "1")
+    assert "--certify: allowed for one strategy" in line
+    line = refused("attack", "always_roll:3", "--certify", "1", "--certificate", "proof.txt")
+    assert "allowed: names ending in .json" in line

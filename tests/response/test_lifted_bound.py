@@ -1,0 +1,141 @@
+"""A bound below full memory at any size: never below a best response, whatever its steps."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game, compile_game
+from hogeq.model.lifting import PricedResponder
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.branch_and_bound import best_response
+from hogeq.response.certificate import certified_bound, check_certificate
+from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
+from hogeq.rules import rules_from
+from hogeq.strategies.mixtures import Mixture
+from tests.response.test_respond import TINY
+from tests.twin import Play, every_matrix_wins
+
+
+def small(goal: int, dice: int, edition: str = "su20") -> Game:
+    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
+
+
+def random_policy(game: Game, seed: int) -> Any:
+    return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
+
+
+def random_steps(game: Game, seed: int, number: int) -> list[Step]:
+    chance = np.random.default_rng(seed)
+    return [
+        Step(
+            int(chance.integers(game.goal)),
+            int(chance.integers(game.goal)),
+            int(chance.integers(game.num_actions)),
+            float(chance.random()),
+            float(chance.random()),
+            float(chance.random()),
+        )
+        for _ in range(number)
+    ]
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa22", "sp21"])
+def test_the_lists_are_the_game(edition: str) -> None:
+    game = small(11, 3, edition)
+    policy = random_policy(game, 0)
+    responder = PricedResponder(game.rules, policy)
+    assert responder.value == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
+    cells = responder.infoset_reach().sum(axis=1)
+    assert cells[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
+def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
+    game = compile_game(rules_from(parts))
+    for seed in range(3):
+        policy = random_policy(game, seed)
+        most = every_matrix_wins(Play(game.rules), policy)[2].max()
+        assert replay(game.rules, policy, random_steps(game, seed, 5)).bound() >= most
+        assert certify(game.rules, policy, 0.2).bound() >= most
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa19", "su21"])
+def test_any_steps_are_a_bound(edition: str) -> None:
+    game = small(10, 3, edition)
+    policy = random_policy(game, 1)
+    most = best_response(game, policy)
+    assert most.is_exact
+    for seed in range(4):
+        found = LiftedBound(game.rules, policy)
+        for step in random_steps(game, seed, 30):
+            found.take(step)
+            assert found.bound() >= most.win_rate
+        assert found.value == pytest.approx(found.bound(), abs=1e-9)  # passes leave values true
+
+
+def test_no_matrix_pays_more_than_the_refund() -> None:
+    game = small(9, 3)
+    policy = random_policy(game, 2)
+    found = LiftedBound(game.rules, policy)
+    responder = found._responder
+    matrices = np.random.default_rng(3).integers(0, game.num_actions, (12, 9, 9))
+    rows = np.arange(81)
+    # Reach by the game's own kernels: nothing of the lists is in it.
+    reached = [reach(game, matrix, policy).reshape(81, -1) for matrix in matrices]
+    rates = [win_rate(game, matrix, policy).win_rate for matrix in matrices]
+
+    def paid(prices: Any) -> list[float]:
+        return [
+            float((prices[rows, matrix.ravel()] * here).sum())
+            for matrix, here in zip(matrices, reached, strict=True)
+        ]
+
+    lent = 0
+    for step in random_steps(game, 4, 200):
+        before, refunds = responder.prices.copy(), found._refunds
+        found.take(step)
+        claimed = paid(responder.prices - before)
+        assert max(claimed) <= found._refunds - refunds + 1e-12
+        lent += int((responder.prices < before).any())
+    assert lent > 20
+    for rate, price in zip(rates, paid(responder.prices), strict=True):
+        assert rate - price <= responder.value + 1e-12
+
+
+def test_it_closes_most_of_the_gap_on_a_small_game() -> None:
+    game = small(12, 3)
+    policy = random_policy(game, 3)
+    exact, full = best_response(game, policy), full_memory_bound(game, policy)
+    assert exact.is_exact
+    found = certified_bound(game, policy, 5.0)
+    assert found.full_memory == pytest.approx(full, abs=1e-12)
+    assert exact.win_rate <= found.bound < full - 0.5 * (full - exact.win_rate)
+    again = check_certificate(found)
+    assert again.bound == pytest.approx(found.bound, abs=1e-12)
+    assert again.steps == found.steps
+
+
+def test_more_steps_are_only_taken_if_they_lower_the_bound() -> None:
+    game = small(12, 3)
+    policy = random_policy(game, 4)
+    found = certify(game.rules, policy, 2.0)
+    bounds = [
+        replay(game.rules, policy, found.steps[:number]).bound()
+        for number in range(0, len(found.steps) + 1, 5)
+    ]
+    assert len(bounds) > 2
+    assert (np.diff(bounds) < 1e-9).all()
+
+
+def test_what_has_no_such_bound() -> None:
+    game = small(8, 2)
+    policy = random_policy(game, 0)
+    with pytest.raises(ValueError, match="got a mixture; allowed: a matrix or a policy"):
+        certified_bound(game, Mixture(np.ones(1), policy[None]), 0.1)
+    still = {"edition": "su20", "goal": 8, "max_dice": 2, "pig_out": 0}
+    recurring = compile_game(rules_from(still))
+    with pytest.raises(ValueError, match="total score"):
+        certified_bound(recurring, random_policy(recurring, 0), 0.1)
