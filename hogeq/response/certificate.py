@@ -27,7 +27,7 @@ from pydantic import Field
 from hogeq.model.game import Game, required_bytes
 from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
 from hogeq.rules import Rules, rules_from
-from hogeq.strategies.arrays import check_policy
+from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
@@ -108,7 +108,8 @@ def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -
     Raises
     ------
     ValueError
-        If the strategy is malformed or a mixture, or a turn can leave the total score as it was.
+        If the strategy is malformed or a mixture (`StrategyError`), or a turn can leave the total
+        score as it was.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -
     True
     """
     if isinstance(strategy, Mixture):
-        raise ValueError("strategy: got a mixture; allowed: a matrix or a policy")
+        raise StrategyError("strategy: got a mixture; allowed: a matrix or a policy")
     policy = np.array(policy_of(game, strategy), np.float64)
     return _certificate(certify(game.rules, policy, seconds), policy)
 
