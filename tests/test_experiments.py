@@ -122,6 +122,15 @@ def test_exact_response(table: Run) -> None:
     assert {row["4 starts"] for row in rows} == {"none short"}
 
 
+def test_saturation(table: Run) -> None:
+    options = "--editions fa18 --kicks 60 --doublings 1 --seeds 1 --goal 8 --dice 2"
+    rows = table("saturation", options, "saturation_8")
+    assert sum(int(row["searches"]) for row in rows) == 3
+    lines = (table.out / "saturation_8.csv").read_text().splitlines()
+    assert lines[0] == "edition,against,seed,kicks,sweeps,best,said,twice,missing"
+    assert all(0.0 <= float(line.split(",")[-2]) <= 0.5 for line in lines[1:])
+
+
 def test_moves(table: Run) -> None:
     options = "--editions su20 --sweeps 150"
     found = table("moves", f"{GAME} {options}", "moves_8")

@@ -256,7 +256,8 @@ class _Search:
         )
 
     def _saturation(self) -> Saturation:
-        found = saturation(self.curve)
+        rates = sorted((trail.rate for trail in self.trails), reverse=True)
+        found = saturation(self.curve, rates[0] - rates[1] if len(rates) > 1 else 0.0)
         return found if self.against.game.has_memory else found._replace(left=0.0)
 
     def _begin(self) -> None:

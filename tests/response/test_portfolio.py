@@ -264,6 +264,13 @@ def test_saturation_of_a_curve() -> None:
     assert saturation(level) == pytest.approx((0.0, 5e-5))
     assert saturation(level).saturated
     assert saturation(level[:ROUNDS]).left is None
+    assert saturation(level[:ROUNDS], apart=0.1).left is None
+    # The best of four normal numbers is 0.41 of the mean difference of two above the best of two.
+    random = np.random.default_rng(0).standard_normal((100_000, 4))
+    luck = random.max(axis=1).mean() - random[:, :2].max(axis=1).mean()
+    apart = abs(random[:, 0] - random[:, 1]).mean()
+    assert saturation(level, apart=0.01).left == pytest.approx(0.01 * luck / apart, rel=0.05)
+    assert not saturation(level, apart=0.01).saturated
     assert not saturation(level[:1]).saturated
     assert saturation(rising).to_json() == {
         "last_half": pytest.approx(0.01),
