@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import mover_value, win_rate
+from hogeq.model.duels import Duels
 from hogeq.model.game import Game, compile_game
 from hogeq.model.side_by_side import many_workspace
-from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.model.workspace import Role, Workspace
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
 from hogeq.solvers import SOLVERS
@@ -206,13 +207,23 @@ def bench_tablebase_by_diagonals(benchmark: Benchmark, how: str, edition: str) -
     assert value == pytest.approx(slow, abs=1e-12)
 
 
-@pytest.mark.parametrize("edition", ["fa22", "fa18"])
-@pytest.mark.parametrize("pairs", [1, 8])
-def bench_sweep_against_a_mixture(benchmark: Benchmark, edition: str, pairs: int) -> None:
-    named(benchmark, edition, "sweep against a mixture")
-    game = full_game(edition)
-    work = many_workspace(game, pairs)
-    work.face(np.stack([mixed(game, 1 + pair) for pair in range(pairs)]))
+MIXED = {
+    "su20, goal 30, 6 dice": replace(EDITIONS["su20"], goal=30, max_dice=6),
+    "su20, goal 50": replace(EDITIONS["su20"], goal=50),
+    **{f"{edition}, goal 100": EDITIONS[edition] for edition in ("su20", "fa22", "fa18")},
+}
+
+
+@pytest.mark.parametrize("how", ["1 opponent", "8 opponents", "8 opponents, single precision"])
+@pytest.mark.parametrize("name", MIXED)
+def bench_sweep_against_a_mixture(benchmark: Benchmark, name: str, how: str) -> None:
+    benchmark.group = f"{name}, sweep against a mixture"
+    game = compile_game(MIXED[name])
+    is_quick = how.endswith("precision") and game.plan is not None
+    pairs = int(how[0])
+    work = many_workspace(game, pairs, np.float32 if is_quick else np.float64)
+    opponents = np.stack([mixed(game, 1 + pair) for pair in range(pairs)])
+    work.face(opponents)
     policy = mixed(game, 0)
 
     def sweep() -> NDArray[np.float64]:
@@ -220,7 +231,8 @@ def bench_sweep_against_a_mixture(benchmark: Benchmark, edition: str, pairs: int
         return work.backward(policy, Role.ASCEND).win_rates
 
     rates = timed(benchmark, sweep)
-    assert rates == pytest.approx(work.win_rates(policy), abs=1e-12)
+    exact = [win_rate(game, policy, opponent).win_rate for opponent in opponents]
+    assert rates == pytest.approx(exact, abs=1e-5 if is_quick else 1e-12)
 
 
 @pytest.mark.benchmark(group="su20, goal 100, dice sums")

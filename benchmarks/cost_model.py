@@ -1,18 +1,18 @@
 """What a pass over a game must compute and move, and how near the kernels come to it.
 
-    python benchmarks/cost_model.py --rules su20 fa22 ... [--goal 100] [--json]
+    python benchmarks/cost_model.py --rules su20 fa22 ... [--goal 100] [--json or --markdown]
 
-Operations and bytes are counted from the game's arrays, as docs/cost-model.md says. The machine's
-ceilings are measured here too, on one core: the triad ``a = b + c * d`` over arrays far larger than
-the caches, and multiplications fused with additions that never leave the registers. A pass cannot
-take less time than either its operations or its bytes do; that floor over the time measured is how
-much of the machine it uses.
+What is counted from the game's arrays is said in docs/cost-model.md. The machine's ceilings
+are measured here too, on one core: the triad ``a = b + c * d`` over arrays far larger than the
+caches, multiplications fused with additions that never leave the registers, vectors loaded from and
+stored to the first-level cache, and loaded from the others. A pass cannot take less time than any
+of these needs for its part; that floor over the time measured is how much of the machine it uses.
 """
 
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from time import thread_time
 from typing import Any
 
@@ -23,16 +23,25 @@ from timing import context
 
 from hogeq.kernels import lanes
 from hogeq.kernels.diagonals import Diagonals
+from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 
 NUMBER = 8  # bytes
+VECTOR = 8  # numbers
+TURNED = 24  # shuffles that transpose eight vectors of eight
+SECOND_LEVEL = 2 << 20  # bytes
+FIRST_LEVEL = 32 << 10
+FIRST = 1 << 11  # doubles that a first-level cache holds, 16 KiB
+SECOND = 1 << 17  # doubles that a second-level cache holds, 1 MiB
+THIRD = 1 << 21  # doubles that a third-level cache holds, 16 MiB
 TRIAD = 1 << 23  # doubles of each of four arrays, 64 MiB
 FUSED = 1 << 20  # rounds of ten vectors of 16 lanes
 LANE = (0,) * 16
 TURNS = 5
+ALONE = ("values of all actions", "reach of one player", "values, weighted by reach")
 
 
 @dataclass(frozen=True)
@@ -46,14 +55,46 @@ class Work:
 
     Not afterstates: those alive at a time fit in a cache.
     """
+    slots: int
+    """Arithmetic and shuffles of whole vectors, which take the same two units."""
+    loads: int
+    """Vectors from the first-level cache; a gather of eight numbers counts eight."""
+    stores: int
+    """Vectors to it; a number alone counts as much."""
+    near: int = 0
+    """Bytes of sums that the order of visits takes from beyond the first-level cache."""
 
     def __add__(self, other: "Work") -> "Work":
         """Add what two passes do."""
-        return Work(self.operations + other.operations, self.moved + other.moved)
+        return Work(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     def times(self, players: int) -> "Work":
         """Return the same for several players."""
-        return Work(self.operations * players, self.moved * players)
+        return Work(*(players * count for count in astuple(self)))
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """What one core manages in a second."""
+
+    operations: float
+    moved: float
+    loads: float
+    stores: float
+    near: float
+    far: float
+
+    def floor(self, work: Work, kept: int) -> float:
+        """Seconds that work takes at least, when so many bytes of sums are kept."""
+        spilled = max(0.0, 1.0 - SECOND_LEVEL / max(1, kept))
+        return max(
+            work.slots * 2 * VECTOR / self.operations,
+            work.moved / self.moved,
+            work.loads / self.loads,
+            work.stores / self.stores,
+            work.near / self.near,
+            work.near * spilled / self.far,
+        )
 
 
 @dataclass(frozen=True)
@@ -94,29 +135,87 @@ def memory_terms(tables: Tables) -> tuple[int, int, int]:
     return int(counts @ alternatives), int(counts @ members), landings
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """Vectors of lanes at a cell, of one player, on average over all cells."""
+
+    pieces: int
+    sums: float
+    terms: float
+    targets: float
+    rolls: int
+    others: float
+    members: float
+    landed: float
+
+    @property
+    def turned(self) -> int:
+        """Shuffles that transpose what is handed over."""
+        return TURNED * self.pieces**2
+
+
+def _cell(tables: Tables) -> _Cell:
+    cells = tables.dimensions.goal**2
+    lanes = len(tables.lane)
+    _, corrections = dice_terms(tables)
+    alternatives, members, landings = memory_terms(tables)
+    return _Cell(
+        pieces=-(-lanes // VECTOR),
+        sums=float(tables.sum_depth[tables.plane_dice].sum()),
+        terms=corrections / cells,
+        targets=float(tables.correction_start[-1]),
+        rolls=tables.dimensions.num_actions,
+        others=alternatives / cells,
+        members=members / cells,
+        landed=landings / cells,
+    )
+
+
 def value_work(tables: Tables) -> Work:
     """Values of every roll in every hidden state of a mixed policy, for one player."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    lanes = len(tables.lane)
+    lanes, cells = len(tables.lane), goal**2
     chain, corrections = dice_terms(tables)
     alternatives, members, landings = memory_terms(tables)
     mixing = 2 * goal**2 * num_actions + 2 * alternatives + members
     operations = lanes * (chain + 2 * corrections + mixing + landings)
     rows = goal**2 * num_actions * (1 + len(tables.plane_dice))  # policy, and what is won at once
-    return Work(operations, NUMBER * rows)
+    one = _cell(tables)
+    # Four bases share the additions of a sum: 15 operations, 6 loads and 4 stores for all.
+    slots = 3.75 * one.sums + one.terms + one.sums + one.rolls + 2 * one.others + one.members
+    loads = 2.5 * one.sums + one.targets + one.rolls + one.others
+    stores = one.sums + one.rolls + one.landed
+    return Work(
+        operations,
+        NUMBER * rows,
+        round(cells * (one.pieces * slots + one.turned)),
+        round(cells * one.pieces * loads),
+        round(cells * one.pieces * stores),
+    )
 
 
 def reach_work(tables: Tables) -> Work:
     """Reach of every hidden state under a mixed policy, for one player."""
     dimensions = tables.dimensions
     goal, num_actions, active = dimensions.goal, dimensions.num_actions, dimensions.active_memories
-    lanes = len(tables.lane)
+    lanes, cells = len(tables.lane), goal**2
     chain, corrections = dice_terms(tables)
     alternatives, members, landings = memory_terms(tables)
     gathering = landings + goal**2 * active
     leaving = 2 * goal**2 * num_actions + members + 3 * alternatives
     operations = lanes * (chain + 2 * corrections + gathering + leaving)
-    return Work(operations, NUMBER * (goal**2 * num_actions + _weights(tables)))
+    one = _cell(tables)
+    slots = 3.75 * one.sums + one.terms + one.sums + one.landed + active + one.members
+    slots += one.rolls + 3 * one.others
+    loads = 2.5 * one.sums + one.targets + one.landed + one.others
+    stores = 2 * one.sums + one.targets + one.others
+    return Work(
+        operations,
+        NUMBER * (goal**2 * num_actions + _weights(tables)),
+        round(cells * (one.pieces * slots + one.turned)),
+        round(cells * one.pieces * loads),
+        round(cells * one.pieces * stores) + _weights(tables) // VECTOR,
+    )
 
 
 def average_work(tables: Tables) -> Work:
@@ -124,7 +223,15 @@ def average_work(tables: Tables) -> Work:
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     alternatives, _, _ = memory_terms(tables)
     operations = len(tables.lane) * (2 * goal**2 * num_actions + 3 * alternatives)
-    return Work(operations, NUMBER * (goal**2 * num_actions + _weights(tables)))
+    one = _cell(tables)
+    vectors = round(goal**2 * one.pieces * (one.rolls + one.others))
+    return Work(
+        operations,
+        NUMBER * (goal**2 * num_actions + _weights(tables)),
+        round(goal**2 * one.pieces * (one.rolls + 2 * one.others)),
+        vectors + _weights(tables) // VECTOR,
+        goal**2 * num_actions // VECTOR,
+    )
 
 
 def _weights(tables: Tables) -> int:
@@ -153,9 +260,43 @@ def diagonal_work(game: Diagonals) -> tuple[Work, Work, Work]:
     policy = NUMBER * cells * game.num_actions
     places = game.land.itemsize * cells * (len(game.land) + len(game.zero))
     weights = NUMBER * cells * game.memories
-    values = Work(sums + 2 * products + 2 * rolls + landings, policy + places)
-    reach = Work(sums + 2 * products + 2 * rolls + landings, policy + places + weights)
-    return values, reach, Work(2 * rolls, policy + weights)
+    # Vectors of a block of cells; blocks are visited once a total.
+    first, last = np.maximum(totals - game.goal + 1, 0), np.minimum(totals, game.goal - 1)
+    blocks = int((last // VECTOR - first // VECTOR + 1).sum())
+    levels = int(game.group_depth.sum())
+    each = int((game.group_depth * sides).sum())  # rows of sums, of two totals
+    lines = float(by_situation @ (game.line >= 0).sum(axis=(1, 2))) / cells
+    terms = products / cells
+    mixed = game.memories * game.num_actions
+    pages, groups = len(game.page_end), len(sides)
+    gathered = VECTOR * (pages + game.num_actions)
+    near = NUMBER * game.sum_block * blocks // 2  # all sums of a block, every second total
+    near = near if NUMBER * game.sum_block > FIRST_LEVEL else 0
+    summing = (each + levels) / 2
+    values = Work(
+        sums + 2 * products + 2 * rolls + landings,
+        policy + places,
+        round(blocks * (summing + terms + mixed + game.memories)),
+        round(blocks * (each / 2 + lines + groups + mixed + gathered)),
+        round(blocks * (levels + lines + game.memories * (1 + game.any_again) + pages + groups)),
+        near,
+    )
+    reach = Work(
+        sums + 2 * products + 2 * rolls + landings,
+        policy + places + weights,
+        round(blocks * (summing + terms + mixed + game.memories + pages)),
+        round(blocks * (each / 2 + levels + lines + groups + game.memories + gathered)),
+        round(blocks * (levels + lines + groups + game.memories + VECTOR * pages)),
+        near,
+    )
+    average = Work(
+        2 * rolls,
+        policy + weights,
+        blocks * mixed,
+        blocks * (mixed + game.memories),
+        blocks * game.num_actions,
+    )
+    return values, reach, average
 
 
 @njit(error_model="numpy", fastmath=True)
@@ -180,6 +321,30 @@ def _fused(numbers: Any, lane: Any, rounds: int) -> None:
     _store(numbers, 0, a + b + c + d + e + f + g + h + i + j)
 
 
+@njit(error_model="numpy")
+def _loaded(numbers: Any, lane: Any, rounds: int) -> None:
+    a = b = c = d = _load(numbers, 0, lane)
+    for _ in range(rounds):
+        for at in range(0, len(numbers), 4 * len(lane)):
+            a = a + _load(numbers, at, lane)
+            b = b + _load(numbers, at + len(lane), lane)
+            c = c + _load(numbers, at + 2 * len(lane), lane)
+            d = d + _load(numbers, at + 3 * len(lane), lane)
+    _store(numbers, 0, a + b + c + d)
+
+
+@njit(error_model="numpy")
+def _stored(numbers: Any, lane: Any, rounds: int) -> None:
+    a = _load(numbers, 0, lane)
+    for turn in range(rounds):
+        for at in range(0, len(numbers), 4 * len(lane)):
+            _store(numbers, at, a)
+            _store(numbers, at + len(lane), a)
+            _store(numbers, at + 2 * len(lane), a)
+            _store(numbers, at + 3 * len(lane), a)
+        a = (1.0 + turn) * a
+
+
 def by_turns(*runs: Callable[[], object], times: int = 5) -> list[float]:
     """Seconds of processor time of the fastest of several calls, of each run.
 
@@ -197,15 +362,29 @@ def by_turns(*runs: Callable[[], object], times: int = 5) -> list[float]:
     return [min(seconds) for seconds in found]
 
 
-def ceilings() -> tuple[float, float]:
-    """Measure the operations and the bytes that one core manages in a second."""
+def ceilings() -> Ceilings:
+    """Measure what one core manages in a second."""
     arrays = [np.ones(TRIAD) for _ in range(4)]
     moved = 4 * TRIAD * NUMBER
     numbers = np.full(192, 0.5)
     operations = FUSED * 10 * len(LANE) * 2
-    return (
-        operations / by_turns(lambda: _fused(numbers, LANE, FUSED))[0],
-        moved / by_turns(lambda: _triad(*arrays))[0],
+    small, large, larger = (zeros((size,), np.float64) for size in (FIRST, SECOND, THIRD))
+    rounds, fewer, few = 20_000, 400, 20
+    seconds = by_turns(
+        lambda: _fused(numbers, LANE, FUSED),
+        lambda: _triad(*arrays),
+        lambda: _loaded(small, LANE, rounds),
+        lambda: _stored(small, LANE, rounds),
+        lambda: _loaded(large, LANE, fewer),
+        lambda: _loaded(larger, LANE, few),
+    )
+    return Ceilings(
+        operations / seconds[0],
+        moved / seconds[1],
+        rounds * FIRST / VECTOR / seconds[2],
+        rounds * FIRST / VECTOR / seconds[3],
+        fewer * SECOND * NUMBER / seconds[4],
+        few * THIRD * NUMBER / seconds[5],
     )
 
 
@@ -255,33 +434,61 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", default=["su20"])
     parser.add_argument("--goal", type=int, default=100)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--markdown", action="store_true", help="one table of all, for docs")
     chosen = parser.parse_args()
-    rate, bandwidth = ceilings()
-    found = [tell(rules, chosen.goal, rate, bandwidth, chosen.json) for rules in chosen.rules]
+    most = ceilings()
+    quiet = chosen.json or chosen.markdown
+    found = [tell(rules, chosen.goal, most, quiet) for rules in chosen.rules]
+    if chosen.markdown:
+        print(table(found))
     if chosen.json:
         print(json.dumps(found if len(found) > 1 else found[0], indent=2))
 
 
-def tell(rules: str, goal: int, rate: float, bandwidth: float, quiet: bool) -> dict[str, Any]:
+def table(found: list[dict[str, Any]]) -> str:
+    """Markdown: floor, time and share of the hot passes, and the share over the first game's."""
+    names = [one["context"]["rules"] for one in found]
+    head = f"| goal {found[0]['context']['goal']}, floor; achieved; share; over {names[0]}'s |"
+    lines = [
+        head + "|".join(f" {name} " for name in names) + "|",
+        "|---" + "|--:" * len(names) + "|",
+    ]
+    for place, first in enumerate(found[0]["passes"]):
+        cells = []
+        for one in found:
+            row = one["passes"][place]
+            ratio = row["achieved"] / first["achieved"]
+            times = f"{row['floor'] * 1e3:.2f}; {row['seconds'] * 1e3:.2f} ms"
+            cells.append(f" {times}; {row['achieved']:.0%}; {ratio:.2f} ")
+        lines.append(f"| {first['name']} |" + "|".join(cells) + "|")
+    return "\n".join(lines)
+
+
+def tell(rules: str, goal: int, most: Ceilings, quiet: bool) -> dict[str, Any]:
     """Measure one edition; print its table, unless quiet."""
     game = compile_game(rules_from({"edition": rules, "goal": goal}))
     rows = []
     for name, (work, (seconds, generic)) in measure(game).items():
-        floor = max(work.operations / rate, work.moved / bandwidth)
+        players = 1 if name in ALONE else 2
+        kept = 0 if game.diagonals is None else NUMBER * game.diagonals.sum_size * players
+        floor = most.floor(work, kept)
         achieved = floor / seconds
         rows.append(Row(name, work.operations, work.moved, seconds, generic, floor, achieved))
     about = {
         "rules": rules,
         "goal": goal,
         **context(),
-        "fused_operations_per_second": rate,
-        "triad_bytes_per_second": bandwidth,
+        "ceilings_per_second": asdict(most),
     }
     result = {"context": about, "passes": [asdict(row) for row in rows]}
     if quiet:
         return result
     print(f"{rules}, goal {goal}, one core of {about['cpu']}")
-    print(f"ceilings: {rate / 1e9:.1f} Gflop/s fused, {bandwidth / 1e9:.1f} GB/s triad")
+    print(
+        f"ceilings: {most.operations / 1e9:.1f} Gflop/s fused, {most.moved / 1e9:.1f} GB/s triad, "
+        f"{most.loads / 1e9:.2f} and {most.stores / 1e9:.2f} G vectors/s loaded and stored, "
+        f"{most.near / 1e9:.0f} GB/s from the second level, {most.far / 1e9:.0f} from the third"
+    )
     heads = f"{'Mflop':>8}{'MB':>8}{'floor ms':>10}{'ms':>8}{'achieved':>10}{'generic ms':>12}"
     print(f"{'':28}{heads}")
     for row in rows:

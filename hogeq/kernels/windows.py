@@ -111,6 +111,19 @@ def weigh_windows(typing, usual, lost, at, weights, near, far, count, near_lost,
     return signature, generate
 
 
+def _joined(builder: ir.IRBuilder, parts: list[Any]) -> Any:
+    """Put vectors of one length next to each other."""
+    found = parts[0]
+    for part in parts[1:]:
+        size, more = found.type.count, part.type.count
+        indices = ir.VectorType(ir.IntType(32), size)
+        padded = ir.Constant(indices, [x % more for x in range(size)])
+        longer = builder.shuffle_vector(part, part, padded)
+        both = ir.Constant(ir.VectorType(ir.IntType(32), size + more), list(range(size + more)))
+        found = builder.shuffle_vector(found, longer, both)
+    return found
+
+
 @intrinsic
 def sum_rows(typing, rows, places, at, count, near, far, lane):
     """Sum rows of a table, those at ``places[at:][:count]``, with each of two weightings.
@@ -132,6 +145,7 @@ def sum_rows(typing, rows, places, at, count, near, far, lane):
     tuple of Vector, Vector
     """
     vector = Vector(rows.dtype, len(lane))
+    piece = STEP if vector.size % STEP == 0 else vector.size
     pair = types.UniTuple(vector, 2)
     signature = pair(rows, places, types.int64, types.int64, near, far, lane)
 
@@ -141,22 +155,33 @@ def sum_rows(typing, rows, places, at, count, near, far, lane):
         rows, places, near, far = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (0, 1, 4, 5)
         )
-        kind = context.get_value_type(vector)
+        # In pieces: from one turn to the next a vector of 24 would be held as 24 numbers.
+        kind = ir.VectorType(ir.DoubleType(), piece)
+        firsts = range(0, vector.size, piece)
+        pieces = len(firsts)
 
         def step(index, sums):
             added = []
+            running = iter(sums)
             for x in range(PAIR):
                 which = builder.add(index, ir.Constant(index.type, x))
                 place = builder.load(builder.gep(places, [builder.add(at, which)]))
-                row = load_at(builder, rows, builder.zext(place, at.type), vector.size)
-                for y, weights in enumerate((near, far)):
+                row = builder.zext(place, at.type)
+                parts = [
+                    load_at(builder, rows, builder.add(row, ir.Constant(at.type, first)), piece)
+                    for first in firsts
+                ]
+                for weights in (near, far):
                     weight = splat_of(builder, builder.load(builder.gep(weights, [which])), kind)
-                    product = contracted(builder.fmul, weight, row)
-                    added.append(contracted(builder.fadd, product, sums[2 * x + y]))
+                    for part in parts:
+                        product = contracted(builder.fmul, weight, part)
+                        added.append(contracted(builder.fadd, product, next(running)))
             return added
 
-        totals = _loop(builder, count, PAIR, [kind] * 2 * PAIR, step)
-        both = [builder.fadd(totals[y], totals[2 + y]) for y in range(2)]
+        totals = _loop(builder, count, PAIR, [kind] * 2 * PAIR * pieces, step)
+        odd = totals[2 * pieces :]
+        sums = [builder.fadd(*both) for both in zip(totals[: 2 * pieces], odd, strict=True)]
+        both = [_joined(builder, sums[:pieces]), _joined(builder, sums[pieces:])]
         return context.make_tuple(builder, signature.return_type, both)
 
     return signature, generate

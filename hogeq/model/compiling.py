@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike
 from hogeq.kernels import ahead, cache
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
+from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
@@ -172,7 +173,8 @@ def parts(games: Iterable[Rules]) -> list[Part]:
             plan = None if game.plan is None else game.plan.constants
             if name == "matrices" and not game.has_duels:
                 continue
-            if game.diagonals is not None and name != "hidden states":
+            slow = name == "matrices" and not _meets_by_diagonals(game)
+            if game.diagonals is not None and name != "hidden states" and not slow:
                 if name not in {"values", "reach"}:  # as policies and search
                     found.setdefault((name, "diagonals"), Part(rules, name))
                 continue
@@ -183,6 +185,11 @@ def parts(games: Iterable[Rules]) -> list[Part]:
                 continue  # as policies and search
             found.setdefault((name, *kind, plan, windowed), Part(rules, name))
     return list(found.values())
+
+
+def _meets_by_diagonals(game: Game) -> bool:
+    """Whether two matrices meet by diagonals."""
+    return game.diagonals is not None and suits_duels(game.diagonals)
 
 
 def compile_kernel(kernel: cache.Kernel) -> None:

@@ -13,11 +13,12 @@ from hogeq.kernels.handover import SWAPPED
 from hogeq.kernels.plan import Plan, plan_of
 from hogeq.kernels.tables import Dimensions, Tables
 from hogeq.model.components import find_components
+from hogeq.model.duels import Duels
 from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
 from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
 from hogeq.model.outcomes import FreeTurns, OutcomeArrays
-from hogeq.model.workspace import Duels, Workspace
+from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, forces_turns
 from hogeq.rules.outcomes import TurnTable

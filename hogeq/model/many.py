@@ -281,8 +281,8 @@ class GenericMany(ManyWorkspace):
 class DiagonalMany(ManyWorkspace):
     """Passes by diagonals (:mod:`hogeq.kernels.diagonal_values`): a row that is shared is one.
 
-    Its blocks of cells go through all pairs one after the other. Passes that improve nobody, or n
-    players, are over one pair after the other.
+    Its blocks of cells go through all pairs one after the other. Passes that set no common row are
+    over one pair after the other, whose sums stay in the cache.
     """
 
     def __init__(self, tables: Tables, diagonals: Diagonals, pairs: int) -> None:
@@ -313,15 +313,14 @@ class DiagonalMany(ManyWorkspace):
     ) -> Meetings:
         """Pass over all cells backward; see :meth:`ManyWorkspace.backward`."""
         acts = role in (Role.ASCEND, Role.SOFTMAX)
-        if policy.ndim == 4 or role == Role.COUNTERFACTUAL:
+        if policy.ndim == 4 or not acts:
             return self._one_by_one(policy, role, temperature, damping)
         self._policies[0] = policy
         self._together.shares[:] = self.weights
         _, _, changes = self._together.backward(
             int(role), self._policies, self.counterfactual_values, _NONE, temperature, damping
         )
-        if acts:
-            policy[:] = self._policies[0]
+        policy[:] = self._policies[0]
         first, other = self._together.roots.T
         return Meetings(first, other, np.array(changes))
 
@@ -330,7 +329,9 @@ class DiagonalMany(ManyWorkspace):
     ) -> Meetings:
         found = []
         for pair in range(self.pairs):
-            self._two[0], self._two[1] = _of_pair(policy, pair), self._policies[1 + pair]
+            if pair == 0 or policy.ndim == 4:
+                self._two[0] = _of_pair(policy, pair)
+            self._two[1] = self._policies[1 + pair]
             weights = self._together.weights[pair : pair + 1]
             result = self._alone.backward(
                 int(role), self._two, self.each[pair], _NONE, temperature, damping, weights=weights
@@ -339,7 +340,8 @@ class DiagonalMany(ManyWorkspace):
                 policy[pair] = self._two[0]
             found.append(result)
         first, other, changes = map(np.array, zip(*found, strict=True))
-        self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
+        if role == Role.COUNTERFACTUAL:
+            self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
         return Meetings(first, other, changes)
 
 

@@ -18,10 +18,11 @@ from threading import local
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hogeq.model.duels import Duels
 from hogeq.model.game import Game
 from hogeq.model.many import ManyWorkspace
 from hogeq.model.side_by_side import many_workspace
-from hogeq.model.workspace import Duels, Workspace
+from hogeq.model.workspace import Workspace
 
 
 def shared_workspace(game: Game, players: int, dtype: DTypeLike = np.float64) -> Workspace:

@@ -9,12 +9,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes, planned, roles
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.duel import can_duel, duel, duel_arrays
 from hogeq.kernels.plan import Plan, piece_of
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
-from hogeq.kernels.windowed import common_record, windowed_arrays, windowed_duel
 from hogeq.model.diagonal_arrays import DiagonalArrays
 from hogeq.support.aliases import Floats
 
@@ -438,40 +436,3 @@ def backward_together(
 def _plain(policies: Floats) -> Floats:
     """Policies as kernels are compiled for: contiguous float64, not read-only."""
     return np.require(policies, np.float64, ["C", "W"])
-
-
-class Duels:
-    """The arrays for win rates of two matrices, one pair after the other.
-
-    Raises
-    ------
-    ValueError
-        If the game has no diagonals, and its memory is not such that
-        :func:`hogeq.kernels.duel.can_duel` holds.
-    """
-
-    def __init__(self, tables: Tables, diagonals: Diagonals | None = None) -> None:
-        self._diagonal = None if diagonals is None else DiagonalArrays(tables, diagonals, 2)
-        if self._diagonal is not None:
-            return
-        if not can_duel(tables):
-            raise ValueError("duels: allowed: games that only swap records between turns")
-        self.tables = tables
-        self._view = TablesView(tables)
-        self._windowed = windowed_arrays(tables) if common_record(tables) >= 0 else None
-        goal, ring = tables.dimensions.goal, tables.dimensions.ring
-        afterstates = 0 if self._windowed else 2 * goal * (goal + ring - 1)
-        self._arrays = duel_arrays(tables)
-        self._worth = zeros((afterstates * 2 * len(tables.lane),), np.float64)
-        self._played = np.zeros(afterstates, np.int64)
-
-    def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
-        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        if self._diagonal is not None:
-            first, other = self._diagonal.match(matrices)
-        elif self._windowed is not None:
-            arrays, scratch = self._windowed
-            first, other = windowed_duel(self._view, arrays, matrices, scratch)
-        else:
-            first, other = duel(self._view, self._arrays, matrices, self._worth, self._played)
-        return WinRate.from_starts(first, other)

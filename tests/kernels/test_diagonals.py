@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.kernels.diagonals import diagonals_of
+from hogeq.model.duels import Duels
 from hogeq.model.game import Game, compile_game
-from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.test_random_games import game_number

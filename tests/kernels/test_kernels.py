@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from hogeq.kernels.plan import plan_of
 from hogeq.kernels.windowed import windowed_arrays
+from hogeq.model.duels import Duels
 from hogeq.model.game import Game, compile_game
-from hogeq.model.workspace import Duels, Role, Workspace
+from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
 
@@ -76,7 +77,7 @@ def test_an_edition_that_remembers_dice_keeps_its_outcomes() -> None:
 
 
 @pytest.mark.parametrize("edition", ["su20", "sp20", "fa19"])
-@pytest.mark.parametrize(("goal", "dice"), [(8, 2), (30, 10), (31, 5)])
+@pytest.mark.parametrize(("goal", "dice"), [(8, 2), (30, 10), (31, 5), (18, 15)])
 def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: int) -> None:
     game = compile_game(replace(EDITIONS[edition], goal=goal, max_dice=dice))
     duels, work = Duels(game.tables), game.workspace(2)
@@ -85,6 +86,9 @@ def test_a_duel_is_the_passes_over_two_matrices(edition: str, goal: int, dice: i
         matrices = random.integers(game.num_actions, size=(2, goal, goal))
         expected = work.win_rate(one_hot(matrices, game.num_actions))
         assert duels.win_rate(matrices) == pytest.approx(expected, abs=1e-13)
+    few = matrices % 3  # whose outcomes are no windows
+    expected = work.win_rate(one_hot(few, game.num_actions))
+    assert duels.win_rate(few) == pytest.approx(expected, abs=1e-13)
 
 
 @pytest.mark.parametrize("goal", [1, 20, 60, 100])
