@@ -69,13 +69,14 @@ def edition_data(
     Raises
     ------
     BoardError
-        If a browser could not solve the game in time.
+        As `check_work`.
     """
+    check_work(game)
     rules, goal = game.rules, game.goal
     turns = TurnTable(rules)
     kinds = list(kinds_of_dice(rules))
     extra = rules.extra_turn_sides
-    data = {
+    return {
         "name": rules.name,
         "rules": rules.name if names_of(rules) else plain(rules),
         "names": list(names_of(rules)),
@@ -99,8 +100,37 @@ def edition_data(
         "named": turn_parts(rules)._asdict(),
         "tables": {name: np.asarray(matrix).ravel().tolist() for name, matrix in tables.items()},
     }
-    _check_work(game, data)
-    return data
+
+
+def check_work(game: Game) -> None:
+    """Refuse a game that a browser would take too long for, or has no room for.
+
+    Parameters
+    ----------
+    game : Game
+
+    Raises
+    ------
+    BoardError
+        If it has more than `MOST_STATES` hidden states, or `MOST_WORK` outcomes to sum over.
+    """
+    cells, turns = game.goal**2, TurnTable(game.rules)
+    _refuse(game, cells * game.memory_size, MOST_STATES, "hidden states")
+    memory = _memory(game, turns)
+    # Memories under which a roll plays alike, and is followed alike, share its sum.
+    sums = set()
+    for following, extra, bonus, forced in zip(
+        *(memory[name] for name in ("next", "is_extra", "bonus", "forced")), strict=True
+    ):
+        kept = tuple(map(tuple, following))
+        effects = zip(range(game.num_actions), bonus, forced, strict=True)
+        sums |= {(kept, extra, *effect) for effect in effects}
+    kinds = kinds_of_dice(game.rules)
+    sizes = [
+        max(len(turns.branches(dice, sides)) for sides in kinds) if dice else 1
+        for dice in range(game.num_actions)
+    ]
+    _refuse(game, cells * sum(sizes[one[2]] for one in sums), MOST_WORK, "outcomes")
 
 
 def _branches(turns: TurnTable, dice: int, sides: int) -> list[list[float]]:
@@ -181,27 +211,6 @@ def _memory(game: Game, turns: TurnTable) -> dict[str, Any]:
             for memory in game.memories
         ],
     }
-
-
-def _check_work(game: Game, data: Mapping[str, Any]) -> None:
-    """Refuse what a browser would take too long for, or has no room for."""
-    cells = game.goal**2
-    lanes = set()
-    for following, extra, bonus, forced in zip(
-        data["next"], data["is_extra"], data["bonus"], data["forced"], strict=True
-    ):
-        kept = tuple(map(tuple, following))
-        lanes |= {
-            (kept, extra, *effect) for effect in zip(range(len(bonus)), bonus, forced, strict=True)
-        }
-    sizes = [
-        max(len(kind[dice][0]) if dice else 1 for kind in data["branches"])
-        for dice in range(game.num_actions)
-    ]
-    work = cells * sum(sizes[lane[2]] for lane in lanes)
-    states = cells * game.memory_size
-    _refuse(game, states, MOST_STATES, "hidden states")
-    _refuse(game, work, MOST_WORK, "outcomes")
 
 
 def _refuse(game: Game, found: int, most: int, what: str) -> None:

@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.baselines.registry import builtin, names
+from hogeq.baselines.registry import builtin, is_builtin, names
 from hogeq.board.book import book
 from hogeq.board.edition import MOST_BYTES, BoardError, edition_data
 from hogeq.model.game import Game
@@ -95,15 +95,13 @@ def opponents(game: Game, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Mat
     return found
 
 
-def make(shown: Sequence[Shown], told: Callable[[], None] | None = None) -> str:
+def make(shown: Sequence[Shown]) -> str:
     """Make the page.
 
     Parameters
     ----------
     shown : sequence of Shown
         At least one; the first is on the table when the page opens.
-    told : function, optional
-        Called after each game.
 
     Returns
     -------
@@ -127,8 +125,6 @@ def make(shown: Sequence[Shown], told: Callable[[], None] | None = None) -> str:
                 f"{MOST_BYTES:,}: lower goal or max_dice, or give fewer opponents"
             )
         packed.append({"title": one.title, "packed": text})
-        if told is not None:
-            told()
     return shell.frame(
         f"Hog: {', '.join(one.title for one in shown)}",
         shell.part("board.html", __package__),
@@ -142,13 +138,10 @@ def _about(spec: str) -> str:
     """Say what a built-in table does, its parameters filled in; nothing of others."""
     listed = names()
     head, _, given = spec.partition(":")
-    usage = (
-        spec if spec in listed else next((one for one in listed if one.split(":")[0] == head), "")
-    )
-    if not usage or head not in {usage, usage.split(":")[0]}:
+    usages = [usage for usage in listed if usage == spec or usage.startswith(f"{head}:")]
+    if spec not in listed and not (usages and is_builtin(spec)):
         return ""
+    usage = spec if spec in listed else usages[0]
     text = listed[usage].partition(":")[0].partition(" (option")[0]
-    _, _, parameters = usage.partition(":")
-    for parameter, value in zip(parameters.split(","), given.split(","), strict=False):
-        text = re.sub(rf"\b{parameter}\b", value, text) if parameter else text
-    return text
+    values = dict(zip(usage.partition(":")[2].split(","), given.split(","), strict=False))
+    return re.sub(r"[A-Z]+", lambda word: values.get(word[0], word[0]), text)

@@ -41,11 +41,13 @@ def board(
     check_output(out, (".html", ".htm"))
     from hogeq.baselines.registry import is_builtin
     from hogeq.board import page
-    from hogeq.board.edition import BoardError
+    from hogeq.board.edition import BoardError, check_work
 
     shown = []
     for spec in dict.fromkeys(rules or ["su20"]):
         game = load_game(spec)
+        with refusing():
+            check_work(game)
         expect_kernels(
             game, "full memory", "reach", strategies=[*page.OPPONENTS, *(opponent or ())]
         )
@@ -53,10 +55,8 @@ def board(
             (one if is_builtin(one) else Path(one).name, load_any(one, game, trust))
             for one in opponent or ()
         ]
-        try:
+        with refusing():
             tables = page.opponents(game, more)
-        except BoardError as error:
-            raise BadInputError(str(error)) from error
         shown.append(page.Shown(game, title_of(spec, game.rules), tables))
     try:
         content = page.make(shown).encode()
