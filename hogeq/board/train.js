@@ -72,7 +72,7 @@ class Train {
     this.oddsPart = h("section", { class: "card", "aria-label": "What every roll was worth", hidden: true }, h("h2", {}, "Every roll"));
     this.odds = new Odds(this.oddsPart);
     this.root.append(
-      h("p", { class: "intro" }, "Rules of thumb say: roll four to six dice, or none if that scores about ten. These are the positions where such rules give most away; the more that is, and the more often play comes there, the sooner one is asked. What goes wrong is asked again; your own mistakes, once a game was reviewed, come first."),
+      h("p", { class: "intro" }, "Positions where rules of thumb, four to six dice or none if that scores about ten, give most away. What goes wrong is asked again; your own mistakes, once a game was reviewed, come first."),
       h(
         "div",
         { class: "train" },

@@ -3,7 +3,7 @@
 A transcript is one object::
 
     {"format": "hogeq transcript", "version": 1,
-     "rules": "fa25", "seed": 7, "players": ["you", "perfect engine"],
+     "rules": "fa25", "seed": 7, "players": ["You", "optimal play"],
      "turns": [{"player": 0, "before": [0, 0], "roll": 2, "dice": [3, 5], "points": 8,
                 "fired": ["Sus fuss"], "after": [11, 0]}],
      "winner": null}

@@ -36,7 +36,7 @@ def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
     you, engine = found.transcript.end.scores
     winner = found.transcript.players[found.transcript.end.winner or 0]
     most, least = max(you, engine), min(you, engine)
-    assert f"you against optimal play, seed 3: {winner} wins, {most} to {least}\n" in text
+    assert f"You against optimal play, seed 3: {winner} wins, {most} to {least}\n" in text
     for turn in found.turns:
         own, other = turn.played.before.view
         (line,) = (
@@ -60,7 +60,7 @@ def test_a_game_by_an_alias_says_so(folder: Path) -> None:
     save("fa25", rolls="4\nquit\n")
     assert json.loads(Path("game.json").read_text())["rules"] == "fa25"
     lines = ok("review", "game.json").splitlines()
-    assert lines[0].startswith("fa25 (the game of fa23), you against optimal play, seed 3: left at")
+    assert lines[0].startswith("fa25 (the game of fa23), You against optimal play, seed 3: left at")
     assert ok("review", "game.json", "--rules", "sp26").startswith("sp26 (the game of fa23), ")
 
 
