@@ -105,8 +105,8 @@ class Row:
     operations: int
     moved: int
     seconds: float
-    generic: float
-    """Seconds of the passes that read the game's terms from tables."""
+    generic: float | None
+    """Seconds of the passes that read the game's terms from tables; None if they were not timed."""
     floor: float
     achieved: float
 
@@ -266,7 +266,7 @@ def diagonal_work(game: Diagonals) -> tuple[Work, Work, Work]:
     levels = int(game.group_depth.sum())
     each = int((game.group_depth * sides).sum())  # rows of sums, of two totals
     lines = float(by_situation @ (game.line >= 0).sum(axis=(1, 2))) / cells
-    terms = products / cells
+    products_of_cell = products / cells
     mixed = game.memories * game.num_actions
     pages, groups = len(game.page_end), len(sides)
     gathered = VECTOR * (pages + game.num_actions)
@@ -276,7 +276,7 @@ def diagonal_work(game: Diagonals) -> tuple[Work, Work, Work]:
     values = Work(
         sums + 2 * products + 2 * rolls + landings,
         policy + places,
-        round(blocks * (summing + terms + mixed + game.memories)),
+        round(blocks * (summing + products_of_cell + mixed + game.memories)),
         round(blocks * (each / 2 + lines + groups + mixed + gathered)),
         round(blocks * (levels + lines + game.memories * (1 + game.any_again) + pages + groups)),
         near,
@@ -284,7 +284,7 @@ def diagonal_work(game: Diagonals) -> tuple[Work, Work, Work]:
     reach = Work(
         sums + 2 * products + 2 * rolls + landings,
         policy + places + weights,
-        round(blocks * (summing + terms + mixed + game.memories + pages)),
+        round(blocks * (summing + products_of_cell + mixed + game.memories + pages)),
         round(blocks * (each / 2 + levels + lines + groups + game.memories + gathered)),
         round(blocks * (levels + lines + groups + game.memories + VECTOR * pages)),
         near,
@@ -388,8 +388,11 @@ def ceilings() -> Ceilings:
     )
 
 
-def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
-    """Count and time the passes of a game, mixed policies throughout: its own and generic ones."""
+def measure(game: Game, *, alone: bool) -> dict[str, tuple[Work, list[float]]]:
+    """Count and time the passes of a game, mixed policies throughout.
+
+    Its own, and unless they are to be `alone` generic ones.
+    """
     random = np.random.default_rng(0)
     played: NDArray[np.float64] = random.dirichlet(np.ones(game.num_actions), (2, *game.shape[:2]))
     if game.diagonals is not None:
@@ -405,26 +408,27 @@ def measure(game: Game) -> dict[str, tuple[Work, list[float]]]:
     }
 
     def passes_with(make: Callable[[int], Workspace]) -> list[Callable[[], object]]:
-        alone, both = make(1), make(2)
+        single, both = make(1), make(2)
 
         def sweep() -> None:
             both.forward(played)
             both.backward(played, Role.SOFTMAX, temperature=0.01, damping=0.0)
 
-        alone.forward(played[:1])
+        single.forward(played[:1])
         return [
-            lambda: alone.backward(played[:1]),
-            lambda: alone.forward(played[:1]),
+            lambda: single.backward(played[:1]),
+            lambda: single.forward(played[:1]),
             lambda: both.forward(played),
-            lambda: alone.backward(played[:1], Role.COUNTERFACTUAL),
+            lambda: single.backward(played[:1], Role.COUNTERFACTUAL),
             sweep,
         ]
 
-    generic = passes_with(lambda players: Workspace(game.tables, players))
-    pairs = zip(passes_with(game.workspace), generic, strict=True)
+    ways = [passes_with(game.workspace)]
+    if not alone:
+        ways.append(passes_with(lambda players: Workspace(game.tables, players)))
     return {
-        name: (work, by_turns(*pair))
-        for (name, work), pair in zip(works.items(), pairs, strict=True)
+        name: (work, by_turns(*runs))
+        for (name, work), *runs in zip(works.items(), *ways, strict=True)
     }
 
 
@@ -438,7 +442,7 @@ def main() -> None:
     chosen = parser.parse_args()
     most = ceilings()
     quiet = chosen.json or chosen.markdown
-    found = [tell(rules, chosen.goal, most, quiet) for rules in chosen.rules]
+    found = [tell(rules, chosen.goal, most, quiet, alone=chosen.markdown) for rules in chosen.rules]
     if chosen.markdown:
         print(table(found))
     if chosen.json:
@@ -464,15 +468,16 @@ def table(found: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def tell(rules: str, goal: int, most: Ceilings, quiet: bool) -> dict[str, Any]:
+def tell(rules: str, goal: int, most: Ceilings, quiet: bool, *, alone: bool) -> dict[str, Any]:
     """Measure one edition; print its table, unless quiet."""
     game = compile_game(rules_from({"edition": rules, "goal": goal}))
     rows = []
-    for name, (work, (seconds, generic)) in measure(game).items():
+    for name, (work, (seconds, *others)) in measure(game, alone=alone).items():
         players = 1 if name in ALONE else 2
         kept = 0 if game.diagonals is None else NUMBER * game.diagonals.sum_size * players
         floor = most.floor(work, kept)
         achieved = floor / seconds
+        generic = others[0] if others else None
         rows.append(Row(name, work.operations, work.moved, seconds, generic, floor, achieved))
     about = {
         "rules": rules,
@@ -495,7 +500,7 @@ def tell(rules: str, goal: int, most: Ceilings, quiet: bool) -> dict[str, Any]:
         print(
             f"{row.name:28}{row.operations / 1e6:8.1f}{row.moved / 1e6:8.1f}"
             f"{row.floor * 1e3:10.2f}{row.seconds * 1e3:8.2f}{row.achieved:10.0%}"
-            f"{row.generic * 1e3:12.2f}"
+            f"{(row.generic or 0.0) * 1e3:12.2f}"
         )
     return result
 
