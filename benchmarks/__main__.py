@@ -15,7 +15,24 @@ from itertools import chain
 import bench_alternatives
 import bench_cold_start
 import bench_scaling
+import cost_model
 from timing import FOLDER, Timing, report
+
+EDITIONS = (
+    "su20",
+    "sp20",
+    "fa19",
+    "fa22",
+    "fa23",
+    "hw13",
+    "fa15",
+    "fa18",
+    "sp19",
+    "fa17",
+    "su21",
+    "sp22",
+)
+"""Whose passes are compared with their floors."""
 
 
 def by_pytest() -> Iterator[Timing]:
@@ -40,6 +57,7 @@ def by_pytest() -> Iterator[Timing]:
 def main() -> None:
     parts = (by_pytest(), bench_alternatives.timings(), bench_scaling.timings())
     report("bench", list(chain(bench_cold_start.timings(), *parts)))
+    print(f"\n{cost_model.shares(EDITIONS)}")
 
 
 if __name__ == "__main__":

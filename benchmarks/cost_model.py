@@ -11,7 +11,7 @@ of these needs for its part; that floor over the time measured is how much of th
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from time import thread_time
 from typing import Any
@@ -447,6 +447,12 @@ def main() -> None:
         print(table(found))
     if chosen.json:
         print(json.dumps(found if len(found) > 1 else found[0], indent=2))
+
+
+def shares(editions: Sequence[str], goal: int = 100) -> str:
+    """Markdown: the passes of several editions, and the share of the floor that each reaches."""
+    most = ceilings()
+    return table([tell(rules, goal, most, quiet=True, alone=True) for rules in editions])
 
 
 def table(found: list[dict[str, Any]]) -> str:
