@@ -144,6 +144,15 @@ def test_moves(table: Run) -> None:
     assert (table.out / "moves_8.csv").read_text().startswith("edition,against,moves,sweeps,best")
 
 
+def test_certificates(table: Run) -> None:
+    rows = table("certificates", "--sizes 10x3 --seconds 1 --iterations 10 --kicks 2")
+    assert len(rows) == 1
+    attack, certified, full = (
+        float(rows[0][name]) for name in ("attack", "certified", "full memory")
+    )
+    assert attack - 1e-6 <= certified <= full + 1e-6
+
+
 def test_tighter_bound(table: Run) -> None:
     sizes = "--goals 9 --dice 3 --full-goal 12 --full-dice 3 --horizons 4 8 --iterations 5"
     rows = table("tighter_bound", sizes)
