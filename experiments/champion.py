@@ -90,7 +90,7 @@ def compare(given: argparse.Namespace) -> None:
             strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
         every = [attack(game, strategy, replace(budget, seed=seed)) for seed in given.seeds]
         found = max(every, key=lambda one: one.win_rate)
-        alone = attack(game, strategy, replace(found.budget, perturbations=0)).win_rate
+        alone = found.curve[0][1]  # after the starts
         before = 1.0
         champion = folder / FILES[kind]
         if kind in manifest["figures"] and not champion.samefile(source):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
@@ -15,6 +16,8 @@ from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
 
 Points = Sequence[tuple[float, float]]
+
+DECADES = 2.0  # up to which 2 and 5 of each are labelled too
 
 
 def arguments(about: str | None, **defaults: Any) -> argparse.Namespace:
@@ -108,6 +111,10 @@ def draw(
             (labels[label],) = axes.plot(
                 *zip(*points, strict=True), marker=marker, ms=3, lw=1, linestyle=style
             )
+        if logarithmic:
+            every = np.array([point for points in lines.values() for point in points])
+            number_log_axis(axes.xaxis, every[:, 0], DECADES)
+            number_log_axis(axes.yaxis, every[:, 1], DECADES)
         axes.set_xlabel(right)
         axes.set_ylabel(up)
         axes.grid(alpha=0.4, linewidth=0.4)
