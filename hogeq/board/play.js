@@ -288,7 +288,19 @@ class Play {
         ),
       ),
     );
-    this.moves.parentElement.scrollTop = this.moves.parentElement.scrollHeight;
+    this.scrollToLast();
+  }
+
+  // The last turns, from a whole row on.
+  scrollToLast() {
+    const box = this.moves.parentElement;
+    this.moves.style.paddingBottom = "0";
+    const most = box.scrollHeight - box.clientHeight;
+    const down = (row) => row.offsetTop - this.moves.offsetTop;
+    const first = [...this.moves.children].find((row) => down(row) >= most);
+    if (most <= 0 || !first) return;
+    this.moves.style.paddingBottom = `${down(first) - most}px`;
+    box.scrollTop = down(first);
   }
 
   // Bar and odds, once they are computed.
