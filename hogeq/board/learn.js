@@ -33,7 +33,7 @@ class Learn {
       h("h2", {}, "Every turn"),
       h(
         "div",
-        { class: "wide", tabindex: "0", role: "region", "aria-label": "Every turn, graded" },
+        { class: "wide every-turn", tabindex: "0", role: "region", "aria-label": "Every turn, graded" },
         h("table", { class: "review" }, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))), this.rows),
       ),
       h("p", { class: "quiet" }, "Cost and luck in points, hundredths of win probability. Then: the win probability of whoever moved, once the dice lie. Exact, with best play of both from there on."),

@@ -156,6 +156,11 @@ def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
     costs = [turn.cost for tally in want.tallies for turn in tally.dearest]
     for line, cost in zip(lines, costs, strict=True):
         assert line.endswith(points(cost, signed=False))
+    for width in (360, 1000, 1200):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(100)
+        cut = page.eval_on_selector(".every-turn", "part => part.scrollWidth - part.clientWidth")
+        assert cut == 0, width
     # The graph goes by keys, and what it says is what the turn was.
     page.focus(".graph-frame")
     page.keyboard.press("Home")
