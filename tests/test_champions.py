@@ -16,7 +16,7 @@ from hogeq.cli import main
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.report import page
-from hogeq.response.bounds import full_memory_bound
+from hogeq.response.bounds import full_memory_bound, upper_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
@@ -56,6 +56,21 @@ def test_the_interval_is_what_the_manifest_says(
     assert figures["effort"]["kicks"] >= 40
     assert figures["attack_without_kicks"] <= figures["attack"]
     assert config_from(without_jobs(figures["config"])).rules == game.rules
+
+
+def test_the_mixture_is_what_the_manifest_says() -> None:
+    found = [file.parent.name for file in CHAMPIONS.glob("*/mixture.npz")]
+    assert found == champion.editions("champion:mixture") == ["su20"]
+    for edition in found:
+        game = compile_game(rules_from({"edition": edition}))
+        folder = CHAMPIONS / edition
+        figures = json.loads((folder / "manifest.json").read_text("utf-8"))["figures"]["mixture"]
+        mixture = champion.champion("champion:mixture")(game)
+        counter = read_strategy(folder / "counter_to_mixture.csv")
+        won = win_rate(game, counter, mixture).win_rate
+        assert won == pytest.approx(figures["attack"], abs=1e-10)
+        assert upper_bound(game, mixture) == pytest.approx(figures["bound"], abs=1e-10)
+        assert (folder / "mixture.npz").stat().st_size < 2 * 2**20
 
 
 def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: Game) -> None:
@@ -114,7 +129,7 @@ def test_a_champion_has_a_name(manifest: Path, name: str, file: str) -> None:
         ({"edition": "fa18"}, "champion", "no matrix is shipped for fa18; allowed: su20, su21, "),
         ({"edition": "su20", "goal": 50}, "champion:policy", "for su20 with goal=50; allowed: su2"),
         ({"edition": "su20", "swap": "none"}, "champion", "for su20 with swap=none; allowed: su20"),
-        ({"edition": "su20"}, "champion:mixture", "no mixture is shipped yet, for any rules$"),
+        ({"edition": "su21"}, "champion:mixture", "no mixture is shipped for su21; allowed: su20"),
         ({"edition": "su20"}, "champion:mean", "as champion or champion:policy or champion:mix"),
     ],
 )
