@@ -3,13 +3,14 @@
     python experiments/contestant.py --editions su20 su21
 
 Enters the champion's matrix, the counters known to it and to the champion's policy, the best
-counter found to `ignore_memory`, and every baseline that the rules allow. All play all, exactly;
-a match is won by more than 0.500001. Prints a Markdown table for each edition, the entries by rank,
-and writes it to results/contestant_EDITION.md.
+counter found to `ignore_memory`, and every baseline that the rules allow, each table once. All play
+all, exactly; a match is won by more than 0.500001. Prints a Markdown table for each edition, the
+entries by rank, and writes it to results/contestant_EDITION.md.
 """
 
 from pathlib import Path
 
+import numpy as np
 from common import arguments, publish, small_game
 
 from hogeq.baselines.registry import builtin
@@ -64,9 +65,11 @@ def field(game: Game, folder: Path, budget: SearchBudget) -> dict[str, AnyStrate
         entries[name] = read_strategy(folder / f"{file}.csv", game.goal, game.rules.max_dice)
     for name in BASELINES:
         try:
-            entries[name] = builtin(name, game)
+            one = builtin(name, game)
         except StrategyError:  # the rules do not allow it
             continue
+        if not any(np.array_equal(one, other) for other in entries.values()):
+            entries[name] = one
     found = attack(game, entries["ignore_memory"], budget)
     return entries | {"counter to ignore_memory": found.matrix}
 

@@ -385,14 +385,24 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
 
 def test_the_champions_figures_are_those_of_their_manifests() -> None:
     readme = README.read_text("utf-8")
-    table = (DOCS / "results.md").read_text("utf-8")
+    table = (ROOT / "results" / "champions.md").read_text("utf-8")
+    rows = 0
     for manifest in (ROOT / "results" / "champions").glob("*/manifest.json"):
-        for kind, figures in json.loads(manifest.read_text("utf-8"))["figures"].items():
-            attack, bound = figures["attack"], figures["bound"]
-            assert f"| {attack:.6f} | {bound:.6f} |" in table
-            name = rf"{manifest.parent.name}, {kind.removeprefix('average_')}"
-            row = rf"^\| {name}.* \| {percent(attack)} \| {percent(bound)} \|$"
+        edition = manifest.parent.name
+        figures = json.loads(manifest.read_text("utf-8"))["figures"]
+        shown = {}
+        for kind, one in figures.items():
+            name = f"| {edition} | {kind.removeprefix('average_')} |"
+            ends = rf"\| {one['attack']:.6f} \| {one['bound']:.6f} \|"
+            assert re.search(rf"^{re.escape(name)}.* {ends}", table, re.MULTILINE), name
+            shown[kind] = f"{percent(one['attack'])} | {percent(one['bound'])}"
+        row = f"| {edition} | {shown['average_policy']} | {shown['matrix']} |"
+        assert row in readme.splitlines(), row
+        if "mixture" in shown:
+            row = rf"^\| {edition}, .* \| {re.escape(shown['mixture'])} \| \| \|$"
             assert re.search(row, readme, re.MULTILINE), row
+        rows += len(figures)
+    assert len(table.splitlines()) == 2 + rows
 
 
 def test_readme_is_short_and_names_commands_that_there_are() -> None:
