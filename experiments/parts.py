@@ -44,6 +44,7 @@ def main() -> None:
         solver="mixture_bundle",
         parts=(1, 2, 3, 4, 8),
         responders=16,
+        trails=0,
         seconds=40.0,
         moments=2,
         starts=8,
@@ -73,6 +74,9 @@ def solver_of(parts: int, given: argparse.Namespace) -> Any:
     if given.solver == "mixture":
         responders = given.responders * parts
         options |= {"responders": responders, "newcomers": max(1, responders // 4)}
+    elif given.trails:
+        options |= {"trails": given.trails, "kicks": 3, "largest_step": 40.0}
+        options |= {"ascents": 4, "perturbed": 2}
     return SOLVERS[given.solver](**options)
 
 
