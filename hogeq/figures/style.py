@@ -110,7 +110,7 @@ def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
     def plain(value: float, _position: int | None = None) -> str:
         return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
 
-    known = shown[np.isfinite(shown)]
+    known = shown[np.isfinite(shown) & (shown > 0.0)]  # such an axis has no place for others
     long = known.size > 0 and np.log10(known.max() / known.min()) > decades
     axis.set_major_locator(LogLocator(subs=(1.0,) if long else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(plain))

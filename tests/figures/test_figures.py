@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from hogeq import figures
+from hogeq.figures.style import number_log_axis
 from hogeq.runs.metrics import Metrics
 
 RANDOM = np.random.default_rng(0)
@@ -385,3 +386,9 @@ def test_matrices_stand_side_by_side_in_rows(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^odd: holds a roll outside 0\.\.10$"):
         figures.matrices({"odd": np.full((3, 3), 11)}, tmp_path / "odd.png")
     assert not (tmp_path / "odd.png").exists()
+
+
+def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:
+    axis = Figure().subplots().xaxis
+    number_log_axis(axis, np.array([0.0, 0.1, 0.2, np.nan]), 1.0)
+    assert list(map(axis.get_major_formatter(), (0.1, 0.2, 2.0))) == ["0.1", "0.2", "2"]
