@@ -9,16 +9,17 @@ entries by rank, and writes it to results/contestant_EDITION.md.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common import arguments, publish, small_game
+from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import lowest_win_rates, mean_win_rates, rank, round_robin
 from hogeq.model.game import Game
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.mixtures import AnyStrategy
 from hogeq.strategies.read import read_strategy
 from hogeq.support.workers import workers
 
@@ -54,9 +55,9 @@ def main() -> None:
             publish(given.out, f"contestant_{edition}", header, rows)
 
 
-def field(game: Game, folder: Path, budget: SearchBudget) -> dict[str, AnyStrategy]:
+def field(game: Game, folder: Path, budget: SearchBudget) -> dict[str, NDArray[Any]]:
     """Entries by name: the champion first, then counters and baselines."""
-    entries: dict[str, AnyStrategy] = {}
+    entries: dict[str, NDArray[Any]] = {}
     for name, file in (
         ("champion", "matrix"),
         ("counter to the champion", "counter_to_matrix"),
@@ -65,7 +66,7 @@ def field(game: Game, folder: Path, budget: SearchBudget) -> dict[str, AnyStrate
         entries[name] = read_strategy(folder / f"{file}.csv", game.goal, game.rules.max_dice)
     for name in BASELINES:
         try:
-            one = builtin(name, game)
+            one: NDArray[Any] = np.asarray(builtin(name, game))
         except StrategyError:  # the rules do not allow it
             continue
         if not any(np.array_equal(one, other) for other in entries.values()):
