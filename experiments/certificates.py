@@ -11,12 +11,12 @@ Seconds are the processor's. Prints a Markdown table and writes results/certific
 import time
 from collections.abc import Iterator
 
-import numpy as np
 from common import arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_strategy
 from hogeq.response.lifted_bound import certify
 from hogeq.response.search import SearchBudget, attack
+from hogeq.strategies.policies import policy_of
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def lines(
             goal, dice = map(int, size.split("x"))
             game = small_game(edition, goal, dice)
             if (goal, dice) == (100, 10):
-                policy = np.asarray(find_strategy("champion:policy", game), np.float64)
+                policy = policy_of(game, find_strategy("champion:policy", game))
             else:
                 policy = solved(
                     game, "dcfr", iterations, alpha=1.0, gamma=1.0, average_weight="reach"

@@ -69,7 +69,8 @@ def field(game: Game, folder: Path, budget: SearchBudget) -> dict[str, NDArray[A
             one: NDArray[Any] = np.asarray(builtin(name, game))
         except StrategyError:  # the rules do not allow it
             continue
-        if not any(np.array_equal(one, other) for other in entries.values()):
+        tables = [other for other in entries.values() if isinstance(other, np.ndarray)]
+        if not any(np.array_equal(one, other) for other in tables):
             entries[name] = one
     found = attack(game, entries["ignore_memory"], budget)
     return entries | {"counter to ignore_memory": found.matrix}
