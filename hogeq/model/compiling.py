@@ -43,16 +43,19 @@ class _Scratch:
     def uniform(self) -> Floats:
         return np.full((2, *self.game.shape), 1.0 / self.game.num_actions)
 
-    def duel(self) -> None:
+    def duel(self, roll: int) -> None:
         duels = self.game.duels()
         if duels is not None:
-            duels.win_rate(np.zeros((2, *self.game.shape[:2]), np.int64))
+            duels.win_rate(np.full((2, *self.game.shape[:2]), roll, np.int64))
 
 
 Call = Callable[[_Scratch], object]
 
 PARTS: Final[dict[str, tuple[Call, ...]]] = {
-    "matrices": (_Scratch.duel,),
+    "matrices": (  # of few dice, and of many
+        lambda on: on.duel(0),
+        lambda on: on.duel(on.game.num_actions - 1),
+    ),
     "policies": (lambda on: on.exact.backward(on.uniform),),
     "search": (
         lambda on: on.quick.forward(on.uniform),

@@ -172,6 +172,7 @@ def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
     )
     assert "Turn 2: " in tab.text("#learn .turn-head h2")
     page.click("#learn summary")
+    page.wait_for_selector("#learn .odds tbody tr")
     values = page.eval_on_selector_all(
         "#learn .odds tbody tr", "rows => rows.map((row) => Number(row.dataset.value))"
     )

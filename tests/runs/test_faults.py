@@ -39,6 +39,7 @@ from hogeq.runs.filenames import (
     MANIFEST,
     MATRIX,
     METRICS,
+    MIXTURE,
     POLICY,
 )
 from hogeq.runs.metrics import read_metrics
@@ -68,11 +69,12 @@ def trial(*overrides: str) -> Config:
 
 def kept(path: Path) -> dict[str, bytes]:
     """Every byte that a run's config decides."""
-    assert {file.name for file in path.iterdir()} == {*FILES, ".lock"}
+    names = {file.name for file in path.iterdir()}
+    assert names - {MIXTURE} == {*FILES, ".lock"}
     with np.load(path / CHECKPOINT) as checkpoint:
         state = {name: checkpoint[name].tobytes() for name in checkpoint if "state" in name}
     rows = [dataclasses.replace(row, seconds=0.0) for row in read_metrics(path / METRICS)]
-    files = {name: (path / name).read_bytes() for name in set(FILES) - TIMED}
+    files = {name: (path / name).read_bytes() for name in names - TIMED}
     return {**files, **state, "rows": repr(rows).encode()}
 
 
