@@ -77,8 +77,8 @@ class Solver(ABC, Generic[State]):
     Attributes
     ----------
     GROWS : frozenset of str
-        Names of the arrays of the state whose first axis gets longer; all others keep the shape
-        that `init` gave them.
+        Names of the arrays of the state whose axes get longer; all others keep the shape that
+        `init` gave them.
     """
 
     GROWS: ClassVar[frozenset[str]] = frozenset()

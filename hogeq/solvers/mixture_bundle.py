@@ -11,7 +11,6 @@ from pydantic import Field
 
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_many
-from hogeq.model.workspace import Role
 from hogeq.response.moves import log_uniform, perturb, random_policy, respond, to_matrix, to_pure
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.bundle import (
@@ -34,6 +33,7 @@ from hogeq.solvers.bundle import (
     Start,
 )
 from hogeq.solvers.mixture import policy_of_mixture
+from hogeq.solvers.mixture_cuts import Cut, linearised
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.solvers.trails import Trails, follow, no_trails
@@ -43,6 +43,9 @@ from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
+
+BY_COUNTER = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
+BY_PART = frozenset({"parts", "draw", "recent", "recent_draw"})
 
 LEAST_WEIGHT = 1e-3  # of a part, so that none is lost for good
 UNSEEN = -60.0  # logit of what is no roll: columns beyond the parts in the row of the weights
@@ -83,21 +86,10 @@ class MixtureBundleState(NamedTuple):
     """(t, G, G), where the trails are."""
     kicks_left: NDArray[np.int64]
     """(t,), see :class:`hogeq.solvers.trails.Trails`."""
+    watched: Floats
+    """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
     iteration: NDArray[np.int64]
     """()"""
-
-
-class Cut(NamedTuple):
-    """Linear models of the parts' win rates against one counter."""
-
-    won: Floats
-    """(n,), exact win rate of every part where the models were taken."""
-    gradients: Singles
-    """(n, G * G, K)"""
-    constants: Floats
-    """(n,)"""
-    reach: Singles
-    """(n, G * G)"""
 
 
 class Move(NamedTuple):
@@ -120,14 +112,19 @@ class MixtureBundle(Solver[MixtureBundleState]):
     it as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
     that every game reaches. Responders meet the whole mixture and are not told what was drawn.
 
-    Parts begin apart, or they would stay alike, and they stay apart where that pays.
+    Parts begin apart, or they would stay alike, and they stay apart where that pays. With
+    `patience` a mixture grows: it begins with one part, and when progress ends the likeliest part
+    is split in two.
 
     Attributes
     ----------
     parts : int
         Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read.
     spread : float
-        Share of a random policy in the start of every part.
+        Share of a random policy in the start of every part, and of one that is split off.
+    patience : int
+        Iterations, p. When the worst known counters of the last p win on average no less than those
+        of the p before, a part is split, until there are `parts`; 0: all are there from the first.
     step_size : float
         First step size, in logits per win probability; it adapts.
     least_gain : float
@@ -163,16 +160,17 @@ class MixtureBundle(Solver[MixtureBundleState]):
         Least probability of a roll, so that none is lost for good.
     start : str
         Strategy file to begin with: a policy, or a mixture of at most as many parts. The missing
-        ones are split from those of largest weight. By default the average of a hundred iterations
-        of self-play (discounted CFR).
+        ones are split from those of largest weight, at once or by `patience`. By default the
+        average of a hundred iterations of self-play (discounted CFR).
     seed : int
         Seed of the parts' and the responses' starts.
     """
 
-    GROWS: ClassVar = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
+    GROWS: ClassVar = BY_COUNTER | BY_PART
 
     parts: Annotated[Count, Field(le=64)] = 4
     spread: Share = 0.5
+    patience: Natural = 0
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
     pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
@@ -195,9 +193,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         """State before the first iteration."""
         parts, draw = self._first(game)
         random = np.random.default_rng(self.seed)
-        strangers = np.stack([random_policy(game, random) for _ in parts])
-        parts = np.maximum((1.0 - self.spread) * parts + self.spread * strangers, self.floor)
-        parts /= parts.sum(axis=-1, keepdims=True)
+        parts = np.stack([self._apart(game, part, random) for part in parts])
         rows, rolls = game.goal**2, game.num_actions
         return MixtureBundleState(
             parts,
@@ -213,6 +209,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
             parts.copy(),
             draw.copy(),
             *no_trails(game, self.trails, self.life),
+            np.ones(2 * self.patience),
             np.array(0, np.int64),
         )
 
@@ -260,9 +257,16 @@ class MixtureBundle(Solver[MixtureBundleState]):
         )
         state.recent[...] += (state.parts - state.recent) / min(iteration, RECENT)
         state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, RECENT)
-        if len(state.pool) <= self.pool_size:
-            return state
-        return _selected(state, np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size]))
+        if len(state.pool) > self.pool_size:
+            kept_counters = np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size])
+            state = _selected(state, kept_counters)
+        if self.patience and len(state.draw) < self.parts:
+            watched = np.append(state.watched[1:], state.worst)
+            before, lately = watched.reshape(2, self.patience).mean(axis=1)
+            state = state._replace(watched=watched)
+            if lately >= before:
+                return self._split(game, state)
+        return state
 
     def mixture(self, game: Game, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
         """Mixture: the best so far, or the average over recent iterations."""
@@ -292,8 +296,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
             state = self_play.init(game)
             for _ in range(SELF_PLAY):
                 state = self_play.step(game, state)
+            parts = 1 if self.patience else self.parts
             average = self_play.average(game, state)
-            return np.stack([average] * self.parts), np.full(self.parts, 1.0 / self.parts)
+            return np.stack([average] * parts), np.full(parts, 1.0 / parts)
         from hogeq.strategies.read import read_any
 
         given = read_any(Path(self.start), game.goal, game.rules.max_dice)
@@ -302,13 +307,42 @@ class MixtureBundle(Solver[MixtureBundleState]):
         if len(parts) > self.parts:
             allowed = f"of 1 to {self.parts} parts, as solver.parts says"
             raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))
-        while len(parts) < self.parts:
+        while len(parts) < self.parts and not self.patience:
             largest = int(np.argmax(draw))
             draw[largest] /= 2.0
             draw.append(draw[largest])
             parts.append(parts[largest].copy())
         weights = np.maximum(draw, LEAST_WEIGHT)
         return np.stack(parts), weights / weights.sum()
+
+    def _apart(self, game: Game, part: Floats, random: np.random.Generator) -> Floats:
+        """Part (G, G, K) to begin with, by `spread` away from the one given."""
+        part = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
+        part = np.maximum(part, self.floor)
+        return part / part.sum(axis=-1, keepdims=True)
+
+    def _split(self, game: Game, state: MixtureBundleState) -> MixtureBundleState:
+        """State after half of the likeliest part's weight went to a new part, near it."""
+        likeliest = int(state.draw.argmax())
+        random = np.random.default_rng([self.seed, int(state.iteration), len(state.draw)])
+        part = self._apart(game, state.parts[likeliest], random)[None]
+        halved = state.draw.copy()
+        halved[likeliest] /= 2.0
+        recent_halved = state.recent_draw.copy()
+        recent_halved[likeliest] /= 2.0
+        cuts = compute(partial(linearised, game, part), list(state.pool), local=True)
+        state = state._replace(
+            parts=np.concatenate([state.parts, part]),
+            draw=np.append(halved, halved[likeliest]),
+            recent=np.concatenate([state.recent, part]),
+            recent_draw=np.append(recent_halved, recent_halved[likeliest]),
+            gradients=np.concatenate([state.gradients, [cut.gradients for cut in cuts]], axis=1),
+            constants=np.concatenate([state.constants, [cut.constants for cut in cuts]], axis=1),
+            reach=np.concatenate([state.reach, [cut.reach for cut in cuts]], axis=1),
+            watched=np.ones_like(state.watched),
+        )
+        worst = (1.0 - part_rates(state, state.parts) @ state.draw).max()
+        return state._replace(worst=np.array(float(worst)))
 
     def _move(self, state: MixtureBundleState) -> Move:
         """Take one proximal step of the parts and the weights."""
@@ -435,9 +469,7 @@ def _grown(
 
 
 def _selected(state: MixtureBundleState, chosen: NDArray[np.int64]) -> MixtureBundleState:
-    return state._replace(
-        **{name: getattr(state, name)[chosen] for name in sorted(MixtureBundle.GROWS)}
-    )
+    return state._replace(**{name: getattr(state, name)[chosen] for name in sorted(BY_COUNTER)})
 
 
 def _rates(game: Game, move: Move, counters: Matrix) -> Floats:
@@ -459,16 +491,3 @@ def _response(game: Game, to: Move, sweeps: int | None, start: Start) -> Matrix:
     heat = start.heat, COLD
     respond(game, policies, start.steps, DAMPING, heat, sweeps, weights=to.draw)
     return to_matrix(policies[0])
-
-
-def linearised(game: Game, parts: Floats, counter: Matrix) -> Cut:
-    """Linear models of the win rates of parts (n, G, G, K) against a counter."""
-    work = quick_many(game, len(parts))
-    work.face(one_hot(counter, game.num_actions))
-    work.forward(parts)
-    won = work.backward(parts.copy(), Role.COUNTERFACTUAL).win_rates
-    rows = len(parts), -1, game.num_actions
-    gradients = work.each.reshape(rows).astype(np.float32)
-    modelled = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
-    reach = work.each_reach.reshape(rows[:2]).astype(np.float32)
-    return Cut(won, gradients, won - modelled, reach)

@@ -10,7 +10,7 @@ import hogeq
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.mixture_bundle import linearised
+from hogeq.solvers.mixture_cuts import linearised
 from hogeq.strategies.write import write_strategy
 from tests.solvers.family import run
 from tests.solvers.test_mixture import COINS, exploited
@@ -111,3 +111,31 @@ def test_trails_and_the_average_of_recent_mixtures(small: Game) -> None:
     found = solver.mixture(small, state)
     np.testing.assert_allclose(found.parts, np.mean(parts, axis=0), atol=1e-12)
     np.testing.assert_allclose(found.weights, np.mean(draws, axis=0), atol=1e-12)
+
+
+def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: Game) -> None:
+    solver: Any = SOLVERS["mixture_bundle"](parts=2, patience=3, **QUICK)
+    state = solver.init(coins)
+    parts, apart = [], []
+    for _ in range(48):
+        state = solver.step(coins, state)
+        parts.append(len(state.draw))
+        if len(state.draw) > parts[-2:][0]:
+            assert (state.watched == 1.0).all()
+            apart.append(np.abs(state.parts[-1] - state.parts[-2]).max())
+            known = [hogeq.win_rate(coins, state.parts[-1], one).win_rate for one in state.pool]
+            rows = state.gradients[:, -1].reshape(len(known), -1)
+            modelled = state.constants[:, -1] + rows @ state.parts[-1].ravel()
+            np.testing.assert_allclose(modelled, known, atol=1e-6)
+        assert state.draw.sum() == pytest.approx(1.0)
+    assert parts[:5] == [1] * 5
+    assert parts[-1] == 2
+    assert min(apart) > 0.01
+    assert exploited(coins, solver.mixture(coins, state)) < 1e-4
+
+
+def test_a_file_is_not_split_before_progress_ends(small: Game, tmp_path: Path) -> None:
+    file = tmp_path / "three.csv"
+    write_strategy(file, np.full((8, 8), 2, np.int8))
+    solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), patience=2)
+    assert len(solver.init(small).draw) == 1
