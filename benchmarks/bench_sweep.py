@@ -26,7 +26,8 @@ import yaml
 from hogeq.runs.index import read_run
 from hogeq.runs.sweep import run_sweep
 from hogeq.runs.sweep_file import Sweep, load_sweep
-from hogeq.support.workers import Workers, workers
+from hogeq.support.executors import Workers
+from hogeq.support.workers import workers
 
 WORKERS = 1000  # of the model
 

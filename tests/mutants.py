@@ -167,6 +167,7 @@ TARGETS = (
             "solvers/mirror",
             "solvers/proximal",
             "solvers/bundle",
+            "solvers/bundles",
             "solvers/double_oracle",
             "solvers/dynamic_programming",
         ),

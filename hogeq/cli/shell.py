@@ -22,7 +22,7 @@ from hogeq.support.plugins import load_plugin
 if TYPE_CHECKING:
     from hogeq.response.saturation import Saturation
     from hogeq.response.search import SearchBudget
-    from hogeq.support.workers import Workers
+    from hogeq.support.executors import Workers
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 LONGEST = 2000  # characters of a message
@@ -208,7 +208,8 @@ MemoryOption = Annotated[
 @contextmanager
 def computing(on: str | None, jobs: int | None) -> Iterator["Workers"]:
     """Choose who computes in a block, as :func:`hogeq.support.workers.workers` does."""
-    from hogeq.support.workers import ExecutorError, WorkersLostError, workers
+    from hogeq.support.executors import ExecutorError, WorkersLostError
+    from hogeq.support.workers import workers
 
     try:
         with workers(jobs, on) as found:

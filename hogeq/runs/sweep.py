@@ -27,9 +27,9 @@ from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
 from hogeq.runs.sweep_table import table_row, write_table
 from hogeq.support.clock import working_time
+from hogeq.support.executors import Workers
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
-from hogeq.support.workers import Workers
 
 PATIENCE: Final = 30.0
 """Seconds to wait for a run directory that a dying process may still hold."""

@@ -1,6 +1,5 @@
 """Proximal bundle method: minimise the largest win rate of a growing pool of counter-matrices."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
@@ -10,36 +9,36 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.game import Game
-from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
+from hogeq.response.kicks import Against
 from hogeq.response.population import Population
 from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.bundles import (
+    ALIVE,
+    CROSSED,
+    CURVED,
+    LEAST_REACH,
+    LEAST_STEP,
+    RECENT,
+    SHAPING,
+    TRUSTED,
+    Depth,
+    Start,
+    annealed,
+    ascents,
+    search,
+    self_played,
+    step_against_few,
+    unknown,
+)
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.trails import Trails, follow, no_trails
-from hogeq.strategies.arrays import one_hot
+from hogeq.solvers.trails import Trails, no_trails
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
-LEAST_REACH = 1e-9  # least weight of a row in the divergence
 LEAST_FLOOR = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 SOFTENED = 1e-3  # share of the uniform policy in a start from a file
-COLD = 2e-4  # last temperature of the responses, in win probability
-NEAR_HEAT = (2e-3, 1e-2)  # range of the first temperature of a start near the policy ...
-FAR_HEAT = (5e-3, 1e-1)  # ... and of a random start
-NEARLY_UNIFORM = 1e3  # concentration of a Dirichlet distribution
-DAMPING = 0.6  # of the annealing of responses
-DEEP = 5  # times as many steps of annealing in a deep iteration
-SHAPING = 0.02  # weight above which a counter's model is checked against exact evaluation
-TRUSTED = 0.1  # largest tolerated error of a model, as a share of the predicted gain
-ALIVE = 1e-6  # weight below which a counter had no part in the last step
-LEAST_STEP = 1.0  # least step size, in logits per win probability
-ROUNDS = 6  # of adding counters that the step overlooked
-SELF_PLAY = 100  # iterations of the default start
-CROSSED = 60  # counters, the strongest, that trails cross with
-RECENT = 30  # iterations that count in the average
-CURVED = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
 
 class BundleState(NamedTuple):
@@ -87,15 +86,6 @@ class Cut(NamedTuple):
     constant: float
     reach: Singles
     """(G * G,)"""
-
-
-class Start(NamedTuple):
-    """Start of a response; without steps of annealing it only ascends."""
-
-    policy: Floats
-    """(G, G, K)"""
-    steps: int = 0
-    heat: float = 1.0
 
 
 @solver("bundle")
@@ -217,15 +207,21 @@ class ProximalBundle(Solver[BundleState]):
         error = np.abs(exact - modelled[shaping])
         hoped = max(float(state.worst) - promised + saved, 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
-        responses = self._respond(game, state, trial, weights, iteration)
-        if self.trails:
-            known = state.pool[np.argsort(-modelled, kind="stable")[:CROSSED]]
-            trails = Trails(state.trails, state.kicks_left)
-            seed = (self.seed, iteration)
-            found, left = follow(game, trial, trails, self.kicks, self.life, known, seed)
-            state = state._replace(trails=found, kicks_left=left)
-            responses = _new([*responses, *found], state.pool)
-        cuts = _linearised(game, trial, [*state.pool[failed], *responses])
+        starts = self._starts(game, state, trial, weights, iteration)
+        known = state.pool[np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0]]
+        found, trails = search(
+            Against(game, trial[None], None),
+            starts,
+            Trails(state.trails, state.kicks_left),
+            self.kicks,
+            self.life,
+            known,
+            (self.seed, iteration),
+        )
+        state = state._replace(trails=trails.matrices, kicks_left=trails.left)
+        responses = unknown([*found, *trails.matrices], state.pool)
+        counters = [*state.pool[failed], *responses]
+        cuts = compute(partial(_linearised, game, trial), counters)
         reached = max(promised, exact.max(initial=0.0), *(cut.win_rate for cut in cuts), 0.0)
 
         used = np.where(weights > ALIVE, iteration, state.used)
@@ -264,11 +260,7 @@ class ProximalBundle(Solver[BundleState]):
 
             table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
             return (1.0 - SOFTENED) * policy_of(game, table) + SOFTENED * uniform
-        self_play = DiscountedCFR(average_weight="reach")
-        state = self_play.init(game)
-        for _ in range(SELF_PLAY):
-            state = self_play.step(game, state)
-        return 0.7 * self_play.average(game, state) + 0.3 * uniform
+        return 0.7 * self_played(game) + 0.3 * uniform
 
     def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
         """Take one proximal step: the new policy, weights of the counters and of the rows."""
@@ -278,10 +270,8 @@ class ProximalBundle(Solver[BundleState]):
         logits = (1.0 + price * float(state.step_size)) * np.log(rows)
         logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
         floor = LEAST_FLOOR if price > 0.0 else self.floor
-        here = win_rates(state, state.policy)
-        # Few counters bind: solve for the likely ones, then add those that the step overlooked.
-        active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
-        for _ in range(ROUNDS):
+
+        def step(active: NDArray[np.int64]) -> tuple[tuple[Floats, Floats, Floats], Floats]:
             infoset_reach = np.maximum(
                 state.reach[active].mean(axis=0, dtype=np.float64), LEAST_REACH
             )
@@ -296,34 +286,24 @@ class ProximalBundle(Solver[BundleState]):
             )
             moved = np.maximum(found.policy, floor)
             moved /= moved.sum(axis=1, keepdims=True)
-            there = win_rates(state, moved)
-            missed = np.setdiff1d(np.flatnonzero(there > there[active].max() + ALIVE), active)
-            if len(missed) == 0:
-                break
-            active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
-        weights = np.zeros(len(state.pool))
-        weights[active[: len(found.weights)]] = found.weights
-        return moved.reshape(state.policy.shape), weights, infoset_reach
+            weights = np.zeros(len(state.pool))
+            weights[active] = found.weights
+            moved = moved.reshape(state.policy.shape)
+            return (moved, weights, infoset_reach), win_rates(state, moved)
 
-    def _respond(
+        return step_against_few(state.weights, win_rates(state, state.policy), step)
+
+    def _starts(
         self, game: Game, state: BundleState, policy: Floats, weights: Floats, iteration: int
-    ) -> list[Matrix]:
-        """Counter-matrices to a policy that the pool does not hold yet."""
+    ) -> list[Start]:
+        """List the starts of responses to a policy."""
         random = np.random.default_rng([self.seed, iteration])
-        deep = iteration % self.deep_every == 0
-        steps = self.responder_steps * (DEEP if deep else 1)
-        starts = [Start(policy)]
-        for number in range(self.responses):
-            near = (iteration + number) % 2 == 0
-            share = random.uniform(0.5, 1.0) if near else 0.0
-            noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
-            heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
-            starts.append(Start(share * policy + (1.0 - share) * noise, steps, heat))
-        heaviest = np.argsort(-weights, kind="stable")[: self.ascents]
-        starts += [Start(one_hot(state.pool[counter], policy.shape[-1])) for counter in heaviest]
-        sweeps = None if deep else self.responder_sweeps
-        responses = compute(partial(_response, game, policy, sweeps), starts, local=True)
-        return _new(responses, state.pool)
+        depth = Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
+        return [
+            Start(policy, depth.sweeps),
+            *annealed(game, policy, self.responses, iteration, depth, random),
+            *ascents(state.pool, weights, self.ascents, depth.sweeps),
+        ]
 
     def _grown(
         self,
@@ -372,27 +352,11 @@ def entropies(policy: Floats) -> Floats:
     return -(rows * np.log(rows)).sum(axis=1)
 
 
-def _new(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
-    """Responses that the pool does not hold, each once."""
-    known = {matrix.tobytes() for matrix in pool}
-    found = {matrix.tobytes(): matrix for matrix in responses}
-    return [matrix for key, matrix in found.items() if key not in known]
-
-
-def _response(game: Game, policy: Floats, sweeps: int | None, start: Start) -> Matrix:
-    """Counter-matrix (G, G) to a policy, by annealing and ascent."""
-    policies = np.stack([start.policy, policy])
-    respond(game, policies, start.steps, DAMPING, (start.heat, COLD), sweeps)
-    return to_matrix(policies[0])
-
-
-def _linearised(game: Game, policy: Floats, counters: Sequence[Matrix]) -> list[Cut]:
-    """Linear models of a policy's win rate against counters."""
-    pool = Population(game, counters)
-    cuts = []
-    for rate, found in zip(pool.rates_of(policy).tolist(), pool.passes(policy), strict=True):
-        gradient = found.values.reshape(-1, game.num_actions).astype(np.float32)
-        reach = found.infoset_reach.reshape(-1).astype(np.float32)
-        modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
-        cuts.append(Cut(1.0 - rate, gradient, rate - modelled, reach))
-    return cuts
+def _linearised(game: Game, policy: Floats, counter: Matrix) -> Cut:
+    """Linear model of a policy's win rate against a counter."""
+    one = Population(game, [counter])
+    rate, (found,) = float(one.rates_of(policy)[0]), one.passes(policy)
+    gradient = found.values.reshape(-1, game.num_actions).astype(np.float32)
+    reach = found.infoset_reach.reshape(-1).astype(np.float32)
+    modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
+    return Cut(1.0 - rate, gradient, rate - modelled, reach)

@@ -1,8 +1,6 @@
 """CFR-BR: a regret minimiser against best responders (Johanson et al. 2012)."""
 
-from collections.abc import Callable
 from functools import partial
-from operator import call
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -52,6 +50,15 @@ class CFRBRState(NamedTuple):
     """(t,), kicks that each has left; negative where it is to begin."""
     iteration: NDArray[np.int64]
     """()"""
+
+
+class Climbed(NamedTuple):
+    """Counter-matrix of a responder."""
+
+    counter: Matrix
+    """(G, G)"""
+    win_rate: float | None = None
+    """Win rate against the policy, if it has ascended against it already."""
 
 
 class Responder(NamedTuple):
@@ -177,20 +184,17 @@ class CFRBR(Solver[CFRBRState]):
         policy = match_regrets(state.regrets)
         order = np.argsort(-state.win_rates, kind="stable")
         kept = state.counters[order[: self.responders - self.newcomers]]
-        tasks: list[Callable[[], Responder]] = [
-            *(
-                partial(self._newcomer, game, policy, iteration, place, state.counters[parent])
-                for place, parent in enumerate(order[: self.newcomers])
-            ),
-            *(partial(self._improved, game, policy, counter) for counter in kept),
-        ]
+        parents = [*enumerate(state.counters[order[: self.newcomers]])]
+        # What takes long goes to any workers; one sweep and one pass are done before they would be.
+        newcomer = partial(self._newcomer, game, policy, iteration)
+        climbed = [*compute(newcomer, parents), *(Climbed(counter) for counter in kept)]
         if self.trails:
             trails = Trails(state.trails, state.kicks_left)
             seed = (self.seed, iteration)
             trails = follow(game, policy, trails, self.kicks, self.life, kept, seed)
-            tasks += [partial(self._improved, game, policy, matrix) for matrix in trails.matrices]
+            climbed += map(Climbed, trails.matrices)
             state = state._replace(trails=trails.matrices, kicks_left=trails.left)
-        responses = compute(call, tasks, local=True)
+        responses = compute(partial(self._valued, game, policy), climbed, local=True)
         win_rates = np.array([response.win_rate for response in responses])
         found = (response.found for response in responses)
         values, infoset_reach = mixed(policy, responder_weights(win_rates), found)
@@ -234,29 +238,30 @@ class CFRBR(Solver[CFRBRState]):
         }
 
     def _newcomer(
-        self, game: Game, policy: Floats, iteration: int, place: int, parent: Matrix
-    ) -> Responder:
-        """Response of a new responder, by annealing or by perturbing another one's matrix."""
+        self, game: Game, policy: Floats, iteration: int, begun: tuple[int, Matrix]
+    ) -> Climbed:
+        """Find a new responder, by annealing or by perturbing another one's matrix."""
+        place, parent = begun
         random = np.random.default_rng([self.seed, iteration, place])
+        sweeps = self.responder_sweeps
         if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
             first, cooling = ith_start(game, policy, iteration - 1, random)
             policies = np.stack([first, policy])
             anneal(game, policies, self.responder_steps, self.damping, cooling)
             to_pure(policies[0])
-            return self._respond(game, policies, self.responder_sweeps)
-        policies = np.stack([one_hot(parent, policy.shape[-1]), policy])
-        perturb(policies[0], random)
-        return self._respond(game, policies, self.responder_steps)
+        else:
+            policies = np.stack([one_hot(parent, policy.shape[-1]), policy])
+            perturb(policies[0], random)
+            sweeps = self.responder_steps
+        rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
+        return Climbed(to_matrix(policies[0]), rate)
 
-    def _improved(self, game: Game, policy: Floats, counter: Matrix) -> Responder:
-        """Response of a responder from its last counter-matrix."""
-        policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
-        return self._respond(game, policies, self.responder_sweeps)
-
-    def _respond(self, game: Game, policies: Floats, sweeps: int) -> Responder:
-        """Ascend with player 0, and value the rolls of player 1 against the counter found."""
-        win_rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
-        work = quick_workspace(game, 2)
+    def _valued(self, game: Game, policy: Floats, climbed: Climbed) -> Responder:
+        """Let a responder ascend, unless it has, and value the policy's rolls against it."""
+        policies = np.stack([one_hot(climbed.counter, policy.shape[-1]), policy])
+        work, win_rate = quick_workspace(game, 2), climbed.win_rate
+        if win_rate is None:
+            win_rate, _ = ascend(work, policies, self.responder_sweeps)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
         return Responder(to_matrix(policies[0]), win_rate, found)
 

@@ -1,8 +1,6 @@
 """CFR-BR in the space of mixtures: several parts against responders to all of them together."""
 
-from collections.abc import Callable
 from functools import partial
-from operator import call
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -140,22 +138,14 @@ class MixtureSolver(Solver[MixtureState]):
         policies, weights = match_regrets(state.regrets), match_regrets(state.draw_regrets)
         order = np.argsort(-state.win_rates, kind="stable")
         kept = state.counters[order[: self.responders - self.newcomers]]
-        tasks: list[Callable[[], MixtureResponse]] = [
-            *(
-                partial(
-                    self._newcomer,
-                    game,
-                    policies,
-                    weights,
-                    iteration,
-                    place,
-                    state.counters[parent],
-                )
-                for place, parent in enumerate(order[: self.newcomers])
-            ),
-            *(partial(self._improved, game, policies, weights, counter) for counter in kept),
+        # What takes long goes to any workers; one sweep and one pass are done before they would be.
+        parents = [*enumerate(state.counters[order[: self.newcomers]])]
+        found = compute(partial(self._newcomer, game, policies, weights, iteration), parents)
+        work = partial(_valued, game, policies, weights)
+        responses = [
+            *compute(partial(work, 0), found, local=True),
+            *compute(partial(work, self.responder_sweeps), kept, local=True),
         ]
-        responses = compute(call, tasks, local=True)
         rates = np.array([response.win_rates for response in responses])
         win_rates = rates @ weights
         shares = responder_weights(win_rates)
@@ -217,10 +207,10 @@ class MixtureSolver(Solver[MixtureState]):
         policies: Floats,
         weights: Floats,
         iteration: int,
-        place: int,
-        parent: Matrix,
-    ) -> MixtureResponse:
-        """Response of a new responder, by annealing or by perturbing another one's matrix."""
+        begun: tuple[int, Matrix],
+    ) -> Matrix:
+        """Find a new responder, by annealing or by perturbing another one's matrix."""
+        place, parent = begun
         random = np.random.default_rng([self.seed, iteration, place])
         work = quick_many(game, self.parts)
         work.face(policies, weights)
@@ -231,35 +221,35 @@ class MixtureSolver(Solver[MixtureState]):
                 work.forward(policy)
                 work.backward(policy, Role.SOFTMAX, temperature=temperature, damping=self.damping)
             to_pure(policy)
-            return self._respond(work, policies, policy, self.responder_sweeps)
-        policy = one_hot(parent, game.num_actions)
-        perturb(policy, random)
-        return self._respond(work, policies, policy, self.responder_steps)
+            _ascend(work, policy, self.responder_sweeps)
+        else:
+            policy = one_hot(parent, game.num_actions)
+            perturb(policy, random)
+            _ascend(work, policy, self.responder_steps)
+        return to_matrix(policy)
 
-    def _improved(
-        self, game: Game, policies: Floats, weights: Floats, counter: Matrix
-    ) -> MixtureResponse:
-        """Response of a responder from its last counter-matrix."""
-        work = quick_many(game, self.parts)
-        work.face(policies, weights)
-        return self._respond(
-            work, policies, one_hot(counter, game.num_actions), self.responder_sweeps
-        )
 
-    def _respond(
-        self, work: ManyWorkspace, policies: Floats, policy: Floats, sweeps: int
-    ) -> MixtureResponse:
-        """Ascend against the mixture, and value the rolls of every part against what is found."""
-        for _ in range(sweeps):
-            work.forward(policy)
-            if not work.backward(policy, Role.ASCEND).changes:
-                break
-        work.face(policy)
-        work.forward(policies)
-        met = work.backward(policies.copy(), Role.COUNTERFACTUAL)
-        return MixtureResponse(
-            to_matrix(policy), 1.0 - met.win_rates, work.each.copy(), work.each_reach.copy()
-        )
+def _ascend(work: ManyWorkspace, policy: Floats, sweeps: int) -> None:
+    for _ in range(sweeps):
+        work.forward(policy)
+        if not work.backward(policy, Role.ASCEND).changes:
+            break
+
+
+def _valued(
+    game: Game, policies: Floats, weights: Floats, sweeps: int, counter: Matrix
+) -> MixtureResponse:
+    """Let a responder ascend, and value the rolls of every part against it."""
+    work = quick_many(game, len(policies))
+    work.face(policies, weights)
+    policy = one_hot(counter, game.num_actions)
+    _ascend(work, policy, sweeps)
+    work.face(policy)
+    work.forward(policies)
+    met = work.backward(policies.copy(), Role.COUNTERFACTUAL)
+    return MixtureResponse(
+        to_matrix(policy), 1.0 - met.win_rates, work.each.copy(), work.each_reach.copy()
+    )
 
 
 def policy_of_mixture(game: Game, mixture: Mixture) -> Floats:

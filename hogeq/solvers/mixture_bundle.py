@@ -11,32 +11,31 @@ from pydantic import Field
 
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_many
-from hogeq.response.moves import log_uniform, perturb, random_policy, respond, to_matrix, to_pure
+from hogeq.response.kicks import Against
+from hogeq.response.moves import perturb, random_policy, to_matrix
 from hogeq.solvers.base import Solver, solver
-from hogeq.solvers.bundle import (
+from hogeq.solvers.bundles import (
     ALIVE,
-    COLD,
     CROSSED,
     CURVED,
-    DAMPING,
-    DEEP,
-    FAR_HEAT,
     LEAST_REACH,
     LEAST_STEP,
-    NEAR_HEAT,
-    NEARLY_UNIFORM,
     RECENT,
-    ROUNDS,
-    SELF_PLAY,
     SHAPING,
     TRUSTED,
+    Depth,
     Start,
+    annealed,
+    ascents,
+    search,
+    self_played,
+    step_against_few,
+    unknown,
 )
 from hogeq.solvers.mixture import policy_of_mixture
 from hogeq.solvers.mixture_cuts import Cut, linearised
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.trails import Trails, follow, no_trails
+from hogeq.solvers.trails import Trails, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -222,22 +221,28 @@ class MixtureBundle(Solver[MixtureBundleState]):
 
         # Models that shaped the step and predicted its outcome badly are taken anew.
         shaping = np.flatnonzero(trial.weights > SHAPING)
-        exact = _rates(game, trial, state.pool[shaping])
+        rate = partial(_rate, game, trial.parts, trial.draw)
+        exact = np.array(compute(rate, state.pool[shaping]))
         error = np.abs(exact - modelled[shaping])
         hoped = max(float(state.worst) - promised, 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
-        responses = self._respond(game, state, trial, iteration)
-        if self.trails:
-            known = state.pool[np.argsort(-modelled, kind="stable")[:CROSSED]]
-            trails = Trails(state.trails, state.kicks_left)
-            met, seed = Mixture(trial.draw, trial.parts), (self.seed, iteration)
-            trails = follow(game, met, trails, self.kicks, self.life, known, seed)
-            state = state._replace(trails=trails.matrices, kicks_left=trails.left)
-            responses = _new([*responses, *trails.matrices], state.pool)
+        starts = self._starts(game, state, trial, iteration)
+        known = state.pool[np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0]]
+        found, trails = search(
+            Against(game, trial.parts, trial.draw),
+            starts,
+            Trails(state.trails, state.kicks_left),
+            self.kicks,
+            self.life,
+            known,
+            (self.seed, iteration),
+        )
+        state = state._replace(trails=trails.matrices, kicks_left=trails.left)
+        responses = unknown([*found, *trails.matrices], state.pool)
         counters = [*state.pool[failed], *responses]
-        cuts = compute(partial(linearised, game, trial.parts), counters, local=True)
-        found = max((float(1.0 - cut.won @ trial.draw) for cut in cuts), default=0.0)
-        reached = max(promised, exact.max(initial=0.0), found)
+        cuts = compute(partial(linearised, game, trial.parts), counters)
+        won = max((float(1.0 - cut.won @ trial.draw) for cut in cuts), default=0.0)
+        reached = max(promised, exact.max(initial=0.0), won)
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(weights=trial.weights, used=used)
@@ -292,13 +297,8 @@ class MixtureBundle(Solver[MixtureBundleState]):
     def _first(self, game: Game) -> tuple[Floats, Floats]:
         """Parts and weights before they are spread."""
         if not self.start:
-            self_play = DiscountedCFR(average_weight="reach")
-            state = self_play.init(game)
-            for _ in range(SELF_PLAY):
-                state = self_play.step(game, state)
-            parts = 1 if self.patience else self.parts
-            average = self_play.average(game, state)
-            return np.stack([average] * parts), np.full(parts, 1.0 / parts)
+            number = 1 if self.patience else self.parts
+            return np.stack([self_played(game)] * number), np.full(number, 1.0 / number)
         from hogeq.strategies.read import read_any
 
         given = read_any(Path(self.start), game.goal, game.rules.max_dice)
@@ -330,7 +330,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         halved[likeliest] /= 2.0
         recent_halved = state.recent_draw.copy()
         recent_halved[likeliest] /= 2.0
-        cuts = compute(partial(linearised, game, part), list(state.pool), local=True)
+        cuts = compute(partial(linearised, game, part), list(state.pool))
         state = state._replace(
             parts=np.concatenate([state.parts, part]),
             draw=np.append(halved, halved[likeliest]),
@@ -349,17 +349,12 @@ class MixtureBundle(Solver[MixtureBundleState]):
         if len(state.pool) == 0:
             return Move(state.parts, state.draw, np.zeros(0))
         known = part_rates(state, state.parts)
-        here = 1.0 - known @ state.draw
-        # Few counters bind: solve for the likely ones, then add those that the step overlooked.
-        active = np.flatnonzero((state.weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
-        for _ in range(ROUNDS):
+
+        def step(active: NDArray[np.int64]) -> tuple[Move, Floats]:
             move = self._move_against(state, known, active)
-            there = 1.0 - part_rates(state, move.parts) @ move.draw
-            missed = np.setdiff1d(np.flatnonzero(there > there[active].max() + ALIVE), active)
-            if len(missed) == 0:
-                break
-            active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
-        return move
+            return move, 1.0 - part_rates(state, move.parts) @ move.draw
+
+        return step_against_few(state.weights, 1.0 - known @ state.draw, step)
 
     def _move_against(
         self, state: MixtureBundleState, known: Floats, active: NDArray[np.int64]
@@ -394,36 +389,26 @@ class MixtureBundle(Solver[MixtureBundleState]):
         weights[active] = found.weights
         return Move(moved, draw / draw.sum(), weights)
 
-    def _respond(
+    def _starts(
         self, game: Game, state: MixtureBundleState, trial: Move, iteration: int
-    ) -> list[Matrix]:
-        """Counter-matrices to a mixture that the pool does not hold yet."""
+    ) -> list[Start]:
+        """List the starts of responses to a mixture."""
         random = np.random.default_rng([self.seed, iteration])
-        deep = iteration % self.deep_every == 0
-        steps = self.responder_steps * (DEEP if deep else 1)
+        depth = Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
         mean = np.tensordot(trial.draw, trial.parts, 1)
-        starts = [Start(trial.parts[iteration % len(trial.parts)])]
-        for number in range(self.responses):
-            near = (iteration + number) % 2 == 0
-            share = random.uniform(0.5, 1.0) if near else 0.0
-            noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
-            heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
-            starts.append(Start(share * mean + (1.0 - share) * noise, steps, heat))
-        heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
-        starts += [Start(one_hot(state.pool[counter], game.num_actions)) for counter in heaviest]
-        sweeps = None if deep else self.responder_sweeps
-        respond_to = partial(_response, game, trial)
-        responses = compute(partial(respond_to, sweeps), starts, local=True)
+        starts = [
+            Start(trial.parts[iteration % len(trial.parts)], depth.sweeps),
+            *annealed(game, mean, self.responses, iteration, depth, random),
+            *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
+        ]
         if len(trial.weights):
+            longer = None if depth.deep else 3 * self.responder_sweeps
             chances = trial.weights / trial.weights.sum()
-            kicked = []
             for counter in random.choice(len(chances), self.perturbed, p=chances):
                 policy = one_hot(state.pool[counter], game.num_actions)
                 perturb(policy, random)
-                kicked.append(Start(policy))
-            longer = None if deep else 3 * self.responder_sweeps
-            responses += compute(partial(respond_to, longer), kicked, local=True)
-        return _new(responses, state.pool)
+                starts.append(Start(to_matrix(policy), longer))
+        return starts
 
 
 def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
@@ -434,13 +419,6 @@ def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
         gradients = state.gradients[:, number].reshape(len(rates), flat.size)
         rates[:, number] += gradients @ flat
     return rates
-
-
-def _new(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
-    """Responses that the pool does not hold, each once."""
-    known = {matrix.tobytes() for matrix in pool}
-    found = {matrix.tobytes(): matrix for matrix in responses}
-    return [matrix for key, matrix in found.items() if key not in known]
 
 
 def _grown(
@@ -472,22 +450,8 @@ def _selected(state: MixtureBundleState, chosen: NDArray[np.int64]) -> MixtureBu
     return state._replace(**{name: getattr(state, name)[chosen] for name in sorted(BY_COUNTER)})
 
 
-def _rates(game: Game, move: Move, counters: Matrix) -> Floats:
-    """Exact win rate of counters (c, G, G) against a mixture, float64 (c,)."""
-
-    def rate(counter: Matrix) -> float:
-        work = quick_many(game, len(move.parts))
-        work.face(move.parts, move.draw)
-        return float(work.win_rates(one_hot(counter, game.num_actions)) @ move.draw)
-
-    return np.array(compute(rate, counters, local=True))
-
-
-def _response(game: Game, to: Move, sweeps: int | None, start: Start) -> Matrix:
-    """Counter-matrix (G, G) to a mixture, by annealing and ascent."""
-    policies = np.stack([start.policy, *to.parts])
-    if start.steps == 0:
-        to_pure(policies[0])
-    heat = start.heat, COLD
-    respond(game, policies, start.steps, DAMPING, heat, sweeps, weights=to.draw)
-    return to_matrix(policies[0])
+def _rate(game: Game, parts: Floats, draw: Floats, counter: Matrix) -> float:
+    """Exact win rate of a counter (G, G) against a mixture."""
+    work = quick_many(game, len(parts))
+    work.face(parts, draw)
+    return float(work.win_rates(one_hot(counter, game.num_actions)) @ draw)

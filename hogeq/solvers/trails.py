@@ -8,6 +8,7 @@ its kicks a few at a time, each time against the policy of today; when it has ha
 and another begins.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -36,7 +37,26 @@ class Trail(NamedTuple):
     """(G, G)"""
     new: bool
     """Whether it is to begin."""
+    kicks: int
     seed: tuple[int, ...]
+
+    def search(self, against: Against, known: Matrix) -> Matrix:
+        """Where it comes to, (G, G); known are counters (m, G, G) to cross with."""
+        game, weights = against.game, against.weights
+        random = np.random.default_rng(self.seed)
+        if self.new:
+            start, cooling = ith_start(game, against.mean(), 2 + int(random.integers(2)), random)
+            policies = against.met_by(start)
+            rate, _ = respond(game, policies, STEPS, DAMPING, cooling, weights=weights)
+        else:
+            policies = against.met_by(one_hot(self.matrix, game.num_actions))
+            rate, _ = climb(game, policies, weights=weights)
+        if len(known) > MATES:
+            known = known[random.choice(len(known), MATES, replace=False)]
+        # Moves are as likely as in an attack that has learned nothing yet.
+        odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
+        given = Round(to_matrix(policies[0]), rate, None, list(known), self.kicks, self.seed)
+        return kicked(against, odds, Phase("trails"), given).matrix
 
 
 class Trails(NamedTuple):
@@ -84,34 +104,28 @@ def follow(
     Trails
         Where they are now.
     """
-    every = [
-        Trail(matrix, left < 0, (*seed, place))
-        for place, (matrix, left) in enumerate(zip(*trails, strict=True))
-    ]
     if isinstance(strategy, Mixture):
         against = Against(game, strategy.parts, strategy.weights)
     else:
         against = Against(game, strategy[None], None)
-    gone = compute(partial(_gone, against, kicks, known), every, local=True)
+    found = compute(partial(_gone, against, known), due(trails, kicks, seed))
+    return after(trails, found, kicks, life)
+
+
+def _gone(against: Against, known: Matrix, trail: Trail) -> Matrix:
+    return trail.search(against, known)
+
+
+def due(trails: Trails, kicks: int, seed: tuple[int, ...]) -> list[Trail]:
+    """Give what is to be done: every trail, and its kicks."""
+    return [
+        Trail(matrix, bool(left < 0), kicks, (*seed, place))
+        for place, (matrix, left) in enumerate(zip(*trails, strict=True))
+    ]
+
+
+def after(trails: Trails, found: Sequence[Matrix], kicks: int, life: int) -> Trails:
+    """Trails when so many kicks more are done, from where each has come to."""
     left = np.abs(trails.left) - kicks
-    return Trails(
-        np.array(gone, np.int8).reshape(trails.matrices.shape), np.where(left > 0, left, -life)
-    )
-
-
-def _gone(against: Against, kicks: int, known: Matrix, trail: Trail) -> Matrix:
-    game, weights = against.game, against.weights
-    random = np.random.default_rng(trail.seed)
-    if trail.new:
-        start, cooling = ith_start(game, against.mean(), 2 + int(random.integers(2)), random)
-        policies = against.met_by(start)
-        rate, _ = respond(game, policies, STEPS, DAMPING, cooling, weights=weights)
-    else:
-        policies = against.met_by(one_hot(trail.matrix, game.num_actions))
-        rate, _ = climb(game, policies, weights=weights)
-    if len(known) > MATES:
-        known = known[random.choice(len(known), MATES, replace=False)]
-    # Moves are as likely as in an attack that has learned nothing yet.
-    odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
-    given = Round(to_matrix(policies[0]), rate, None, list(known), kicks, trail.seed)
-    return kicked(against, odds, Phase("trails"), given).matrix
+    matrices = np.array(found, np.int8).reshape(trails.matrices.shape)
+    return Trails(matrices, np.where(left > 0, left, -life))

@@ -198,16 +198,16 @@ def _require_some(entries: Sequence[Entry], where: str) -> None:
         raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
 
 
-def run_with(plugins: tuple[Plugin, ...], pickled: bytes) -> object:
+def run_with(plugins: tuple[Plugin, ...], function: bytes, task: bytes) -> object:
     """Compute a task that came from a process with plugins.
 
     Parameters
     ----------
     plugins : tuple of Plugin
-    pickled : bytes
-        A function and what it is called with; their classes may be in the plugins.
+    function, task : bytes
+        A function and what it is called with, both pickled; their classes may be in the plugins.
     """
     for plugin in plugins:
         run_plugin(plugin)
-    function, task = pickle.loads(pickled)  # noqa: S301 - as every task, from who started us
-    return function(task)
+    # As every task, from who started us.
+    return pickle.loads(function)(pickle.loads(task))  # noqa: S301

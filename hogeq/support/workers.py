@@ -15,53 +15,29 @@ it fills (`hogeq.model.shared`).
 """
 
 import atexit
-import math
 import os
-import pickle
-import signal
-from abc import ABC, abstractmethod
-from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from multiprocessing import active_children
 from multiprocessing.pool import ThreadPool
-from queue import SimpleQueue
 from threading import local as thread_local
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-from hogeq.support.messages import not_installed, shown
+from hogeq.support.executors import (
+    DASK,
+    ExecutorError,
+    Result,
+    Task,
+    Workers,
+    cluster,
+    processes,
+)
+from hogeq.support.messages import shown
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
-from hogeq.support.plugins import loaded, run_with
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 LOCAL: Final = "local"
-DASK: Final = "dask://"
 ALLOWED: Final = f"{LOCAL} (processes of this machine) or {DASK}HOST:PORT"
-
-ATTEMPTS: Final = 3
-"""Times that a task, alone in its process, may kill it before it counts as failed."""
-
-CONNECT_SECONDS: Final = 10
-"""Seconds to wait for a scheduler to answer."""
-
-
-class ExecutorError(ValueError):
-    """The workers asked for are not available; the message is one line."""
-
-
-class WorkersLostError(RuntimeError):
-    """All workers are gone for good; the message is one line."""
 
 
 def cores() -> int:
@@ -69,73 +45,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class Workers(ABC):
-    """Base class of those who compute independent tasks.
-
-    Attributes
-    ----------
-    width : int
-        Number of tasks computed at once; 0 if there are no workers yet.
-    here : bool
-        Whether they are on this machine, and share its folders.
-    """
-
-    width: int
-    here: bool = True
-
-    @abstractmethod
-    def outcomes(
-        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
-    ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; yield the index and the result, or the error, of each as it ends.
-
-        Closing the generator cancels the tasks that are left.
-
-        Parameters
-        ----------
-        function : callable
-        tasks : sequence
-        grace : float
-            Seconds that tasks in flight get to save their state, after a SIGTERM, when the rest is
-            cancelled.
-
-        Raises
-        ------
-        WorkersLostError
-            There is nobody left to compute.
-        """
-
-    def map(
-        self,
-        function: Callable[[Task], Result],
-        tasks: Iterable[Task],
-        progress: Callable[[int], object] = int,
-    ) -> list[Result]:
-        """Compute tasks and give their results in the order of the tasks.
-
-        Parameters
-        ----------
-        function : callable
-        tasks : iterable
-        progress : callable, optional
-            Called in this thread with the index of each task that has ended.
-
-        Raises
-        ------
-        Exception
-            The first error of a task; the others are given up.
-        """
-        tasks = list(tasks)
-        results: dict[int, Result] = {}
-        with closing(self.outcomes(function, tasks)) as outcomes:
-            for index, result in outcomes:
-                if isinstance(result, Exception):
-                    raise result
-                results[index] = result
-                progress(index)
-        return [results[index] for index in range(len(tasks))]
 
 
 # --- threads --------------------------------------------------------------------------------------
@@ -204,175 +113,6 @@ class _Pools(thread_local):
 _pools = _Pools()
 
 
-# --- processes and clusters -----------------------------------------------------------------------
-
-
-class Remote(Workers):
-    """An executor of `concurrent.futures` whose tasks run in other processes.
-
-    A task whose process died is computed again. Processes of one pool die together, so it is not
-    known whose fault it was: those tasks are tried again one at a time, and one that kills a
-    process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler keeps
-    such a count of its own.
-
-    Parameters
-    ----------
-    start : callable
-        Gives an executor, and another if that one breaks.
-    width : int
-    limit : float
-        Most tasks handed over at once.
-    stop : callable, optional
-        Called with the futures in flight and seconds to wait: asks them to stop, and returns
-        whether all have.
-
-    Attributes
-    ----------
-    busy : bool
-        Whether cancelled tasks may still be running.
-    """
-
-    def __init__(
-        self,
-        start: Callable[[], Executor],
-        width: int,
-        limit: float,
-        stop: Callable[[Iterable[Future[Any]], float], bool] = lambda _tasks, _seconds: False,
-    ) -> None:
-        self.width = width
-        self.busy = False
-        self._start = start
-        self._pool = start()
-        self._limit = limit
-        self._stop = stop
-
-    def outcomes(
-        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
-    ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; see :meth:`Workers.outcomes`.
-
-        The function must be one of a module, or a `functools.partial` of one: other processes find
-        it by name.
-        """
-        waiting, suspects = deque(range(len(tasks))), deque[int]()
-        deaths = Counter[int]()
-        flight = _Flight(lambda index: self._submit(function, tasks[index]))
-        try:
-            while waiting or suspects or flight:
-                alone = bool(suspects) and not flight
-                if alone:
-                    flight.add(suspects.popleft())
-                while waiting and not (alone or suspects) and len(flight) < self._limit:
-                    flight.add(waiting.popleft())
-                index, result = flight.next()
-                if isinstance(result, BrokenExecutor):
-                    deaths[index] += alone
-                    if deaths[index] < ATTEMPTS:
-                        suspects.append(index)
-                        continue
-                yield index, result
-        finally:
-            begun = flight.cancel()
-            self.busy = bool(begun) and not (grace and self._stop(begun, grace))
-
-    def close(self, **options: bool) -> None:
-        """Shut the executor down, with options of its own kind."""
-        self._pool.shutdown(**options)
-
-    def _submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
-        work = _with_plugins(function, task)
-        try:
-            return self._pool.submit(*work)
-        except BrokenExecutor:
-            self._pool = self._start()
-            return self._pool.submit(*work)
-
-
-def _with_plugins(function: Callable[[Task], Result], task: Task) -> tuple[Any, ...]:
-    """Give what to call in another process, where plugins are loaded before the task."""
-    plugins = loaded()
-    if not plugins:
-        return function, task
-    return run_with, plugins, pickle.dumps((function, task))
-
-
-class _Flight(Generic[Result]):
-    """Tasks that were handed over and have not ended."""
-
-    def __init__(self, submit: Callable[[int], Future[Result]]) -> None:
-        self._submit = submit
-        self._places: dict[Future[Result], int] = {}
-        self._ended: SimpleQueue[Future[Result]] = SimpleQueue()
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def add(self, index: int) -> None:
-        future = self._submit(index)
-        self._places[future] = index
-        future.add_done_callback(self._ended.put)
-
-    def next(self) -> tuple[int, Result | Exception]:
-        """Wait for a task to end; give its index and its result, or its error."""
-        future = self._ended.get()
-        index = self._places.pop(future)
-        try:
-            return index, future.result()
-        except CancelledError:
-            raise WorkersLostError("the scheduler is gone, and its workers with it") from None
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
-            return index, error
-
-    def cancel(self) -> list[Future[Result]]:
-        """Cancel tasks that have not begun; return those that have."""
-        return [future for future in self._places if not future.cancel()]
-
-
-@contextmanager
-def _processes(jobs: int) -> Iterator[Workers]:
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    def stop(futures: Iterable[Future[Any]], grace: float) -> bool:
-        for process in active_children():
-            process.terminate()
-        return not wait(futures, grace).not_done
-
-    # No more at once than there are processes: those that die with one are then known.
-    found = Remote(
-        partial(ProcessPoolExecutor, jobs, initializer=_ignore_signals), jobs, jobs, stop
-    )
-    try:
-        yield found
-    finally:
-        found.close(kill_workers=found.busy)
-
-
-def _ignore_signals() -> None:
-    """Leave signals to tasks that know what to save, and processes to whoever started them."""
-    for kind in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(kind, signal.SIG_IGN)
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[Workers]:
-    try:
-        import distributed
-    except ImportError as error:
-        raise ExecutorError(not_installed("Dask", "--on dask://...", "distributed")) from error
-    connect: Any = distributed.Client
-    try:
-        client = connect(f"tcp://{address}", timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ExecutorError(f"--on {DASK}{address}: no scheduler answers there") from error
-    with client:
-        threads = sum(client.nthreads().values())
-        # The same call twice is two tasks: pure ones would share a result.
-        pool = client.get_executor(pure=False)
-        found = Remote(lambda: pool, threads, math.inf)
-        found.here = False
-        yield found
-
-
 # --- which of them --------------------------------------------------------------------------------
 
 
@@ -430,9 +170,9 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
         return
     address = on.removeprefix(DASK)
     if on == LOCAL:
-        have = _processes(jobs)
+        have = processes(jobs)
     elif address != on and _is_port(address.rpartition(":")[2]):
-        have = _cluster(address)
+        have = cluster(address)
     else:
         raise ExecutorError(f"--on: got {shown(on)}; allowed: {ALLOWED}")
     with have as found, _choosing(found, threads):

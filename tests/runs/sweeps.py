@@ -27,7 +27,7 @@ from hogeq.runs.sweep import (
 )
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.runs.sweep_table import FIGURE, TABLE, TIME_COLUMNS
-from hogeq.support.workers import Remote
+from hogeq.support.executors import Remote
 
 ROOT = Path(__file__).parents[2]
 BASE: dict[str, Any] = {

@@ -14,7 +14,7 @@ from hogeq.runs.errors import ConfigError, ResultsError
 from hogeq.runs.runner import run_experiment
 from hogeq.runs.sweep import PointTask, _is_complete, _keep_files, compute_point, run_sweep
 from hogeq.runs.sweep_file import load_sweep
-from hogeq.support.workers import Remote
+from hogeq.support.executors import Remote
 from tests.plugged import CONFIG, LAZY
 
 pytestmark = pytest.mark.usefixtures("registries", "plain_figures")

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,11 @@ from hogeq.runs.sweep import (
     compute_point,
 )
 from hogeq.runs.sweep_file import TOKEN, load_sweep
+from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import DoubleOracle
+from hogeq.support.executors import ExecutorError, Remote, WorkersLostError
 from hogeq.support.plugins import load_plugin
-from hogeq.support.workers import ExecutorError, WorkersLostError, workers
+from hogeq.support.workers import compute, workers
 from tests.cli.calls import said
 from tests.runs.sweeps import (
     ENDLESS,
@@ -274,6 +277,70 @@ def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: 
             found = everything()
         for one, two in zip(found, want, strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+KILLED_AT = 20  # tasks sent
+TRAILS = {"trails": 3, "kicks": 2, "life": 4}
+TRAINED: dict[str, dict[str, Any]] = {
+    "bundle": {**TRAILS, "deep_every": 2},
+    "cfr_br": {**TRAILS, "responders": 5, "newcomers": 2},
+    "mixture_bundle": {**TRAILS, "parts": 2, "perturbed": 2, "deep_every": 2},
+}
+
+
+def test_training_gives_the_same_bits_on_workers_though_one_is_killed(
+    monkeypatch: pytest.MonkeyPatch, cluster: Cluster
+) -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 2}))
+
+    def trained() -> dict[str, Any]:
+        ends: dict[str, Any] = {}
+        for name, options in TRAINED.items():
+            solver: Any = SOLVERS[name](**options)
+            state = solver.init(game)
+            for _ in range(3):
+                state = solver.step(game, state)
+            ends |= {f"{name}: {part}": array for part, array in state._asdict().items()}
+        return ends
+
+    submitted = Remote._submit
+    sent: list[tuple[Any, ...]] = []
+
+    def noted(crew: Remote, work: tuple[Any, ...]) -> Any:
+        sent.append(work)
+        if len(sent) == KILLED_AT:
+            cluster.workers[0].kill()
+        return submitted(crew, work)
+
+    want = trained()
+    monkeypatch.setattr(Remote, "_submit", noted)
+    with workers(1, cluster.on):
+        found = trained()
+    assert cluster.workers[0].wait(10) == -signal.SIGKILL
+    assert len(sent) > 2 * KILLED_AT
+    for name, array in want.items():
+        np.testing.assert_array_equal(found[name], array, name)
+
+
+class Counted:
+    """A large array, and a count of how often it was taken along."""
+
+    pickled = 0
+
+    def __init__(self) -> None:
+        self.large = np.arange(10_000)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        Counted.pickled += 1
+        return np.add, (self.large, 0)
+
+
+def test_a_cluster_is_sent_but_once_what_all_tasks_share(cluster: Cluster) -> None:
+    large = Counted()
+    with workers(1, cluster.on):
+        found = compute(partial(np.dot, large), [1, 2, 3, 4])
+    assert [int(each.sum()) for each in found] == [int(large.large.sum()) * n for n in (1, 2, 3, 4)]
+    assert Counted.pickled == 1
 
 
 @pytest.mark.usefixtures("registries")

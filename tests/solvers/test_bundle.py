@@ -80,12 +80,12 @@ def test_responses_start_near_the_policy_and_far_from_it_in_turn(
     toy: Any = toys.pennies()
     begun: list[tuple[Any, float]] = []
 
-    def noted(game: Any, policies: Any, *options: Any) -> Any:
+    def noted(game: Any, policies: Any, *options: Any, **named: Any) -> Any:
         if options[0]:  # steps of annealing
             begun.append((policies[0].copy(), options[2][0]))
-        return respond(game, policies, *options)
+        return respond(game, policies, *options, **named)
 
-    monkeypatch.setattr("hogeq.solvers.bundle.respond", noted)
+    monkeypatch.setattr("hogeq.solvers.bundles.respond", noted)
     solver = ProximalBundle(responses=60)
     first = solver.init(toy)
     policy = first.policy.copy()

@@ -204,6 +204,6 @@ def test_processes_have_the_plugins_of_the_one_that_asks(tmp_path: Path) -> None
 def test_a_plugin_that_fails_elsewhere_says_so(tmp_path: Path) -> None:
     plugin = Plugin("elsewhere.py", b"import nothing_of_that_name")
     with pytest.raises(PluginError, match=r"^elsewhere.py: line 1: ModuleNotFoundError"):
-        run_with((plugin,), pickle.dumps((abs, -1)))
+        run_with((plugin,), pickle.dumps(abs), pickle.dumps(-1))
     teens = load_plugin(written(tmp_path, TEENS), trust=True)
-    assert run_with((teens,), pickle.dumps((abs, -1))) == 1
+    assert run_with((teens,), pickle.dumps(abs), pickle.dumps(-1)) == 1

@@ -1,0 +1,164 @@
+"""What the bundle methods share: how their searches begin, who runs them, which counters bind."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.model.game import Game
+from hogeq.response.kicks import Against
+from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
+from hogeq.solvers.regret import DiscountedCFR
+from hogeq.solvers.trails import Trail, Trails, after, due
+from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.workers import compute
+
+Step = TypeVar("Step")
+
+LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
+COLD: Final = 2e-4  # last temperature of the responses, in win probability
+NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
+FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
+NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
+DAMPING: Final = 0.6  # of the annealing of responses
+DEEP: Final = 5  # times as many steps of annealing in a deep iteration
+SHAPING: Final = 0.02  # weight above which a counter's model is checked against exact evaluation
+TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
+ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
+LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
+ROUNDS: Final = 6  # of adding counters that the step overlooked
+SELF_PLAY: Final = 100  # iterations of the default start
+CROSSED: Final = 60  # counters, the strongest, that trails cross with
+RECENT: Final = 30  # iterations that count in the average
+CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
+
+
+class Start(NamedTuple):
+    """Start of a response; without steps of annealing it only ascends."""
+
+    at: Floats | Matrix
+    """A policy (G, G, K), or a matrix (G, G) of int8, which travels lighter."""
+    sweeps: int | None
+    """Most sweeps of the ascent; None: to its end."""
+    steps: int = 0
+    heat: float = 1.0
+
+    def search(self, against: Against, known: Matrix) -> Matrix:  # noqa: ARG002 - as of trails
+        """Counter-matrix (G, G), by annealing and ascent."""
+        game = against.game
+        pure = self.at.dtype.kind == "i"
+        policy = one_hot(self.at, game.num_actions) if pure else np.asarray(self.at, np.float64)
+        policies = against.met_by(policy)
+        cooling, weights = (self.heat, COLD), against.weights
+        respond(game, policies, self.steps, DAMPING, cooling, self.sweeps, weights=weights)
+        return to_matrix(policies[0])
+
+
+class Depth(NamedTuple):
+    """How far the responses of an iteration go."""
+
+    deep: bool
+    steps: int
+    """Of annealing."""
+    sweeps: int | None
+    """Most sweeps of the ascent; None: to its end."""
+
+    @classmethod
+    def of(cls, iteration: int, deep_every: int, steps: int, sweeps: int) -> "Depth":
+        """Every so many iterations one is deep."""
+        if iteration % deep_every == 0:
+            return cls(deep=True, steps=DEEP * steps, sweeps=None)
+        return cls(deep=False, steps=steps, sweeps=sweeps)
+
+
+def self_played(game: Game) -> Floats:
+    """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
+    solver = DiscountedCFR(average_weight="reach")
+    state = solver.init(game)
+    for _ in range(SELF_PLAY):
+        state = solver.step(game, state)
+    return solver.average(game, state)
+
+
+def annealed(
+    game: Game,
+    policy: Floats,
+    number: int,
+    iteration: int,
+    depth: Depth,
+    random: np.random.Generator,
+) -> list[Start]:
+    """List starts that anneal, from near a policy (G, G, K) and at random in turn."""
+    starts = []
+    for place in range(number):
+        near = (iteration + place) % 2 == 0
+        share = random.uniform(0.5, 1.0) if near else 0.0
+        noise = random_policy(game, random, NEARLY_UNIFORM if depth.deep else 1.0)
+        heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
+        at = share * policy + (1.0 - share) * noise
+        starts.append(Start(at, depth.sweeps, depth.steps, heat))
+    return starts
+
+
+def ascents(pool: Matrix, weights: Floats, number: int, sweeps: int | None) -> list[Start]:
+    """List starts that ascend from the counters of largest weight."""
+    heaviest = np.argsort(-weights, kind="stable")[:number]
+    return [Start(pool[counter], sweeps) for counter in heaviest]
+
+
+def search(
+    against: Against,
+    starts: Sequence[Start],
+    trails: Trails,
+    kicks: int,
+    life: int,
+    known: Matrix,
+    seed: tuple[int, ...],
+) -> tuple[list[Matrix], Trails]:
+    """Respond from every start, and let the trails go on (:func:`hogeq.solvers.trails.follow`).
+
+    All these searches are computed at once, by whatever workers were chosen: each takes long, and
+    a cluster is sent the strategy they meet but once.
+    """
+    tasks: list[Start | Trail] = [*starts, *due(trails, kicks, seed)]
+    found = compute(partial(_searched, against, known), tasks)
+    return found[: len(starts)], after(trails, found[len(starts) :], kicks, life)
+
+
+def _searched(against: Against, known: Matrix, task: Start | Trail) -> Matrix:
+    return task.search(against, known)
+
+
+def unknown(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
+    """Responses that a pool does not hold, each once."""
+    known = {matrix.tobytes() for matrix in pool}
+    found = {matrix.tobytes(): matrix for matrix in responses}
+    return [matrix for key, matrix in found.items() if key not in known]
+
+
+def step_against_few(
+    weights: Floats, here: Floats, step: Callable[[NDArray[np.int64]], tuple[Step, Floats]]
+) -> Step:
+    """Step by the models of the few counters that bind: the likely ones, then those overlooked.
+
+    Parameters
+    ----------
+    weights : float64 (n,)
+        Of the counters in the last step.
+    here : float64 (n,)
+        Modelled win rates of the counters before the step.
+    step : callable
+        Given the indices of counters, the step by their models, and the modelled win rates of all
+        counters, float64 (n,), where it leads.
+    """
+    active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
+    for _ in range(ROUNDS):
+        found, there = step(active)
+        missed = np.setdiff1d(np.flatnonzero(there > there[active].max() + ALIVE), active)
+        if len(missed) == 0:
+            break
+        active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
+    return found
