@@ -30,6 +30,7 @@ from hogeq.solvers.bundles import (
     step_against_few,
     unknown,
 )
+from hogeq.solvers.cuts import Counters, cut
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.trails import Trails, no_trails
 from hogeq.strategies.policies import policy_of
@@ -74,18 +75,6 @@ class BundleState(NamedTuple):
     """(t,), kicks that each has left; negative where it is to begin."""
     iteration: NDArray[np.int64]
     """()"""
-
-
-class Cut(NamedTuple):
-    """Linear model of the policy's win rate against one counter."""
-
-    win_rate: float
-    """Exact win rate of the counter at the policy where the model was taken."""
-    gradient: Singles
-    """(G * G, K)"""
-    constant: float
-    reach: Singles
-    """(G * G,)"""
 
 
 @solver("bundle")
@@ -153,7 +142,7 @@ class ProximalBundle(Solver[BundleState]):
         Seed of the responses' starts.
     """
 
-    GROWS: ClassVar = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
+    GROWS: ClassVar = frozenset(Counters._fields)
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -220,13 +209,16 @@ class ProximalBundle(Solver[BundleState]):
         )
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = unknown([*found, *trails.matrices], state.pool)
-        counters = [*state.pool[failed], *responses]
-        cuts = compute(partial(_linearised, game, trial), counters)
-        reached = max(promised, exact.max(initial=0.0), *(cut.win_rate for cut in cuts), 0.0)
+        cuts = compute(partial(cut, game, trial), [*state.pool[failed], *responses])
+        reached = max(
+            promised, exact.max(initial=0.0), *(1.0 - float(one.won) for one in cuts), 0.0
+        )
 
         used = np.where(weights > ALIVE, iteration, state.used)
         state = state._replace(weights=weights, used=used)
-        state = self._grown(state, failed, responses, cuts, iteration)
+        counters = Counters(*(getattr(state, name) for name in Counters._fields))
+        counters = counters.renewed(failed, responses, cuts, iteration, self.pool_size)
+        state = state._replace(**counters._asdict())
         worst = float(win_rates(state, state.policy).max())
         gain = worst - promised + saved
         kept = worst - reached + saved >= self.least_gain * gain
@@ -305,40 +297,6 @@ class ProximalBundle(Solver[BundleState]):
             *ascents(state.pool, weights, self.ascents, depth.sweeps),
         ]
 
-    def _grown(
-        self,
-        state: BundleState,
-        failed: NDArray[np.int64],
-        responses: list[Matrix],
-        cuts: list[Cut],
-        iteration: int,
-    ) -> BundleState:
-        """State with new models of the counters whose old ones failed, and with new counters.
-
-        These take the places of those without weight for longest, once the pool is full.
-        """
-        excess = len(state.pool) + len(responses) - self.pool_size
-        excess = min(max(0, excess), len(state.pool))
-        state.used[failed] = iteration
-        dropped = np.argsort(state.used, kind="stable")[:excess]
-        if excess:
-            state.pool[dropped] = responses[:excess]
-        state.weights[dropped], state.used[dropped] = 0.0, iteration
-        for place, cut in zip([*failed, *dropped], cuts, strict=False):
-            state.gradients[place], state.constants[place] = cut.gradient, cut.constant
-            state.reach[place] = cut.reach
-        more = cuts[len(failed) + excess :]
-        if not more:
-            return state
-        return state._replace(
-            pool=np.concatenate([state.pool, responses[excess:]]),
-            gradients=np.concatenate([state.gradients, *(cut.gradient[None] for cut in more)]),
-            constants=np.append(state.constants, [cut.constant for cut in more]),
-            reach=np.concatenate([state.reach, *(cut.reach[None] for cut in more)]),
-            weights=np.append(state.weights, np.zeros(len(more))),
-            used=np.append(state.used, np.full(len(more), iteration)),
-        )
-
 
 def win_rates(state: BundleState, policy: Floats) -> Floats:
     """Modelled win rate of every counter against a policy: float64 (n,)."""
@@ -350,13 +308,3 @@ def entropies(policy: Floats) -> Floats:
     """Entropy of every row in nats, float64 (G * G,), of a policy (G, G, K) without zeros."""
     rows = policy.reshape(-1, policy.shape[-1])
     return -(rows * np.log(rows)).sum(axis=1)
-
-
-def _linearised(game: Game, policy: Floats, counter: Matrix) -> Cut:
-    """Linear model of a policy's win rate against a counter."""
-    one = Population(game, [counter])
-    rate, (found,) = float(one.rates_of(policy)[0]), one.passes(policy)
-    gradient = found.values.reshape(-1, game.num_actions).astype(np.float32)
-    reach = found.infoset_reach.reshape(-1).astype(np.float32)
-    modelled = float(gradient.reshape(-1) @ policy.reshape(-1))
-    return Cut(1.0 - rate, gradient, rate - modelled, reach)

@@ -1,6 +1,5 @@
 """Proximal bundle method over the parts of a mixture and their weights together."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
@@ -32,8 +31,8 @@ from hogeq.solvers.bundles import (
     step_against_few,
     unknown,
 )
+from hogeq.solvers.cuts import Counters, cut_of_parts
 from hogeq.solvers.mixture import policy_of_mixture
-from hogeq.solvers.mixture_cuts import Cut, linearised
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.trails import Trails, no_trails
 from hogeq.strategies.arrays import one_hot
@@ -43,7 +42,6 @@ from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
-BY_COUNTER = frozenset({"pool", "gradients", "constants", "reach", "weights", "used"})
 BY_PART = frozenset({"parts", "draw", "recent", "recent_draw"})
 
 LEAST_WEIGHT = 1e-3  # of a part, so that none is lost for good
@@ -165,7 +163,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         Seed of the parts' and the responses' starts.
     """
 
-    GROWS: ClassVar = BY_COUNTER | BY_PART
+    GROWS: ClassVar = frozenset(Counters._fields) | BY_PART
 
     parts: Annotated[Count, Field(le=64)] = 4
     spread: Share = 0.5
@@ -239,14 +237,15 @@ class MixtureBundle(Solver[MixtureBundleState]):
         )
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = unknown([*found, *trails.matrices], state.pool)
-        counters = [*state.pool[failed], *responses]
-        cuts = compute(partial(linearised, game, trial.parts), counters)
-        won = max((float(1.0 - cut.won @ trial.draw) for cut in cuts), default=0.0)
+        cuts = compute(partial(cut_of_parts, game, trial.parts), [*state.pool[failed], *responses])
+        won = max((float(1.0 - one.won @ trial.draw) for one in cuts), default=0.0)
         reached = max(promised, exact.max(initial=0.0), won)
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(weights=trial.weights, used=used)
-        state = _grown(state, failed, responses, cuts, iteration)
+        counters = Counters(*(getattr(state, name) for name in Counters._fields))
+        counters = counters.renewed(failed, responses, cuts, iteration, self.pool_size)
+        state = state._replace(**counters._asdict())
         worst = float((1.0 - part_rates(state, state.parts) @ state.draw).max())
         gain = worst - promised
         kept = worst - reached >= self.least_gain * gain
@@ -262,9 +261,6 @@ class MixtureBundle(Solver[MixtureBundleState]):
         )
         state.recent[...] += (state.parts - state.recent) / min(iteration, RECENT)
         state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, RECENT)
-        if len(state.pool) > self.pool_size:
-            kept_counters = np.sort(np.argsort(-state.used, kind="stable")[: self.pool_size])
-            state = _selected(state, kept_counters)
         if self.patience and len(state.draw) < self.parts:
             watched = np.append(state.watched[1:], state.worst)
             before, lately = watched.reshape(2, self.patience).mean(axis=1)
@@ -330,15 +326,15 @@ class MixtureBundle(Solver[MixtureBundleState]):
         halved[likeliest] /= 2.0
         recent_halved = state.recent_draw.copy()
         recent_halved[likeliest] /= 2.0
-        cuts = compute(partial(linearised, game, part), list(state.pool))
+        cuts = compute(partial(cut_of_parts, game, part), list(state.pool))
         state = state._replace(
             parts=np.concatenate([state.parts, part]),
             draw=np.append(halved, halved[likeliest]),
             recent=np.concatenate([state.recent, part]),
             recent_draw=np.append(recent_halved, recent_halved[likeliest]),
-            gradients=np.concatenate([state.gradients, [cut.gradients for cut in cuts]], axis=1),
-            constants=np.concatenate([state.constants, [cut.constants for cut in cuts]], axis=1),
-            reach=np.concatenate([state.reach, [cut.reach for cut in cuts]], axis=1),
+            gradients=np.concatenate([state.gradients, [one.gradients for one in cuts]], axis=1),
+            constants=np.concatenate([state.constants, [one.constants for one in cuts]], axis=1),
+            reach=np.concatenate([state.reach, [one.reach for one in cuts]], axis=1),
             watched=np.ones_like(state.watched),
         )
         worst = (1.0 - part_rates(state, state.parts) @ state.draw).max()
@@ -419,35 +415,6 @@ def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
         gradients = state.gradients[:, number].reshape(len(rates), flat.size)
         rates[:, number] += gradients @ flat
     return rates
-
-
-def _grown(
-    state: MixtureBundleState,
-    failed: NDArray[np.int64],
-    responses: list[Matrix],
-    cuts: Sequence[Cut],
-    iteration: int,
-) -> MixtureBundleState:
-    """State with new models of the counters whose old ones failed, and with new counters."""
-    for counter, cut in zip(failed, cuts, strict=False):
-        state.gradients[counter], state.constants[counter] = cut.gradients, cut.constants
-        state.reach[counter] = cut.reach
-    state.used[failed] = iteration
-    new = cuts[len(failed) :]
-    if not new:
-        return state
-    return state._replace(
-        pool=np.concatenate([state.pool, responses]),
-        gradients=np.concatenate([state.gradients, *(cut.gradients[None] for cut in new)]),
-        constants=np.concatenate([state.constants, [cut.constants for cut in new]]),
-        reach=np.concatenate([state.reach, *(cut.reach[None] for cut in new)]),
-        weights=np.append(state.weights, np.zeros(len(new))),
-        used=np.append(state.used, np.full(len(new), iteration)),
-    )
-
-
-def _selected(state: MixtureBundleState, chosen: NDArray[np.int64]) -> MixtureBundleState:
-    return state._replace(**{name: getattr(state, name)[chosen] for name in sorted(BY_COUNTER)})
 
 
 def _rate(game: Game, parts: Floats, draw: Floats, counter: Matrix) -> float:

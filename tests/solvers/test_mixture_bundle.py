@@ -10,7 +10,7 @@ import hogeq
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.mixture_cuts import linearised
+from hogeq.solvers.cuts import cut_of_parts
 from hogeq.strategies.write import write_strategy
 from tests.solvers.family import run
 from tests.solvers.test_mixture import COINS, exploited
@@ -51,7 +51,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(sma
         worst.append(max(rates))
     assert worst[-1] < worst[0]
     one = np.array([hogeq.win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
-    fresh = linearised(small, state.parts, state.pool[0])
+    fresh = cut_of_parts(small, state.parts, state.pool[0])
     np.testing.assert_allclose(fresh.won, one, atol=1e-9)
     rows = fresh.gradients.reshape(3, -1)
     np.testing.assert_allclose(
@@ -62,7 +62,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(sma
 def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: Game) -> None:
     """The win rate of the mixture is linear in each row, so a model predicts a change of one."""
     _, state = run(small, "mixture_bundle", 3, parts=2, **QUICK)
-    cut = linearised(small, state.parts, state.pool[-1])
+    cut = cut_of_parts(small, state.parts, state.pool[-1])
     changed = state.parts.copy()
     changed[1, 2, 3] = [0.2, 0.5, 0.3]
     change = cut.gradients.reshape(state.parts.shape)[1, 2, 3] @ (changed - state.parts)[1, 2, 3]

@@ -1,0 +1,112 @@
+"""Linear models of win rates against counters, and the pool of counters that has them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.model.game import Game
+from hogeq.model.shared import quick_many
+from hogeq.model.workspace import Role
+from hogeq.response.population import Population
+from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats, Matrix, Singles
+
+
+class Cut(NamedTuple):
+    """Model of the win rate against one counter: of a policy, or of each of n parts of a mixture.
+
+    Shapes are those of a policy; parts have one more axis, (n,), in front.
+    """
+
+    won: Floats
+    """(), exact win rate where the model was taken."""
+    gradients: Singles
+    """(G * G, K), counterfactual values there."""
+    constants: Floats
+    """(), what the gradients leave."""
+    reach: Singles
+    """(G * G,), reach probability of every cell there."""
+
+
+class Counters(NamedTuple):
+    """A pool of m counters, as the states of the bundle methods hold it."""
+
+    pool: Matrix
+    """(m, G, G)"""
+    gradients: Singles
+    """(m, ...), of their cuts, as the next two."""
+    constants: Floats
+    reach: Singles
+    weights: Floats
+    """(m,), weight of each in the last step."""
+    used: NDArray[np.int64]
+    """(m,), iteration in which each last had weight."""
+
+    def renewed(
+        self,
+        failed: NDArray[np.int64],
+        new: Sequence[Matrix],
+        cuts: Sequence[Cut],
+        iteration: int,
+        most: int,
+    ) -> "Counters":
+        """Counters with new cuts where old ones failed, and with new counters.
+
+        These take the places of those without weight for longest, once there are `most`. The arrays
+        are changed in place as far as they go.
+
+        Parameters
+        ----------
+        failed : int64 (f,)
+            Indices of counters.
+        new : sequence of (G, G)
+        cuts : sequence of Cut
+            Of those that failed, then of the new ones.
+        iteration : int
+        most : int
+        """
+        excess = min(max(0, len(self.pool) + len(new) - most), len(self.pool))
+        self.used[failed] = iteration
+        dropped = np.argsort(self.used, kind="stable")[:excess]
+        if excess:
+            self.pool[dropped] = new[:excess]
+        self.weights[dropped], self.used[dropped] = 0.0, iteration
+        for place, cut in zip([*failed, *dropped], cuts, strict=False):
+            self.gradients[place], self.constants[place] = cut.gradients, cut.constants
+            self.reach[place] = cut.reach
+        more = cuts[len(failed) + excess :]
+        if not more:
+            return self
+        return Counters(
+            np.concatenate([self.pool, new[excess:]]),
+            np.concatenate([self.gradients, *(cut.gradients[None] for cut in more)]),
+            np.concatenate([self.constants, [cut.constants for cut in more]]),
+            np.concatenate([self.reach, *(cut.reach[None] for cut in more)]),
+            np.append(self.weights, np.zeros(len(more))),
+            np.append(self.used, np.full(len(more), iteration)),
+        )
+
+
+def cut(game: Game, policy: Floats, counter: Matrix) -> Cut:
+    """Model of the win rate of a policy (G, G, K) against a counter."""
+    one = Population(game, [counter])
+    won, (found,) = float(one.rates_of(policy)[0]), one.passes(policy)
+    gradients = found.values.reshape(-1, game.num_actions).astype(np.float32)
+    reach = found.infoset_reach.reshape(-1).astype(np.float32)
+    modelled = float(gradients.reshape(-1) @ policy.reshape(-1))
+    return Cut(np.array(won), gradients, np.array(won - modelled), reach)
+
+
+def cut_of_parts(game: Game, parts: Floats, counter: Matrix) -> Cut:
+    """Models of the win rates of parts (n, G, G, K) against a counter."""
+    work = quick_many(game, len(parts))
+    work.face(one_hot(counter, game.num_actions))
+    work.forward(parts)
+    won = work.backward(parts.copy(), Role.COUNTERFACTUAL).win_rates
+    rows = len(parts), -1, game.num_actions
+    gradients = work.each.reshape(rows).astype(np.float32)
+    modelled = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
+    reach = work.each_reach.reshape(rows[:2]).astype(np.float32)
+    return Cut(won, gradients, won - modelled, reach)
