@@ -68,6 +68,9 @@ def used(process: psutil.Process) -> float:
 def cluster(count: int, folder: Path) -> Iterator[tuple[str, psutil.Process]]:
     """Have a scheduler with workers of one thread each; give its address and its process."""
     file = folder / "scheduler.json"
+    # Functions of these scripts must be found by name there too.
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
     def start(kind: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", kind, "--scheduler-file", str(file)]
@@ -75,6 +78,7 @@ def cluster(count: int, folder: Path) -> Iterator[tuple[str, psutil.Process]]:
             [*command, "--no-dashboard", *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=environment,
         )
 
     started = [start("scheduler", "--host", "127.0.0.1", "--port", "0")]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import get_args
 
-from common import arguments, publish, small_game, solved
+from common import EFFORT, arguments, effort, publish, small_game, solved
 
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.model.game import Game
@@ -27,13 +27,10 @@ WEIGHTS: tuple[RegretWeight, ...] = get_args(RegretWeight)
 
 def main() -> None:
     """Print and write the table."""
-    given = arguments(
-        __doc__, edition="su20", goal=0, dice=0, iterations=100, starts=2, anneal_steps=40
-    )
+    given = arguments(__doc__, edition="su20", goal=0, dice=0, iterations=100, **EFFORT)
     game = small_game(given.edition, given.goal, given.dice)
-    budget = SearchBudget(given.starts, given.anneal_steps)
     header = ["solver", "regrets by", "average by", "average", "attack", "argmax, attack", "bound"]
-    rows = lines(game, given.iterations, budget)
+    rows = lines(game, given.iterations, effort(given))
     publish(given.out, f"averaging_{given.edition}", header, rows)
 
 

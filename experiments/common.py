@@ -1,21 +1,30 @@
 """What the experiments share: arguments, small games, solved strategies, a table, a figure."""
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game, compile_game
+from hogeq.response.search import SearchBudget
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
+from hogeq.solvers.base import Solver
 from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
 
 Points = Sequence[tuple[float, float]]
+
+EFFORT: Final = {"starts": 16, "anneal_steps": 60, "kicks": 20, "seed": 1_000_003}
+"""Options of the attack that tables quote, unless their page says otherwise.
+
+No training uses that seed.
+"""
 
 DECADES = 2.0  # up to which 2 and 5 of each are labelled too
 
@@ -46,6 +55,12 @@ def arguments(about: str | None, **defaults: Any) -> argparse.Namespace:
     return parser.parse_args()
 
 
+def effort(given: argparse.Namespace) -> SearchBudget:
+    """Give the effort of an attack, by the options of `EFFORT`."""
+    kicks, seed = given.kicks, given.seed
+    return SearchBudget(given.starts, given.anneal_steps, perturbations=kicks, seed=seed)
+
+
 def small_game(edition: str, goal: int, dice: int) -> Game:
     """Compile an edition to another goal and number of dice; 0 is what the edition has."""
     sizes = {"goal": goal, "max_dice": dice}
@@ -61,6 +76,23 @@ def solved(game: Game, name: str, iterations: int, **parameters: Any) -> Floats:
     for _ in range(iterations):
         state = solver.step(game, state)
     return np.asarray(solver.average(game, state))
+
+
+def course(game: Game, solver: Solver[Any]) -> Iterator[tuple[Any, float]]:
+    """Run a solver without end: its state after each iteration, and its processor seconds so far.
+
+    Seconds count its first state too, but neither what is compiled first nor what is done with a
+    state before the next is asked for.
+    """
+    solver.step(game, solver.init(game))
+    began = time.process_time()
+    state = solver.init(game)
+    seconds = time.process_time() - began
+    while True:
+        began = time.process_time()
+        state = solver.step(game, state)
+        seconds += time.process_time() - began
+        yield state, seconds
 
 
 def publish(out: Path, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -5,18 +5,19 @@
     python experiments/convergence.py --edition su20 --curves results/convergence_su20.csv
 
 Each solver gets its iterations and a limit of processor seconds spent solving, whichever ends
-first; after 1, 2, 3, 5, 8, ... iterations its policy is attacked. Prints a Markdown table of where
-each solver stood at its best and at its end, and writes results/convergence_EDITION.md, the curves
-as .csv and .png. With --curves nothing is computed: the figure is drawn from such a .csv.
+first; after 1, 2, 3, 5, 8, ... iterations its policy is attacked by a small effort (--curve-...),
+and at its end by that of all tables too. Prints a Markdown table of where each solver stood at its
+best and at its end, and one of its end by both efforts, and writes results/convergence_EDITION.md,
+the curves as .csv and .png, and results/order_EDITION.md. With --curves nothing is computed: the
+figure is drawn from such a .csv.
 """
 
 import csv
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import arguments, publish, small_game
+from common import EFFORT, arguments, course, effort, publish, small_game
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game
@@ -24,6 +25,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.runs.runner import schedule
 from hogeq.solvers import SOLVERS
+from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
 
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -86,24 +88,28 @@ def main() -> None:
         dice=0,
         iterations=300,
         seconds=120.0,
-        starts=1,
-        anneal_steps=40,
-        kicks=10,
+        curve_starts=1,
+        curve_steps=40,
+        curve_kicks=10,
         solvers=tuple(PARAMETERS),
         curves="",
+        **EFFORT,
     )
     name = f"convergence_{given.edition}"
     if given.curves:
         draw(read(Path(given.curves)), given.out / f"{name}.png")
         return
     game = small_game(given.edition, given.goal, given.dice)
-    budget = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
+    small = SearchBudget(given.curve_starts, given.curve_steps, perturbations=given.curve_kicks)
     curves: Curves = {}
-    rows = []
+    rows, ends = [], []
     for solver in given.solvers:
-        curve = trace(game, *PARAMETERS[solver], given.iterations, given.seconds, budget)
+        curve, policy = trace(game, *PARAMETERS[solver], given.iterations, given.seconds, small)
         curves[solver] = curve
         best, last = min(curve, key=lambda point: point.attack), curve[-1]
+        strong = attack(game, policy, effort(given)).win_rate
+        figures = (f"{rate:.6f}" for rate in (last.attack, strong, last.bound))
+        ends.append([solver, last.iteration, *figures])
         rows.append(
             [
                 solver,
@@ -117,6 +123,9 @@ def main() -> None:
         )
     header = ["solver", "best after", "attack", "iterations", "seconds", "attack", "bound"]
     publish(given.out, name, header, rows)
+    efforts = (given.curve_starts, given.curve_kicks), (given.starts, given.kicks)
+    header = ["solver", "iterations", *(f"attack, {n} x {kicks}" for n, kicks in efforts), "bound"]
+    publish(given.out, f"order_{given.edition}", header, ends)
     write(curves, given.out / f"{name}.csv")
     draw(curves, given.out / f"{name}.png")
 
@@ -128,25 +137,21 @@ def trace(
     iterations: int,
     limit: float,
     budget: SearchBudget,
-) -> list[Point]:
-    """Run a solver and give iterations, seconds, attack and bound on the way."""
+) -> tuple[list[Point], Floats]:
+    """Run a solver and give iterations, seconds, attack and bound on the way, and the policy."""
     solver = SOLVERS[name](**parameters)
-    solver.step(game, solver.init(game))  # what is compiled first does not count
-    began = time.process_time()
-    state, done, curve = solver.init(game), 0, []
-    seconds = time.process_time() - began  # self-play, where a solver begins with it
+    states, curve = course(game, solver), []
+    done, seconds = 0, 0.0
     for moment in schedule(iterations, "log"):
-        while done < moment and (seconds < limit or done == 0):
-            began = time.process_time()
-            state = solver.step(game, state)
-            seconds += time.process_time() - began
+        while done < moment and seconds < limit:
+            state, seconds = next(states)
             done += 1
         policy = solver.average(game, state)
         found = attack(game, policy, budget).win_rate
         curve.append(Point(done, seconds, found, full_memory_bound(game, policy)))
         if done < moment:
             break
-    return curve
+    return curve, policy
 
 
 def write(curves: Curves, path: Path) -> None:

@@ -10,7 +10,7 @@ Prints a Markdown table and writes results/epsilon.md and .png.
 
 from typing import Any
 
-from common import Points, arguments, draw, publish, small_game, solved
+from common import EFFORT, Points, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.baselines.delta import trembling
 from hogeq.baselines.diagonals import countable
@@ -18,7 +18,7 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.purification import argmax
 from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
+from hogeq.response.search import attack
 
 
 def main() -> None:
@@ -29,12 +29,11 @@ def main() -> None:
         goal=0,
         dice=0,
         iterations=100,
-        starts=2,
-        anneal_steps=40,
         epsilons=(0.0, 1e-5, 1e-4, 1e-3, 1e-2),
+        **EFFORT,
     )
     game = small_game(given.edition, given.goal, given.dice)
-    budget = SearchBudget(given.starts, given.anneal_steps)
+    budget = effort(given)
     erring = trembling(game, builtin("ignore_memory", game), 0.01)
     runs: dict[str, tuple[str, int, dict[str, Any]]] = {
         "cfr_plus": ("cfr_plus", given.iterations, {"average_weight": "reach"}),

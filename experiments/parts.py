@@ -11,12 +11,11 @@ results/parts.md, and draws results/parts.png: by time and by iterations.
 """
 
 import argparse
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import arguments, draw, publish, small_game
+from common import arguments, course, draw, publish, small_game
 
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_many
@@ -56,7 +55,7 @@ def main() -> None:
 
     def rows() -> Iterator[list[object]]:
         for parts in given.parts:
-            for row in course(game, parts, given):
+            for row in points(game, parts, given):
                 excess = max(float(row[-2]) - 0.5, 1e-7)
                 name = f"{parts} {'parts' if parts > 1 else 'part'}"
                 by_time.setdefault(name, []).append((float(row[2]), excess))
@@ -80,22 +79,15 @@ def solver_of(parts: int, given: argparse.Namespace) -> Any:
     return SOLVERS[given.solver](**options)
 
 
-def course(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
+def points(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
     """Solve with so many parts, and attack what has been found at every moment."""
     solver = solver_of(parts, given)
-    state = solver.step(game, solver.init(game))  # compiles
     moments = [given.seconds / 2**power for power in reversed(range(given.moments))]
-    iterations, spent, doubled = 0, 0.0, FIRST
+    doubled = FIRST
     budget = SearchBudget(starts=given.starts, perturbations=given.kicks, seed=TRAINING + 1)
-    began = time.process_time()
-    state = solver.init(game)
-    while moments:
-        state = solver.step(game, state)
-        iterations += 1
-        now = spent + time.process_time() - began
-        if now < moments[0] and iterations < doubled:
+    for iterations, (state, spent) in enumerate(course(game, solver), 1):
+        if spent < moments[0] and iterations < doubled:
             continue
-        spent = now
         moments = [moment for moment in moments if moment > spent]
         doubled *= 2 if iterations == doubled else 1
         mixture = solver.mixture(game, state)
@@ -104,7 +96,8 @@ def course(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[A
         won = max(attack(game, mixture, budget).win_rate, climbed(game, mixture, known))
         bound = "" if moments else f"{upper_bound(game, mixture):.6f}"
         yield [parts, iterations, f"{spent:.1f}", f"{drawn:.2f}", f"{won:.6f}", bound]
-        began = time.process_time()
+        if not moments:
+            return
 
 
 def climbed(game: Game, mixture: Mixture, counters: Matrix) -> float:

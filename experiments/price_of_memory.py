@@ -10,18 +10,24 @@ full-memory bound are given. Prints a Markdown table and writes results/price_of
 with --most 0 results/price_of_memory_full.md.
 """
 
-from common import arguments, publish, small_game, solved
+from common import EFFORT, arguments, effort, publish, small_game, solved
 
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import branch_and_bound
 from hogeq.response.process import decision_process
-from hogeq.response.search import SearchBudget, attack
+from hogeq.response.search import attack
 
 
 def main() -> None:
     """Print and write the table."""
     given = arguments(
-        __doc__, editions=("su20",), goals=(10, 12, 14), dice=(3,), iterations=100, most=2000
+        __doc__,
+        editions=("su20",),
+        goals=(10, 12, 14),
+        dice=(3,),
+        iterations=100,
+        most=2000,
+        **EFFORT,
     )
     rows = []
     for edition in given.editions:
@@ -29,7 +35,7 @@ def main() -> None:
             for dice in given.dice:
                 game = small_game(edition, goal, dice)
                 policy = solved(game, "dcfr", given.iterations)
-                won = [f"{attack(game, policy, SearchBudget()).win_rate:.6f}"]
+                won = [f"{attack(game, policy, effort(given)).win_rate:.6f}"]
                 for kept in ("nothing", "own", "opponent") if given.most else ():
                     process = decision_process(game, policy, kept)
                     found = branch_and_bound(process, None, given.most)

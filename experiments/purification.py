@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import arguments, draw, publish, small_game, solved
+from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.model.game import Game
 from hogeq.purification import PURIFIERS, argmax, thresholded
@@ -56,10 +56,8 @@ def main() -> None:
         rounds=60,
         share=0.25,
         sharpened=120,
-        starts=16,
-        anneal_steps=60,
-        kicks=20,
         jobs=1,
+        **EFFORT,
     )
     with workers(given.jobs):
         compare(given)
@@ -72,9 +70,7 @@ def compare(given: argparse.Namespace) -> None:
         policy = policy_of(game, read_strategy(given.strategy, game.goal, game.rules.max_dice))
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
-    strong = SearchBudget(
-        given.starts, given.anneal_steps, perturbations=given.kicks, seed=1_000_003
-    )
+    strong = effort(given)
     rounds: dict[str, Any] = {"rounds": given.rounds}
     runs: list[Run] = [
         Run("argmax", {}),

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import arguments, publish, small_game
+from common import EFFORT, arguments, course, effort, publish, small_game
 
 from hogeq.model.game import Game
 from hogeq.purification import argmax
@@ -40,8 +40,7 @@ def main() -> None:
         seconds=20.0,
         samples=8,
         rounds=20,
-        starts=4,
-        kicks=40,
+        **EFFORT,
     )
     publish(given.out, "submission", HEADER, lines(given))
 
@@ -49,7 +48,7 @@ def main() -> None:
 def lines(given: argparse.Namespace) -> Iterator[list[object]]:
     """Train both, make matrices of both, and attack everything."""
     game = small_game(given.edition, given.goal, given.dice)
-    budget = SearchBudget(given.starts, perturbations=given.kicks, seed=TRAINING + 1)
+    budget = effort(given)
 
     def line(source: str, way: str, strategy: Any, seconds: float) -> list[object]:
         won = attack(game, strategy, budget).win_rate
@@ -87,12 +86,7 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
 def trained(game: Game, name: str, seconds: float, options: dict[str, Any]) -> tuple[Any, Any]:
     """Run a solver for so much processor time."""
     solver = SOLVERS[name](seed=TRAINING, **options)
-    state = solver.step(game, solver.init(game))  # compiles
-    state = solver.init(game)
-    began = time.process_time()
-    while time.process_time() - began < seconds:
-        state = solver.step(game, state)
-    return solver, state
+    return solver, next(state for state, spent in course(game, solver) if spent >= seconds)
 
 
 def best(game: Game, matrices: list[Matrix]) -> tuple[Matrix, float]:

@@ -59,13 +59,18 @@ def test_convergence(table: Run) -> None:
     assert [float(line.split(",")[3]) for line in curves[3::3]] == pytest.approx(
         [float(row["attack"]) for row in rows], abs=1e-6
     )
+    ends = [line.split(" | ") for line in (table.out / "order_su20.md").read_text().splitlines()]
+    assert ends[0][2:4] == ["attack, 1 x 10", "attack, 16 x 20"]
+    assert [end[2] for end in ends[2:]] == [row["attack"] for row in rows]
+    for *_, strong, bound in ends[2:]:
+        assert 0.5 - 1e-6 <= float(strong) <= float(bound.strip("| ")) + 1e-6
     drawn = (table.out / "convergence_su20.png").read_bytes()
     table.start("convergence", f"--curves {table.out / 'convergence_su20.csv'}")
     assert (table.out / "convergence_su20.png").read_bytes() == drawn
 
 
 def test_averaging(table: Run) -> None:
-    options = "--iterations 2 --starts 1 --anneal-steps 3"
+    options = "--iterations 2 --starts 1 --anneal-steps 3 --kicks 0"
     rows = table("averaging", f"{GAME} {options}", "averaging_su20")
     assert len(rows) == 27
     assert all(float(row["attack"]) <= float(row["bound"]) + 1e-5 for row in rows)
@@ -80,7 +85,7 @@ def test_price_of_memory(table: Run) -> None:
 
 def test_purification(table: Run) -> None:
     options = "--iterations 5 --samples 2 --rounds 2 --share 0.5 --sharpened 3"
-    options += " --starts 2 --anneal-steps 5"
+    options += " --starts 2 --anneal-steps 5 --kicks 2"
     rows = table("purification", f"{GAME} {options}")
     methods = {row["method"] for row in rows}
     assert methods >= {"argmax", "threshold", "sample", "round", "local_search", "bundle"}
@@ -101,7 +106,7 @@ def test_a_local_search_goes_on(table: Run, tmp_path: Path) -> None:
 
 
 def test_epsilon(table: Run) -> None:
-    rows = table("epsilon", f"{GAME} --iterations 2 --epsilons 0.0 0.1 --starts 1")
+    rows = table("epsilon", f"{GAME} --iterations 2 --epsilons 0.0 0.1 --starts 1 --kicks 1")
     assert {row["epsilon"] for row in rows} == {"0.0", "0.1"}
     assert (table.out / "epsilon.png").exists()
 
