@@ -50,7 +50,8 @@ GAME = "--goal 8 --dice 2"
 
 def test_convergence(table: Run) -> None:
     solvers = "cfr_plus cfr_br double_oracle mirror dynamic"
-    rows = table("convergence", f"{GAME} --iterations 3 --solvers {solvers}", "convergence_su20")
+    options = f"{GAME} --iterations 3 --solvers {solvers} --starts 2 --kicks 5"
+    rows = table("convergence", options, "convergence_su20")
     assert [row["solver"] for row in rows] == solvers.split()
     for row in rows:
         assert 0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6
@@ -60,7 +61,7 @@ def test_convergence(table: Run) -> None:
         [float(row["attack"]) for row in rows], abs=1e-6
     )
     ends = [line.split(" | ") for line in (table.out / "order_su20.md").read_text().splitlines()]
-    assert ends[0][2:4] == ["attack, 1 x 10", "attack, 16 x 20"]
+    assert ends[0][2:4] == ["attack, 1 x 10", "attack, 2 x 5"]
     assert [end[2] for end in ends[2:]] == [row["attack"] for row in rows]
     for *_, strong, bound in ends[2:]:
         assert 0.5 - 1e-6 <= float(strong) <= float(bound.strip("| ")) + 1e-6
