@@ -174,6 +174,38 @@ def lane_sum(typing, vector):
     return types.float64(vector), generate
 
 
+def _larger_of(builder: ir.IRBuilder, left: Any, right: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", left, right), left, right)
+
+
+@intrinsic
+def larger(typing, left, right):
+    """Return the larger of two vectors, number by number."""
+
+    def generate(context, builder, signature, arguments):
+        return _larger_of(builder, *arguments)
+
+    return left(left, right), generate
+
+
+@intrinsic
+def largest(typing, vector):
+    """Return the largest number of a vector whose length is a power of two."""
+
+    def generate(context, builder, signature, arguments):
+        (vector,) = arguments
+        width = vector.type.count
+        while width > 1:
+            width //= 2
+            indices = ir.VectorType(_INDEX, width)
+            masks = [ir.Constant(indices, list(range(low, low + width))) for low in (0, width)]
+            halves = [builder.shuffle_vector(vector, vector, mask) for mask in masks]
+            vector = _larger_of(builder, *halves)
+        return _as(builder, builder.extract_element(vector, ir.Constant(_INDEX, 0)), _DOUBLE)
+
+    return types.float64(vector), generate
+
+
 @intrinsic
 def dot(typing, left, right):
     """Return the sum of the products of two vectors."""

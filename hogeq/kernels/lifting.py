@@ -6,7 +6,8 @@ to move, *theirs* those with its opponent to move; all values are the responder'
 
 Sizes: C cells, H memories, K actions, S situations (kinds of cells that differ in the dice), U
 ways to roll (dice, their sides, bonus, forced extra turn), N outcomes of all of them, R records,
-J lanes: memories in one lane hand over the same.
+J lanes: memories in one lane hand over the same; W numbers side by side, one value of each claim
+and, last, by how much the responder's own value falls.
 """
 
 from typing import NamedTuple
@@ -14,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.kernels.lanes import item, larger, largest, load, splat, store, store_one
 from hogeq.kernels.sums import kernel, part
 
 OTHER, AGAIN, WIN, LOSS = range(4)
+TIE = 1e-11  # rolls worth less than this apart are as good: the first of them is usual
 
 
 class TurnLists(NamedTuple):
@@ -87,7 +90,7 @@ def reflect(turns, policy, cell, rolled, found, memory):
 
 
 @kernel
-def remember(turns, policy, prices, met, mine, theirs, chosen, rolled, wanted):
+def remember(turns, policy, prices, met, mine, theirs, values, chosen, rolled, wanted):
     """Values of a responder that remembers and pays for its rolls; its choice, the first of equals.
 
     Parameters
@@ -100,6 +103,8 @@ def remember(turns, policy, prices, met, mine, theirs, chosen, rolled, wanted):
         1 where play can come, by mover; nothing is computed elsewhere.
     mine, theirs : float64 (C, H)
         Filled.
+    values : float64 (C, U, J)
+        Filled: of every way to roll, before its price.
     chosen : int8 (C, H)
         Filled.
     rolled : float64 (U, J)
@@ -112,6 +117,9 @@ def remember(turns, policy, prices, met, mine, theirs, chosen, rolled, wanted):
         cell = turns.order[turn]
         want_all(turns, wanted)
         value_ways(turns, cell, mine, theirs, 1.0, wanted, rolled)
+        for way in range(values.shape[1]):
+            for lane in range(values.shape[2]):
+                values[cell, way, lane] = rolled[way, lane]
         for memory in range(memories):
             if met[0, cell, memory]:
                 best = -np.inf
@@ -127,17 +135,6 @@ def remember(turns, policy, prices, met, mine, theirs, chosen, rolled, wanted):
         for memory in range(memories):
             if met[1, cell, memory]:
                 reflect(turns, policy, cell, rolled, theirs, memory)
-
-
-@kernel
-def roll_values(turns, prices, cell, mine, theirs, found, rolled, wanted):
-    """Value of every roll at a cell, less its price, by memory: `found` is float64 (K, H)."""
-    want_all(turns, wanted)
-    value_ways(turns, cell, mine, theirs, 1.0, wanted, rolled)
-    for roll in range(found.shape[0]):
-        for memory in range(found.shape[1]):
-            way = turns.way[turns.situation[cell], memory, roll]
-            found[roll, memory] = rolled[way, turns.lane[memory]] - prices[cell, roll, memory]
 
 
 @part
@@ -208,42 +205,32 @@ def is_before(turns, there, cell):
 
 
 @part
-def value_claims(turns, cell, at, moving, waiting, plain, other, win, mine, wanted, rolled):
-    """As :func:`value_ways` for several values at once; beyond `at`, where no claim counts, plain.
+def value_claims(turns, cell, again, other, moving, waiting, memories, wanted, rolled, lane):
+    """As :func:`value_ways` for W values at once, each 0 but in marked cells.
 
-    `moving` and `waiting` hold the claims and, last, what is worth as much as `plain` or `other`
-    beyond.
+    Those are the cells of `again` with the same player to move next, of `other` with the other.
     """
-    lanes, width = len(turns.following), rolled.shape[2]
+    lanes, width = len(turns.following), len(lane)
     for way in range(len(turns.dice)):
-        for lane in range(lanes):
-            for one in range(width):
-                rolled[way, lane, one] = 0.0
         if not wanted[way]:
             continue
+        for one in range(lanes):
+            store(rolled, (way * lanes + one) * width, splat(rolled, 0.0, lane))
         for x in range(turns.first[way], turns.first[way + 1]):
             kind, chance, there = turns.kind[cell, x], turns.chance[x], turns.cell[cell, x]
             record = turns.record[cell, x]
-            if kind >= WIN:
-                worth = chance * (win if kind == WIN else 1.0 - win)
-                if worth > 0.0:
-                    for lane in range(lanes):
-                        rolled[way, lane, width - 1] += worth
-                continue
-            inside = is_before(turns, there, at)
-            if (kind == AGAIN) == mine:  # the responder moves next
-                inside = inside or there == at
-            for lane in range(lanes):
-                memory = turns.following[lane, int(kind == AGAIN), record]
-                if not inside:
-                    value = plain[there, memory] if kind == AGAIN else other[there, memory]
-                    rolled[way, lane, width - 1] += chance * value
-                elif kind == AGAIN:
-                    for one in range(width):
-                        rolled[way, lane, one] += chance * moving[there, memory, one]
-                else:
-                    for one in range(width):
-                        rolled[way, lane, one] += chance * waiting[there, memory, one]
+            if kind == OTHER and other[there]:
+                for one in range(lanes):
+                    at = (there * memories + turns.following[one, 0, record]) * width
+                    place = (way * lanes + one) * width
+                    total = load(rolled, place, lane) + chance * load(waiting, at, lane)
+                    store(rolled, place, total)
+            elif kind == AGAIN and again[there]:
+                for one in range(lanes):
+                    at = (there * memories + turns.following[one, 1, record]) * width
+                    place = (way * lanes + one) * width
+                    total = load(rolled, place, lane) + chance * load(moving, at, lane)
+                    store(rolled, place, total)
 
 
 @kernel
@@ -254,6 +241,7 @@ def lift(
     met,
     mine,
     theirs,
+    values,
     cell,
     claims,
     weights,
@@ -261,100 +249,113 @@ def lift(
     commit,
     my_claims,
     their_claims,
+    before,
+    upto,
     rolled,
-    rolled_now,
+    worths,
     wanted,
+    lane,
 ):
     """Value what one cell claims of a responder that pays for its rolls and lends it slack.
 
     Parameters
     ----------
-    turns, policy, prices, met, mine, theirs
+    turns, policy, prices, met, mine, theirs, values
         As in :func:`remember`; the prices and values in force.
     cell : int
-    claims : float64 (H, A + 1)
-        Claim of each of A rolls on each memory of the cell; last, by how much its value falls.
-    weights : float64 (A,)
-        Share of what a claim can gain by another roll that is asked for.
+    claims : float64 (H * W,)
+        Claim of each roll on each memory of the cell; last, by how much its value falls.
+    weights : float64 (W,)
+        Share of what a claim can gain by another roll that is asked for; 0 for what is no claim.
     lent : float
         Largest share of the slack of a roll that is lent.
     commit : bool
-        Whether to put what is lent into the prices, and the new values into `mine` and `theirs`.
-    my_claims, their_claims : float64 (C, H, A + 1)
-        Filled, at the cells before this one: the value of each claim, and of the responder.
-    rolled : float64 (U, J, A + 1)
+        Whether to put what is lent into the prices, and the new values into `mine`, `theirs` and
+        `values`.
+    my_claims, their_claims : float64 (C * H * W,)
+        Filled, at the cells from which play can come to this one.
+    before, upto : uint8 (C,)
         Scratch.
-    rolled_now : float64 (U, J)
+    rolled : float64 (U * J * W,)
+        Scratch.
+    worths : float64 (K,)
         Scratch.
     wanted : uint8 (U,)
         Scratch.
+    lane : tuple of W zeros
     """
     memories, rolls = mine.shape[1], policy.shape[1]
-    asked = len(weights)
+    lanes, width = len(turns.following), len(lane)
+    last = width - 1
+    weight = load(weights, 0, lane)
+    for there in range(len(turns.order)):
+        before[there] = is_before(turns, there, cell)
+        upto[there] = there == cell or before[there] != 0
     for memory in range(memories):
-        for one in range(asked):
-            my_claims[cell, memory, one] = claims[memory, one]
-        my_claims[cell, memory, asked] = mine[cell, memory] - claims[memory, asked]
+        place = (cell * memories + memory) * width
+        store(my_claims, place, load(claims, memory * width, lane))
     for turn in range(len(turns.order) - 1, -1, -1):
         here = turns.order[turn]
-        if not is_before(turns, here, cell):
+        if not before[here]:
             continue
         situation = turns.situation[here]
         want_all(turns, wanted)
-        value_ways(turns, here, mine, theirs, 1.0, wanted, rolled_now)
         value_claims(
-            turns, here, cell, my_claims, their_claims, mine, theirs, 1.0, True, wanted, rolled
+            turns, here, upto, before, my_claims, their_claims, memories, wanted, rolled, lane
         )
         for memory in range(memories):
             if not met[0, here, memory]:
                 continue
-            lane = turns.lane[memory]
-            best, usual = -np.inf, 0
+            one = turns.lane[memory]
+            best = -np.inf
             for roll in range(rolls):
                 way = turns.way[situation, memory, roll]
-                value = rolled_now[way, lane] - prices[here, roll, memory]
-                if value > best:
-                    best, usual = value, roll
-            chosen = turns.way[situation, memory, usual]
-            for one in range(asked):
-                my_claims[here, memory, one] = rolled[chosen, lane, one]
-            value = rolled[chosen, lane, asked] - prices[here, usual, memory]
+                worths[roll] = values[here, way, one] - prices[here, roll, memory]
+                best = max(best, worths[roll])
+            usual = 0
+            while worths[usual] < best - TIE:
+                usual += 1
+            at = (turns.way[situation, memory, usual] * lanes + one) * width
+            plain = load(rolled, at, lane)
+            claimed = plain
+            worth = worths[usual] - item(rolled, at + last)
             for roll in range(rolls):
                 if roll == usual:
                     continue
-                way = turns.way[situation, memory, roll]
-                need = 0.0
-                for one in range(asked):
-                    gain = rolled[way, lane, one] - rolled[chosen, lane, one]
-                    need = max(need, gain * weights[one])
-                price = prices[here, roll, memory]
-                need = min(need, lent * (best - (rolled_now[way, lane] - price)))
-                for one in range(asked):
-                    left = rolled[way, lane, one] - need
-                    my_claims[here, memory, one] = max(my_claims[here, memory, one], left)
+                at = (turns.way[situation, memory, roll] * lanes + one) * width
+                instead = load(rolled, at, lane)
+                need = max(0.0, largest(weight * (instead - plain)))
+                need = min(need, lent * (best - worths[roll]))
+                claimed = larger(claimed, -need + instead)
+                worth = max(worth, worths[roll] - item(rolled, at + last) + need)
                 if commit:
-                    prices[here, roll, memory] = price - need
-                value = max(value, rolled[way, lane, asked] - (price - need))
-            my_claims[here, memory, asked] = value
+                    prices[here, roll, memory] -= need
+            place = (here * memories + memory) * width
+            store(my_claims, place, claimed)
+            store_one(my_claims, place + last, best - worth)
+        if commit:
+            for way in range(values.shape[1]):
+                for one in range(lanes):
+                    values[here, way, one] -= item(rolled, (way * lanes + one) * width + last)
         want_played(turns, policy, here, wanted)
         value_claims(
-            turns, here, cell, their_claims, my_claims, theirs, mine, 0.0, False, wanted, rolled
+            turns, here, before, upto, their_claims, my_claims, memories, wanted, rolled, lane
         )
         for memory in range(memories):
             if not met[1, here, memory]:
                 continue
-            for one in range(asked + 1):
-                value = 0.0
-                for roll in range(rolls):
-                    if policy[here, roll] > 0.0:
-                        way = turns.way[situation, memory, roll]
-                        value += policy[here, roll] * rolled[way, turns.lane[memory], one]
-                their_claims[here, memory, one] = value
+            claimed = splat(rolled, 0.0, lane)
+            for roll in range(rolls):
+                if policy[here, roll] > 0.0:
+                    way = turns.way[situation, memory, roll]
+                    at = (way * lanes + turns.lane[memory]) * width
+                    claimed = claimed + policy[here, roll] * load(rolled, at, lane)
+            store(their_claims, (here * memories + memory) * width, claimed)
     if commit:
-        for memory in range(memories):
-            mine[cell, memory] = my_claims[cell, memory, asked]
         for there in range(len(turns.order)):
-            if is_before(turns, there, cell):
-                for memory in range(memories):
-                    mine[there, memory] = my_claims[there, memory, asked]
-                    theirs[there, memory] = their_claims[there, memory, asked]
+            for memory in range(memories):
+                place = (there * memories + memory) * width + last
+                if upto[there] and met[0, there, memory]:
+                    mine[there, memory] -= item(my_claims, place)
+                if before[there] and met[1, there, memory]:
+                    theirs[there, memory] -= item(their_claims, place)

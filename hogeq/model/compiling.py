@@ -20,6 +20,7 @@ from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game, compile_game
+from hogeq.model.lifting import WIDTHS, Claim, PricedResponder
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
@@ -42,6 +43,17 @@ class _Scratch:
     @cached_property
     def uniform(self) -> Floats:
         return np.full((2, *self.game.shape), 1.0 / self.game.num_actions)
+
+    @cached_property
+    def priced(self) -> PricedResponder:
+        rules = replace(EDITIONS["su20"], goal=6, max_dice=2)
+        return PricedResponder(rules, np.full((6, 6, 3), 1.0 / 3.0))
+
+    def lift(self, claims: int) -> None:
+        claim = np.zeros((claims, self.priced.mine.shape[1]))
+        self.priced.lift(
+            1, Claim(np.zeros(claims, np.int64), claim, claim[0], 1.0, 1.0), commit=False
+        )
 
     def duel(self, roll: int) -> None:
         duels = self.game.duels()
@@ -76,9 +88,16 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
         lambda on: on.plain.hidden_reach(),
         lambda on: on.plain.hidden_values(0, 0),
     ),
+    "certificates": (
+        lambda on: on.priced.infoset_reach(),
+        lambda on: on.priced.remember(),
+        lambda on: on.lift(WIDTHS[0] - 1),
+        lambda on: on.lift(WIDTHS[1] - 1),
+    ),
 }
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values
-and reach by memory, and those of single positions. Each call needs one kernel more."""
+and reach by memory, and those of single positions; bounds with a proof. Each call needs one kernel
+more."""
 
 _WITHOUT_A_PLAN: Final = {"matrices", "full memory", "hidden states"}
 
@@ -173,6 +192,9 @@ def parts(games: Iterable[Rules]) -> list[Part]:
         game = compile_game(rules)
         kind = len(game.tables.lane), game.positions_recur
         for name in PARTS:
+            if name == "certificates":  # the same for all games
+                found.setdefault((name,), Part(rules, name))
+                continue
             plan = None if game.plan is None else game.plan.constants
             if name == "matrices" and not game.has_duels:
                 continue

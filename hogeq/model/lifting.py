@@ -4,7 +4,6 @@ They come from the table of turns, not from the compiled game: what is proved wi
 rest on its kernels.
 """
 
-import math
 from itertools import product
 from typing import NamedTuple
 
@@ -16,6 +15,9 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable, total_rises
 from hogeq.support.aliases import Floats, Ints
+
+WIDTHS = (8, 16, 32)
+"""Numbers side by side in a pass over claims; more are few rules' need."""
 
 
 class Way(NamedTuple):
@@ -138,18 +140,22 @@ def _lanes(turns: TurnTable, records: int) -> tuple[Ints, Ints]:
 class Claim(NamedTuple):
     """What one cell claims; see :mod:`hogeq.response.lifted_bound`."""
 
-    claims: Floats
-    """(H, A + 1), of each of A rolls on each memory; last, by how much its value falls."""
-    weights: Floats
-    """(A,), share that is asked for of what a claim can gain by another roll upstream."""
-    lent: float
-    """Largest share of the slack of a roll that is lent."""
     rolls: Ints
     """(A,), the rolls that claim."""
+    claims: Floats
+    """(A, H), of each of them on each memory."""
+    fall: Floats
+    """(H,), by how much the cell's value falls."""
+    weight: float
+    """Share that is asked for of what a claim can gain by another roll upstream."""
+    lent: float
+    """Largest share of the slack of a roll that is lent."""
 
 
 class PricedResponder:
     """A responder that remembers everything and pays for its rolls, against a policy.
+
+    Nothing is computed before :meth:`begin`.
 
     Parameters
     ----------
@@ -163,6 +169,8 @@ class PricedResponder:
         In win rate, of any sign; C is G * G.
     mine, theirs : float64 (C, H)
         Its win rate less what it pays, with it and with its opponent to move.
+    values : float64 (C, U, J)
+        Of every way to roll with it to move, before its price.
     """
 
     def __init__(self, rules: Rules, policy: Floats) -> None:
@@ -175,13 +183,19 @@ class PricedResponder:
         shape = cells, len(memories)
         self.prices = np.zeros((cells, rolls, len(memories)))
         self.mine, self.theirs = np.zeros(shape), np.zeros(shape)
+        self.values = np.zeros((cells, ways, lanes))
         self.chosen = np.full(shape, -1, np.int8)
+        self.met = np.ones((2, *shape), np.uint8)
         self._reach = np.zeros((2, *shape))
         self._rolled = np.zeros((ways, lanes))
         self._wanted = np.zeros(ways, np.uint8)
-        self._claims = np.zeros(0)
+        self._claims = np.zeros((2, 0))
+        self._cone = np.zeros((2, cells), np.uint8)
+
+    def begin(self) -> None:
+        """Find out where play can come, and solve."""
         self.infoset_reach()
-        self.met = (self._reach > 0.0).astype(np.uint8)
+        self.met[:] = self._reach > 0.0
         self.remember()
 
     @property
@@ -198,6 +212,7 @@ class PricedResponder:
             self.met,
             self.mine,
             self.theirs,
+            self.values,
             self.chosen,
             self._rolled,
             self._wanted,
@@ -205,7 +220,7 @@ class PricedResponder:
         return self.value
 
     def infoset_reach(self) -> Floats:
-        """Reach of its states as it chooses now, float64 (C, H)."""
+        """Reach of its states as it chose when it was last solved, float64 (C, H)."""
         self._rolled[:] = 0.0
         lifting.reach(
             self.turns,
@@ -219,19 +234,9 @@ class PricedResponder:
         return self._reach[0]
 
     def roll_values(self, cell: int) -> Floats:
-        """Value of every roll at a cell by memory, float64 (K, H)."""
-        found = np.zeros(self.prices.shape[1:])
-        lifting.roll_values(
-            self.turns,
-            self.prices,
-            cell,
-            self.mine,
-            self.theirs,
-            found,
-            self._rolled,
-            self._wanted,
-        )
-        return found
+        """Value of every roll at a cell, less its price, by memory: float64 (K, H)."""
+        ways = self.turns.way[self.turns.situation[cell]].T
+        return self.values[cell][ways, self.turns.lane] - self.prices[cell]
 
     def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
         """Value at the start of each claim, float64 (A,), and how far the responder's value falls.
@@ -239,12 +244,14 @@ class PricedResponder:
         With `commit` what is lent goes into the prices, and values are those that follow; the
         cell's own prices are the caller's.
         """
-        shape = (2, *self.mine.shape, claim.claims.shape[1])
-        if len(self._claims) < math.prod(shape):
-            self._claims = np.zeros(math.prod(shape))
-        my_claims, their_claims = self._claims[: math.prod(shape)].reshape(shape)
-        rolled = np.zeros((*self._rolled.shape, claim.claims.shape[1]))
-        before = self.value
+        asked, (cells, memories) = len(claim.rolls), self.mine.shape
+        width = next(width for width in WIDTHS if width > asked)
+        claims, weights = np.zeros((memories, width)), np.zeros(width)
+        claims[:, :asked], claims[:, -1] = claim.claims.T, claim.fall
+        weights[:asked] = claim.weight
+        size = cells * memories * width
+        if self._claims.shape[1] < size:
+            self._claims = np.zeros((2, size))
         lifting.lift(
             self.turns,
             self.policy,
@@ -252,16 +259,22 @@ class PricedResponder:
             self.met,
             self.mine,
             self.theirs,
+            self.values,
             cell,
-            claim.claims,
-            claim.weights,
+            claims.ravel(),
+            weights,
             claim.lent,
             commit,
-            my_claims,
-            their_claims,
-            rolled,
-            self._rolled,
+            self._claims[0],
+            self._claims[1],
+            self._cone[0],
+            self._cone[1],
+            np.zeros(self._rolled.size * width),
+            np.zeros(self.prices.shape[1]),
             self._wanted,
+            (0.0,) * width,
         )
-        here = (my_claims[0, self.start] + their_claims[0, self.start]) / 2.0
-        return here[:-1].copy(), before - float(here[-1])
+        mine = self._claims[0, self.start * width :][:width]
+        theirs = self._claims[1, self.start * width :][:width] if cell else np.zeros(width)
+        here = (mine + theirs) / 2.0
+        return here[:asked], float(here[-1])

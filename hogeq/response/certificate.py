@@ -2,11 +2,11 @@
 
 A certificate is one JSON object::
 
-    {"format": "hogeq certificate", "version": 1,
+    {"format": "hogeq certificate", "version": 2,
      "rules": {"edition": "su20", "goal": 20, "max_dice": 4},
      "bound": 0.5116, "full_memory": 0.5153,
      "policy": [[[0.0, 1.0, ...], ...], ...],
-     "steps": [[6, 5, 4, 0.5, 0.25, 1.0], ...]}
+     "steps": [[6, 5, 4, 0.5, 0.25, 1.0, 2.0], ...]}
 
 ``rules`` are an edition's name or fields of `hogeq.Rules`, ``policy`` is the strategy, by own
 score, opponent's score and roll, and ``steps`` are the fields of
@@ -36,7 +36,7 @@ from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 
 FORMAT: Final = "hogeq certificate"
-VERSION: Final = 1
+VERSION: Final = 2
 MAX_BYTES: Final = 64 * 2**20
 MOST_STEPS: Final = 100_000
 MOST_GOAL: Final = 200
@@ -204,7 +204,7 @@ def _step(given: object, number: int, rules: Rules) -> Step:
     at = f"steps[{number}]"
     if not isinstance(given, list) or len(given) != len(Step._fields):
         raise CertificateError(refusal(at, given, f"a list of {', '.join(Step._fields)}"))
-    most = (rules.goal - 1, rules.goal - 1, rules.max_dice, 1, 1, 1)
+    most = (rules.goal - 1, rules.goal - 1, rules.max_dice, 1, 1, 1, 1e9)
     for name, value, top in zip(Step._fields, given, most, strict=True):
         whole = name in {"score", "opponent", "roll"}
         right = type(value) is int or (type(value) is float and not whole)

@@ -27,6 +27,15 @@ instead, or the slack if that is less. The responder that plays does not gain by
 the claims do not gain by steering. Slack that is lent once is gone for the cells that follow, so
 they borrow in rounds, those first at which forgetting costs most.
 
+Nor does a cell use up slack that it can do without. Where a is worse than b, the claim above is
+negative: it makes a as good as b, and leaves no slack to lend. But claims of 0 in the mean, over
+the states as they are reached, are enough. So a negative claim is multiplied by
+
+    min(1, k (mean of the positive claims of a) / (mean of its negative ones))
+
+and what is left of the slack in those states is there for other cells; k > 1, since a responder
+that steers towards claims meets the positive ones more often.
+
 .. [1] E. Balas, "Disjunctive programming", *Annals of Discrete Mathematics* 5, 1979.
 .. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
 """
@@ -43,11 +52,19 @@ from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time
 
 LEAST = 1e-12  # claims below are none
-ROUNDS = (0.25, 0.25, 0.5, 1.0)  # largest share of slack that is lent, round by round
-ENDS = (0.6, 0.8, 0.9, 1.0)  # share of the time by which each round ends: the first finds most
-SHARES = (1.0, 0.5, 0.2)
-WEIGHTS = (1.0, 0.6, 0.36)
-REFRESHED = 25  # cells after which choices and reach are computed anew
+ROUNDS = (0.25, 0.25, 0.25, 0.5, 0.5, 1.0)  # largest share of slack that is lent, round by round
+ENDS = (
+    0.5,
+    0.7,
+    0.8,
+    0.9,
+    0.95,
+    1.0,
+)  # share of the time by which each round ends: the first finds most
+TRIALS = ((0.5, 2.0), (0.5, 5.0), (0.2, 2.0), (0.2, 5.0))  # shares, and how far they are covered
+WEIGHTS = (0.6, 0.36)
+FREE = 0.05  # share of what a step takes off up to which it is as good as free
+REFRESHED = 25  # steps after which choices and reach are computed anew
 SMALLEST = 1e-8  # loss by forgetting below which a cell is left alone
 
 
@@ -64,6 +81,8 @@ class Step(NamedTuple):
     """Largest share of a roll's slack that is lent."""
     weight: float
     """Share lent of what claims would gain."""
+    cover: float
+    """k, how far negative claims outweigh positive ones at most."""
 
 
 class LiftedBound:
@@ -91,6 +110,7 @@ class LiftedBound:
         self.rules = rules
         self.steps: list[Step] = []
         self._responder = PricedResponder(rules, policy)
+        self._responder.begin()
         self._refunds = 0.0
         self._reach = self._responder.infoset_reach().copy()
         self.full_memory = self._responder.value
@@ -117,8 +137,6 @@ class LiftedBound:
 
     def losses(self) -> Floats:
         """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
-        self._responder.remember()
-        self._reach = self._responder.infoset_reach().copy()
         found = np.zeros((len(self._reach), self.rules.max_dice + 1))
         for cell in np.flatnonzero(self._reach.sum(axis=1) > SMALLEST).tolist():
             found[cell] = self._short(cell) @ self._reach[cell]
@@ -126,16 +144,16 @@ class LiftedBound:
 
     def claim(self, step: Step) -> Claim:
         """Give what a step claims at the prices in force."""
-        cell = step.score * self.rules.goal + step.opponent
+        cell = self._cell(step)
         short = self._short(cell)
         claims = step.share * (short[step.roll] - short)
-        asked = [roll for roll in range(len(short)) if (claims[roll] > LEAST).any()]
-        return Claim(
-            np.stack([*(claims[roll] for roll in asked), step.share * short[step.roll]], axis=1),
-            np.full(len(asked), step.weight),
-            step.lent,
-            np.array(asked, np.int64),
-        )
+        asked = np.flatnonzero((claims > LEAST).any(axis=1))
+        claims = claims[asked]
+        more = np.maximum(claims, 0.0) @ self._reach[cell]
+        less = np.maximum(-claims, 0.0) @ self._reach[cell]
+        kept = np.minimum(1.0, step.cover * more / np.maximum(less, LEAST**2))
+        claims = np.where(claims < 0.0, kept[:, None] * claims, claims)
+        return Claim(asked, claims, step.share * short[step.roll], step.weight, step.lent)
 
     def gain(self, step: Step) -> tuple[float, float]:
         """How far a step would lower the responder's value, and what it would refund."""
@@ -146,9 +164,12 @@ class LiftedBound:
         """Put a step's claim into the prices."""
         claim, cell = self.claim(step), self._cell(step)
         worth, _ = self._responder.lift(cell, claim, commit=True)
-        self._responder.prices[cell, claim.rolls] += claim.claims[:, :-1].T
+        self._responder.prices[cell, claim.rolls] += claim.claims
         self._refunds += float(worth.max(initial=0.0))
         self.steps.append(step)
+        if len(self.steps) % REFRESHED == 0:
+            self._responder.remember()
+            self._reach = self._responder.infoset_reach().copy()
 
     def _cell(self, step: Step) -> int:
         return step.score * self.rules.goal + step.opponent
@@ -176,28 +197,37 @@ class LiftedBound:
 
     def _try(self, score: int, opponent: int, lent: float) -> None:
         """Take the best step found at a cell, if any lowers the bound."""
-        if len(self.steps) % REFRESHED == 0:
-            self._responder.remember()
-            self._reach = self._responder.infoset_reach().copy()
         cell = score * self.rules.goal + opponent
         losses = self._short(cell) @ self._reach[cell]
         roll = int(losses.argmin())
         if losses[roll] < SMALLEST:
             return
-        best, found = 0.0, None
-        for share in SHARES:
-            for weight in WEIGHTS:
-                step = Step(score, opponent, roll, share, lent, weight)
-                fall, refund = self.gain(step)
-                # Of two as good, the one that borrows less.
-                if fall - refund > 0.98 * best and fall > refund:
-                    best, found = max(best, fall - refund), step
-                if refund > 0.0:
-                    break
-            if best > 0.7 * losses[roll] * share:
+        found, best, free = None, 0.0, False
+        for share, cover in TRIALS:
+            step = Step(score, opponent, roll, share, lent, 1.0, cover)
+            lowered, free = self._lowered(step)
+            if lowered > best:
+                found, best = step, lowered
+            if free or best > 0.5 * share * losses[roll]:
                 break
-        if found is not None:
-            self.take(found)
+        if found is None:
+            return
+        if free:
+            whole = found._replace(share=1.0)
+            lowered, _ = self._lowered(whole)
+            if lowered > best:
+                found, best = whole, lowered
+            for weight in WEIGHTS:  # of two as good, the one that borrows less
+                step = found._replace(weight=weight)
+                if self._lowered(step)[0] < 0.98 * best:
+                    break
+                found = step
+        self.take(found)
+
+    def _lowered(self, step: Step) -> tuple[float, bool]:
+        """By how much a step would lower the bound, and whether next to nothing is refunded."""
+        fall, refund = self.gain(step)
+        return fall - refund, refund <= FREE * fall
 
 
 def certify(

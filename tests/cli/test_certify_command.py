@@ -51,7 +51,7 @@ def test_a_false_certificate_is_refused(folder: Path) -> None:
     ("change", "says"),
     [
         ({"format": "other"}, "format"),
-        ({"version": 2}, "version"),
+        ({"version": 1}, "version"),
         ({"rules": "su99"}, "su99"),
         ({"rules": {"edition": "su20", "goal": 2000}}, "goal"),
         ({"rules": {"edition": "su20", "max_dice": 50}}, "max_dice"),
@@ -61,11 +61,12 @@ def test_a_false_certificate_is_refused(folder: Path) -> None:
         ({"policy": [[1], 2]}, "policy"),
         ({"policy": "x"}, "policy"),
         ({"steps": [[1, 2, 3]]}, "steps[0]"),
-        ({"steps": [[12, 0, 0, 1, 1, 1]]}, "steps[0].score"),
-        ({"steps": [[0, 0, 0.5, 1, 1, 1]]}, "steps[0].roll"),
-        ({"steps": [[0, 0, True, 1, 1, 1]]}, "steps[0].roll"),
-        ({"steps": [[0, 0, 0, 1, 1, 1e999]]}, "is not JSON: Infinity"),
-        ({"steps": [[0, 0, 0, -1, 1, 1]]}, "steps[0].share"),
+        ({"steps": [[12, 0, 0, 1, 1, 1, 1]]}, "steps[0].score"),
+        ({"steps": [[0, 0, 0.5, 1, 1, 1, 1]]}, "steps[0].roll"),
+        ({"steps": [[0, 0, True, 1, 1, 1, 1]]}, "steps[0].roll"),
+        ({"steps": [[0, 0, 0, 1, 1, 1, 1e999]]}, "is not JSON: Infinity"),
+        ({"steps": [[0, 0, 0, -1, 1, 1, 1]]}, "steps[0].share"),
+        ({"steps": [[0, 0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
         ({"steps": 1}, "steps"),
         ({"more": 1}, "more"),
     ],
@@ -75,7 +76,7 @@ def test_hostile_files_are_refused_in_a_line(
 ) -> None:
     rules = {"edition": "su20", "goal": 12, "max_dice": 3}
     policy = [[[0.0, 0.0, 0.0, 1.0]] * 12] * 12
-    proof = {"format": "hogeq certificate", "version": 1, "rules": rules, "bound": 1.0}
+    proof = {"format": "hogeq certificate", "version": 2, "rules": rules, "bound": 1.0}
     proof |= {"full_memory": 1.0, "policy": policy, "steps": []}
     Path("proof.json").write_text(json.dumps({**proof, **change}))
     line = refused("certify", "proof.json")

@@ -7,6 +7,7 @@ import pytest
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.compiling import parts
 from hogeq.model.game import Game, compile_game
 from hogeq.model.lifting import PricedResponder
 from hogeq.response.bounds import full_memory_bound
@@ -37,6 +38,7 @@ def random_steps(game: Game, seed: int, number: int) -> list[Step]:
             float(chance.random()),
             float(chance.random()),
             float(chance.random()),
+            4.0 * float(chance.random()),
         )
         for _ in range(number)
     ]
@@ -47,6 +49,7 @@ def test_the_lists_are_the_game(edition: str) -> None:
     game = small(11, 3, edition)
     policy = random_policy(game, 0)
     responder = PricedResponder(game.rules, policy)
+    responder.begin()
     assert responder.value == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
     cells = responder.infoset_reach().sum(axis=1)
     assert cells[0] == pytest.approx(0.5)
@@ -105,6 +108,32 @@ def test_no_matrix_pays_more_than_the_refund() -> None:
         assert rate - price <= responder.value + 1e-12
 
 
+def test_a_cell_leaves_slack_that_it_can_do_without() -> None:
+    game = small(12, 3)
+    found = LiftedBound(game.rules, random_policy(game, 3))
+    score, opponent = divmod(int(found.losses().min(axis=1).argmax()), 12)
+    cell = score * 12 + opponent
+    roll = int(found.losses()[cell].argmin())
+    here = found._responder.infoset_reach()[cell]
+    whole, tight = (
+        found.claim(Step(score, opponent, roll, 1.0, 1.0, 1.0, cover)) for cover in (1e9, 1.0)
+    )
+    assert (whole.rolls == tight.rolls).all()
+    more, less = (whole.claims.clip(0) @ here, -whole.claims.clip(max=0) @ here)
+    assert (tight.claims >= whole.claims).all()
+    assert (tight.claims.clip(0) == whole.claims.clip(0)).all()
+    assert tight.claims @ here == pytest.approx((more - less).clip(0), abs=1e-15)
+    assert (more < less).any()  # of a roll that is worse over all something is left
+
+
+def test_keeping_slack_pays() -> None:
+    game = small(12, 3)
+    policy = random_policy(game, 3)
+    exact, full = best_response(game, policy), full_memory_bound(game, policy)
+    bound = certify(game.rules, policy, 2.0).bound()
+    assert full - bound > 0.9 * (full - exact.win_rate)
+
+
 def test_it_closes_most_of_the_gap_on_a_small_game() -> None:
     game = small(12, 3)
     policy = random_policy(game, 3)
@@ -128,6 +157,14 @@ def test_more_steps_are_only_taken_if_they_lower_the_bound() -> None:
     ]
     assert len(bounds) > 2
     assert (np.diff(bounds) < 1e-9).all()
+
+
+def test_its_kernels_are_compiled_ahead_once_for_all_games() -> None:
+    found = parts([small(8, 2).rules, small(9, 3, "fa19").rules])
+    (part,) = [part for part in found if part.name == "certificates"]
+    for kernel in part.missing():
+        kernel.compile()
+    assert part.is_compiled()
 
 
 def test_what_has_no_such_bound() -> None:

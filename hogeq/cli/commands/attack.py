@@ -162,7 +162,8 @@ def attack(
     check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
     game = load_game(rules)
     about = title_of(rules, game.rules)
-    expect_kernels(game, "search", "full memory", strategies=strategies)
+    proved = () if certify is None else ("certificates",)
+    expect_kernels(game, "search", "full memory", *proved, strategies=strategies)
     rivals = [load_any(name, game, trust) for name in strategies]
     from hogeq.response.search import SearchBudget
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import load_strategy
+from hogeq.cli.inputs import expect_kernels, load_strategy
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -46,16 +46,17 @@ def certify(
     refused.
     """
     load_numba_without_blas()
+    from hogeq.model.game import compile_game
     from hogeq.response.certificate import check_certificate, read_certificate
 
     with refusing():
         given = read_certificate(file)
+    with refusing():
+        game = compile_game(given.rules)
+    expect_kernels(game, "certificates")
     if of is not None:
-        from hogeq.model.game import compile_game
         from hogeq.strategies.policies import policy_of
 
-        with refusing():
-            game = compile_game(given.rules)
         strategy = load_strategy(of, game, trust)
         if (policy_of(game, strategy) != given.policy).any():
             raise BadInputError(f"{file}: is about another strategy than {of}")
