@@ -136,7 +136,8 @@ def bench_pair_of_matrices(benchmark: Benchmark, how: str) -> None:
     assert rate.win_rate == pytest.approx(0.517251230405, abs=1e-12)
 
 
-BY_DIAGONALS = ("fa22", "fa23", "hw13", "fa15", "su21", "fa18", "sp19", "fa17")
+DUELS_BY_DIAGONALS = ("fa22", "fa23", "hw13", "fa15", "su21", "fa18", "sp19", "fa17")
+BY_DIAGONALS = (*DUELS_BY_DIAGONALS, "sp22")  # where positions recur, pairs are two policies
 HOW = pytest.mark.parametrize("how", ["hogeq", "generic"])
 
 
@@ -181,7 +182,7 @@ def bench_sweep_by_diagonals(benchmark: Benchmark, how: str, edition: str) -> No
     assert rate == pytest.approx(slow, abs=1e-12)
 
 
-@pytest.mark.parametrize("edition", BY_DIAGONALS)
+@pytest.mark.parametrize("edition", DUELS_BY_DIAGONALS)
 @HOW
 def bench_pair_by_diagonals(benchmark: Benchmark, how: str, edition: str) -> None:
     named(benchmark, edition, "win rate of two matrices")

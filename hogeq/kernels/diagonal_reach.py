@@ -23,7 +23,7 @@ from hogeq.kernels.sums import kernel, part
 
 
 @part
-def _clear_sums(game, block, player, sums):
+def clear_sums(game, block, player, sums):
     """Forget the sums of a block, as it comes into play."""
     none = splat(sums, 0.0, game.lane)
     at = player * game.sum_size + block * game.sum_block
@@ -57,7 +57,7 @@ def _flow_in(game, total, block, player, page, inflow, sums, rows):
 
 
 @part
-def _arrive(game, total, player, inflow, sums, arrived, rows, scratch):
+def arrive(game, total, player, inflow, sums, arrived, rows, scratch):
     """Carry the reach of a total's afterstates to the cells on which they land."""
     pages = len(game.page_end)
     first, last = max(0, total - game.goal + 1), min(total, game.goal - 1)
@@ -88,7 +88,7 @@ def _arrive(game, total, player, inflow, sums, arrived, rows, scratch):
 
 
 @part
-def _collect(game, total, block, memory, player, players, arrived):
+def collect_memory(game, total, block, memory, player, players, arrived):
     """Reach of a memory at the cells of a block; forget it."""
     size = 2 * game.memories * game.worth_page
     there = (total & (game.worth_ring - 1)) * game.width + block * CELLS
@@ -104,7 +104,7 @@ def _collect(game, total, block, memory, player, players, arrived):
 
 
 @part
-def _spread_lines(game, total, block, situation, inflow, player, sums, rows, found):
+def spread_lines(game, total, block, situation, inflow, player, sums, rows, found):
     """Carry the reach of every line at the cells of a block a die further, or to afterstates."""
     num_actions, lane = game.num_actions, game.lane
     pages = player * len(game.page_end) * game.known_page
@@ -137,6 +137,8 @@ def _spread_lines(game, total, block, situation, inflow, player, sums, rows, fou
                     here += load(found, line * CELLS, lane)
             store(sums, at + to, here)
             at += step
+        if item(game.active, situation * groups + group) == 0:
+            continue
         for target in range(item(game.target_start, dice), item(game.target_start, dice + 1)):
             row = row_at(game, total + item(game.target_total, target), block * CELLS)
             to = page + item(game.target_page, target) + row + item(game.target_shift, target)
@@ -210,8 +212,8 @@ def forward(
         for turn in range(players):
             player = turned(total, turn, players)
             if total % CELLS == 0 and total < goal:
-                _clear_sums(game, total // CELLS, player, sums)
-            _arrive(game, total, player, inflow, sums, arrived, rows, scratch)
+                clear_sums(game, total // CELLS, player, sums)
+            arrive(game, total, player, inflow, sums, arrived, rows, scratch)
         count = last // CELLS - first // CELLS + 1
         for turn in range(players):
             player = turned(total, turn, players)
@@ -222,7 +224,7 @@ def forward(
                     store(found, x * CELLS, none)
                 take_row(game, policies, player * opponent, total, block, row)
                 for memory in range(memories):
-                    reach = _collect(game, total, block, memory, player, players, arrived)
+                    reach = collect_memory(game, total, block, memory, player, players, arrived)
                     if total == 0 and memory == game.start:
                         reach += first_of(1, splat(found, start, lane), none)
                     here += reach
@@ -240,4 +242,4 @@ def forward(
                     for cell in range(low, high):
                         other = block * CELLS + cell
                         infoset_reach[total - other, other] = item(scratch, cell)
-                _spread_lines(game, total, block, situation, inflow, player, sums, rows, found)
+                spread_lines(game, total, block, situation, inflow, player, sums, rows, found)

@@ -26,7 +26,7 @@ from hogeq.kernels.sums import kernel, part
 
 
 @part
-def _visits(game, total):
+def blocks_of(game, total):
     """Range of the blocks of a total, and 1 if the total before it begins a block sooner."""
     lowest = total - game.goal + 1
     first = max(0, lowest) // CELLS
@@ -35,7 +35,7 @@ def _visits(game, total):
 
 
 @part
-def _climb(game, total, block, player, sums, rows):
+def climb(game, total, block, player, sums, rows):
     """Sum one die more, to the most, at the cells of a block and one total before."""
     start = player * game.sum_size + block * game.sum_block
     for group in range(len(game.group_dice)):
@@ -54,7 +54,7 @@ def _climb(game, total, block, player, sums, rows):
 
 
 @part
-def _value_lines(game, total, block, situation, known, player, sums, rows, found, base):
+def value_lines(game, total, block, situation, known, player, sums, rows, found, base):
     """Win probability of every line at the cells of a block, (lines, V), from `base` on."""
     num_actions, lane = game.num_actions, game.lane
     pages = player * len(game.page_end) * game.known_page
@@ -105,7 +105,7 @@ def _value_lines(game, total, block, situation, known, player, sums, rows, found
 
 
 @part
-def _publish(game, total, block, memory, player, rival, worth, value):
+def publish(game, total, block, memory, player, rival, worth, value):
     """Keep what a memory is worth at the cells of a block, for whoever comes there."""
     size = 2 * game.memories * game.worth_page
     there = (total & (game.worth_ring - 1)) * game.width + block * CELLS
@@ -117,12 +117,18 @@ def _publish(game, total, block, memory, player, rival, worth, value):
 
 
 @part
-def _land(game, total, player, worth, known, sums, rows):
-    """Tell what the afterstates of a total are worth: as much as the cells on which they land."""
-    lane = game.lane
-    pages = len(game.page_end)
+def _afterstates(game, total):
+    """Range of the blocks of a total's afterstates, the last included."""
     first = max(0, total - game.goal + 1 - game.reach) // CELLS
     last = min(total, game.goal - 1 + game.given) // CELLS
+    return first, last
+
+
+@part
+def land(game, total, player, worth, known):
+    """Tell what the afterstates of a total are worth: as much as the cells on which they land."""
+    pages = len(game.page_end)
+    first, last = _afterstates(game, total)
     cells = player * 2 * game.memories * game.worth_page
     for page in range(pages):
         end = item(game.page_end, page)
@@ -131,8 +137,16 @@ def _land(game, total, player, worth, known, sums, rows):
         places = (end * game.land.shape[1] + total) * game.width
         at = (player * pages + page) * game.known_page + row_at(game, total, 0)
         for block in range(first, last + 1):
-            value = landed(worth, game.land, places + block * CELLS, other, again, lane)
+            value = landed(worth, game.land, places + block * CELLS, other, again, game.lane)
             store(known, at + block * CELLS, value)
+
+
+@part
+def begin_sums(game, total, player, known, sums, rows):
+    """Begin the sums of a total with what its afterstates are worth."""
+    lane = game.lane
+    pages = len(game.page_end)
+    first, last = _afterstates(game, total)
     lowest = total - game.goal + 1
     for group in range(len(game.group_dice)):
         depth = item(game.group_depth, group)
@@ -162,7 +176,7 @@ def _land(game, total, player, worth, known, sums, rows):
 
 
 @part
-def _mix(game, situation, memory, row, found, base):
+def mix_memory(game, situation, memory, row, found, base):
     """Value of a memory at the cells of a block, when rolls are drawn from the policy."""
     num_actions = game.num_actions
     first = (situation * game.memories + memory) * num_actions
@@ -174,7 +188,7 @@ def _mix(game, situation, memory, row, found, base):
 
 
 @part
-def _best(game, total, block, situation, memory, found, base, choice):
+def best_of_memory(game, total, block, situation, memory, found, base, choice):
     """Value of a memory at the cells of a block, that takes its own best roll."""
     num_actions, lane = game.num_actions, game.lane
     first = (situation * game.memories + memory) * num_actions
@@ -197,7 +211,7 @@ def _best(game, total, block, situation, memory, found, base, choice):
 
 
 @part
-def _average(game, situation, weights, at, share, found, base, averages, here):
+def average_lines(game, situation, weights, at, share, found, base, averages, here):
     """Add a block's values, (K, V), weighted by the reach of each memory; add this to `here`."""
     num_actions, lane = game.num_actions, game.lane
     for memory in range(game.memories):
@@ -212,7 +226,7 @@ def _average(game, situation, weights, at, share, found, base, averages, here):
 
 
 @part
-def _take_best(game, here, row, averages):
+def take_best_rows(game, here, row, averages):
     """Put all probability on the best roll, the present one on a tie; 1 where it changed."""
     num_actions, lane = game.num_actions, game.lane
     none, one = splat(row, 0.0, lane), splat(row, 1.0, lane)
@@ -239,7 +253,7 @@ def _take_best(game, here, row, averages):
 
 
 @part
-def _soften(game, here, row, averages, temperature, damping):
+def soften_rows(game, here, row, averages, temperature, damping):
     """Move rows part of the way to the softmax of their values, given arrival at the cell."""
     num_actions, lane = game.num_actions, game.lane
     none, one = splat(row, 0.0, lane), splat(row, 1.0, lane)
@@ -260,7 +274,7 @@ def _soften(game, here, row, averages, temperature, damping):
 
 
 @part
-def _give_rows(game, total, block, from_row, table):
+def give_rows(game, total, block, from_row, table):
     """Write the rows of a block, (K, V), to a table (G, G, K)."""
     low, high = bounds(game, total, block)
     for cell in range(low, high):
@@ -344,7 +358,7 @@ def backward(
     none = splat(found, 0.0, lane)
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
-        first, last, two = _visits(game, total)
+        first, last, two = blocks_of(game, total)
         situation = item(game.situation, min(total, 2 * goal - 2))
         for turn in range(seats if total <= 2 * goal - 2 else 0):
             seat = turned(total, turn, seats)
@@ -353,9 +367,9 @@ def backward(
                 for pair in range(pairs):
                     player, base = pair * seats + seat, pair * size
                     if total % 2 == 0:
-                        _climb(game, total, block, player, sums, rows)
+                        climb(game, total, block, player, sums, rows)
                     if block >= first:
-                        _value_lines(
+                        value_lines(
                             game, total, block, situation, known, player, sums, rows, found, base
                         )
                 if block < first:
@@ -370,37 +384,38 @@ def backward(
                         at = ((pair * (2 * goal - 1) + total) * memories) * game.width
                         at += block * CELLS
                         share, base = item(shares, pair), pair * size
-                        here = _average(
+                        here = average_lines(
                             game, situation, weights, at, share, found, base, averages, here
                         )
                     if role == COUNTERFACTUAL:
-                        _give_rows(game, total, block, averages, counterfactual_values)
+                        give_rows(game, total, block, averages, counterfactual_values)
                     elif role == ASCEND:
-                        changes += lane_sum(_take_best(game, here, row, averages))
-                        _give_rows(game, total, block, row, policies)
+                        changes += lane_sum(take_best_rows(game, here, row, averages))
+                        give_rows(game, total, block, row, policies)
                     elif role == SOFTMAX:
-                        _soften(game, here, row, averages, temperature, damping)
-                        _give_rows(game, total, block, row, policies)
+                        soften_rows(game, here, row, averages, temperature, damping)
+                        give_rows(game, total, block, row, policies)
                 for pair in range(pairs):
                     player, base = pair * seats + seat, pair * size
                     if seat == 1:
                         take_row(game, policies, 1 + pair, total, block, row)
                     for memory in range(memories):
                         if choice is not None and seat == 0:
-                            value = _best(
+                            value = best_of_memory(
                                 game, total, block, situation, memory, found, base, choice
                             )
                         else:
-                            value = _mix(game, situation, memory, row, found, base)
+                            value = mix_memory(game, situation, memory, row, found, base)
                         rival = pair * seats + seats - 1 - seat
-                        _publish(game, total, block, memory, player, rival, worth, value)
+                        publish(game, total, block, memory, player, rival, worth, value)
                         if len(kept) > 0:
                             at = (player * (2 * goal - 1) + total) * memories + memory
                             store(kept, at * game.width + block * CELLS, value)
                         if total == 0 and memory == game.start:
                             store(roots, player * CELLS, value)
         for player in range(pairs * seats):
-            _land(game, total, player, worth, known, sums, rows)
+            land(game, total, player, worth, known)
+            begin_sums(game, total, player, known, sums, rows)
     return changes
 
 
@@ -413,17 +428,17 @@ def match(game, matrices, known, sums, worth, found, picks, rows, roots):
     goal, num_actions = game.goal, game.num_actions
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
-        first, last, two = _visits(game, total)
+        first, last, two = blocks_of(game, total)
         situation = item(game.situation, min(total, 2 * goal - 2))
         for turn in range(2 if total <= 2 * goal - 2 else 0):
             player = turned(total, turn, 2)
             for x in range(last - first + two):
                 block = last - 1 - turned(total, x, last - first + two)
                 if total % 2 == 0:
-                    _climb(game, total, block, player, sums, rows)
+                    climb(game, total, block, player, sums, rows)
                 if block < first:
                     continue
-                _value_lines(game, total, block, situation, known, player, sums, rows, found, 0)
+                value_lines(game, total, block, situation, known, player, sums, rows, found, 0)
                 low, high = bounds(game, total, block)
                 for memory in range(game.memories):
                     lines = (situation * game.memories + memory) * num_actions
@@ -433,8 +448,9 @@ def match(game, matrices, known, sums, worth, found, picks, rows, roots):
                         line = item(game.source, lines + roll)
                         store_one(picks, cell, item(found, line * CELLS + cell))
                     value = load(picks, 0, game.lane)
-                    _publish(game, total, block, memory, player, 1 - player, worth, value)
+                    publish(game, total, block, memory, player, 1 - player, worth, value)
                     if total == 0 and memory == game.start:
                         store(roots, player * CELLS, value)
         for player in range(2):
-            _land(game, total, player, worth, known, sums, rows)
+            land(game, total, player, worth, known)
+            begin_sums(game, total, player, known, sums, rows)

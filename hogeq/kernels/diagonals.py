@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.kernels.stays import Stays, any_stays, pairs_suffice, stays_of
 from hogeq.kernels.tables import Floats, Ints, Tables
 
 CELLS = 8  # of a block: one vector of the machine
@@ -49,6 +50,8 @@ class Diagonals(NamedTuple):
     sum_size: int  # the same of all blocks of a player
     lines: int
     any_again: bool  # whether a player can ever move twice
+    any_stays: bool  # whether a turn can leave both scores as they were
+    stays: Stays
 
     land: Places  # (ends, 2 G - 1 + reach, width) twice the place on a page of cells, + 1 for again
     page_end: Ints  # (C,)
@@ -68,6 +71,7 @@ class Diagonals(NamedTuple):
     edges: int
     situation: Ints  # (2 G - 1,) of every diagonal
     line: Ints  # (S, g, K) line of a group's roll, -1 if nobody plays it
+    active: Ints  # (S, g) 1 if a group has lines
     run: Ints  # (S, g) line of one die, if every roll has the next line, a sum and one common term
     source: Ints  # (S, H, K) line that a memory plays
 
@@ -96,14 +100,12 @@ def diagonals_of(tables: Tables) -> Diagonals | None:
 
 
 def _suits(tables: Tables) -> bool:
-    cycles, dimensions = tables.cycles, tables.dimensions
+    dimensions = tables.dimensions
     own, opponent = np.indices((dimensions.goal, dimensions.goal))
     situation = _by_total(tables.situation)
     return bool(
-        not tables.has_cycles
-        and dimensions.ring == 1
-        and not cycles.zero_stays.any()
-        and not cycles.stay.any()
+        dimensions.ring == 1
+        and pairs_suffice(tables)
         and (situation[own + opponent] == tables.situation).all()
     )
 
@@ -194,6 +196,8 @@ class _Layout:
             worth_page=worth_page,
             sum_rows=int(tables.sides.max()) + 2,
             any_again=any_again,
+            any_stays=any_stays(tables),
+            stays=self._stays(),
             land=land,
             **self._pages(worth_page),
             **groups,
@@ -204,6 +208,10 @@ class _Layout:
             situation=_by_total(tables.situation),
             zero=self._zero(),
         )
+
+    def _stays(self) -> Stays:
+        planes = self.tables.mode_plane[self.modes[:, 0]]
+        return stays_of(self.tables, self.width, _by_total(self.tables.situation), planes)
 
     def _place(self, ring: int, own: Ints, opponent: Ints) -> Ints:
         return (own + opponent) % ring * self.width + opponent
@@ -316,6 +324,7 @@ class _Layout:
             "page_group": np.argsort(over, kind="stable").astype(np.int64),
             "lines": lines,
             "line": line,
+            "active": (line >= 0).any(axis=2).astype(np.int64),
             "source": source,
             "group_dice": np.array([tables.plane_dice[plane] for plane, _ in found], np.int64),
             "group_depth": depths,

@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
 
-from hogeq.kernels.lanes import Vector, contracted, data_of, load_at, zero_of
+from hogeq.kernels.lanes import Vector, contracted, data_of, load_at, splat_of, zero_of
 
 _WORD = ir.IntType(64)
 _BIT = ir.IntType(1)
@@ -114,6 +114,85 @@ def strided(typing, values, at, step, low, high, lane):
         return _fetch(builder, values, places, inside)
 
     return vector(values, *[types.int64] * 4, lane), generate
+
+
+def _few(builder: ir.IRBuilder, values: Any, at: Any, count: Any, size: int) -> tuple[Any, Any]:
+    """Pointer to a vector that begins at a place, and a mask of its first numbers."""
+    vector = ir.VectorType(values.type.pointee, size)
+    pointer = builder.bitcast(builder.gep(values, [at]), vector.as_pointer())
+    return pointer, builder.icmp_signed("<", _ramp(size), _whole(builder, count, size))
+
+
+@intrinsic
+def load_few(typing, values, at, count, otherwise, lane):
+    """Return the first `count` of ``values[at:][:V]``, the only ones read, and `otherwise`."""
+    vector = Vector(values.dtype, len(lane))
+
+    def generate(context, builder, signature, arguments):
+        values, at, count, otherwise, _ = arguments
+        values = data_of(context, builder, signature.args[0], values)
+        pointer, mask = _few(builder, values, at, count, vector.size)
+        blank = splat_of(builder, otherwise, pointer.type.pointee)
+        kind = ir.FunctionType(blank.type, [pointer.type, _INDEX, mask.type, blank.type])
+        name = f"llvm.masked.load.v{vector.size}f64.p0"
+        read = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(read, [pointer, ir.Constant(_INDEX, 8), mask, blank])
+
+    return vector(values, types.int64, types.int64, types.float64, lane), generate
+
+
+@intrinsic
+def store_few(typing, values, at, count, vector):
+    """Set the first `count` of ``values[at:][:V]`` to those of a vector; write no others."""
+
+    def generate(context, builder, signature, arguments):
+        values, at, count, vector = arguments
+        values = data_of(context, builder, signature.args[0], values)
+        pointer, mask = _few(builder, values, at, count, vector.type.count)
+        kind = ir.FunctionType(ir.VoidType(), [vector.type, pointer.type, _INDEX, mask.type])
+        name = f"llvm.masked.store.v{vector.type.count}f64.p0"
+        write = cgutils.get_or_insert_function(builder.module, kind, name)
+        builder.call(write, [vector, pointer, ir.Constant(_INDEX, 8), mask])
+        return context.get_dummy_value()
+
+    return types.void(values, types.int64, types.int64, vector), generate
+
+
+@intrinsic
+def largest_of(typing, vector):
+    """Return the largest number of a vector."""
+
+    def generate(context, builder, signature, arguments):
+        (vector,) = arguments
+        count = vector.type.count
+        while count % 2 == 0:
+            count //= 2
+            kind = ir.VectorType(_INDEX, count)
+            masks = [ir.Constant(kind, list(range(low, low + count))) for low in (0, count)]
+            low, high = (builder.shuffle_vector(vector, vector, mask) for mask in masks)
+            vector = builder.select(builder.fcmp_ordered(">", low, high), low, high)
+        numbers = [builder.extract_element(vector, ir.Constant(_INDEX, x)) for x in range(count)]
+        best = numbers[0]
+        for number in numbers[1:]:
+            best = builder.select(builder.fcmp_ordered(">", number, best), number, best)
+        return best
+
+    return types.float64(vector), generate
+
+
+@intrinsic
+def first_at_least(typing, vector, least):
+    """Return the place of the first number of a vector that is at least so large; V if none is."""
+
+    def generate(context, builder, signature, arguments):
+        vector, least = arguments
+        size = vector.type.count
+        found = builder.fcmp_ordered(">=", vector, splat_of(builder, least, vector.type))
+        bits = builder.zext(builder.bitcast(found, ir.IntType(size)), _WORD)
+        bits = builder.or_(bits, ir.Constant(_WORD, 1 << size))
+        return builder.cttz(bits, ir.Constant(_BIT, 1))
+
+    return types.int64(vector, types.float64), generate
 
 
 @intrinsic

@@ -25,7 +25,7 @@ WIDEST = 24  # lanes
 PIECE = 8  # lanes of one vector of the machine, in double precision
 CHUNK = 4  # bases whose sums are made together
 TILE = 20  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
-SMALLEST = 1 << 17  # afterstates of a player below which a pass takes half a millisecond anyway
+SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth of a millisecond
 
 # Places in a source row.
 NEAR, FAR, STEP, ROWS = 0, 1, 2, 3
@@ -178,7 +178,7 @@ def can_plan(tables: Tables) -> bool:
         tables.only_swaps
         and not tables.has_cycles
         and lanes % PIECE == 0
-        and lanes <= WIDEST
+        and tables.dimensions.num_actions <= lanes <= WIDEST
         and len(tables.plane_dice) == 1
         and len(tables.default_mode) == 1
         and not len(tables.fixed_win)

@@ -7,8 +7,17 @@ Several opponents of player 0 are met side by side, each in columns of its own: 
 player 0 are common to all.
 """
 
-from hogeq.kernels.lanes import item, prefetch, splat, store
-from hogeq.kernels.passes import soften, take_best
+from hogeq.kernels.gathers import (
+    exponential,
+    first_at_least,
+    first_of,
+    largest_of,
+    load_few,
+    store_few,
+    where_at_least,
+)
+from hogeq.kernels.lanes import item, lane_sum, prefetch, splat, store, store_one
+from hogeq.kernels.passes import TIE
 from hogeq.kernels.plan import CHUNK, STEP
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import kernel, part
@@ -59,6 +68,34 @@ def _begin_values(tables, places, columns, column, opponent):
             at = column + places.rolls + (base % bases * num_actions + roll) * size
             win = tables.terminal_win[dice, base, opponent, roll]
             store(columns, at, splat(columns, win, tables.lane))
+
+
+@part
+def _take_best(tables, policies, counterfactual_values, at, here):
+    """Change a row as :func:`hogeq.kernels.passes.take_best` does; 1 if it changed."""
+    lane, num_actions = tables.lane, tables.dimensions.num_actions
+    found = load_few(counterfactual_values, at, num_actions, -1.0, lane)
+    enough = largest_of(found) - TIE * here
+    one, less = splat(policies, 1.0, lane), splat(policies, -1.0, lane)
+    played = load_few(policies, at, num_actions, 0.0, lane)
+    if largest_of(where_at_least(played, one, found, less)) >= enough:
+        return 0
+    store_few(policies, at, num_actions, splat(policies, 0.0, lane))
+    store_one(policies, at + first_at_least(found, enough), 1.0)
+    return 1
+
+
+@part
+def _soften(tables, policies, counterfactual_values, at, here, temperature, damping):
+    """Move a row as :func:`hogeq.kernels.passes.soften` does, all rolls at once."""
+    lane, num_actions = tables.lane, tables.dimensions.num_actions
+    found = load_few(counterfactual_values, at, num_actions, -1.0, lane)
+    best = splat(policies, largest_of(found), lane)
+    powers = exponential((1.0 / (here * temperature)) * (found - best))
+    powers = first_of(num_actions, powers, splat(policies, 0.0, lane))
+    played = load_few(policies, at, num_actions, 0.0, lane)
+    moved = damping * ((1.0 / lane_sum(powers)) * powers - played) + played
+    store_few(policies, at, num_actions, moved)
 
 
 @kernel
@@ -152,11 +189,19 @@ def backward(
                 found = counterfactual_values[own, opponent]
                 average_rolls(plan, totals, found)
                 here = infoset_reach[own, opponent]
-                played = policies[0, own, opponent]
+                at = cell * num_actions
                 if here > 0.0 and role == ASCEND:
-                    changes += take_best(played, found, here)
+                    changes += _take_best(tables, policies, counterfactual_values, at, here)
                 elif here > 0.0 and role == SOFTMAX:
-                    soften(played, found, here, temperature, damping)
+                    _soften(
+                        tables,
+                        policies,
+                        counterfactual_values,
+                        at,
+                        here,
+                        temperature,
+                        damping,
+                    )
             for pair in range(pairs):
                 column = ((pair * players + player) * goal + opponent) * places.column
                 other = (pair * players + players - 1 - player) * goal * places.column

@@ -201,7 +201,8 @@ def parts(games: Iterable[Rules]) -> list[Part]:
             slow = name == "matrices" and not _meets_by_diagonals(game)
             if game.diagonals is not None and name != "hidden states" and not slow:
                 if name not in {"values", "reach"}:  # as policies and search
-                    found.setdefault((name, "diagonals"), Part(rules, name))
+                    key = name, "diagonals", game.diagonals.any_stays
+                    found.setdefault(key, Part(rules, name))
                 continue
             windowed = name == "matrices" and common_record(game.tables) >= 0
             if name in _WITHOUT_A_PLAN:

@@ -104,7 +104,9 @@ class Game:
     @property
     def has_duels(self) -> bool:
         """Whether the win rate of two matrices has kernels of its own."""
-        return can_duel(self.tables) or self.diagonals is not None
+        return can_duel(self.tables) or (
+            self.diagonals is not None and not self.diagonals.any_stays
+        )
 
     def duels(self) -> Duels | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""

@@ -182,8 +182,9 @@ class LargeMany(ManyWorkspace):
 
 def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
     """Fresh arrays for passes over n pairs of strategies, in the fastest way that a game has."""
-    if game.diagonals is not None and np.dtype(dtype) == np.float64:
-        return DiagonalMany(game.tables, game.diagonals, pairs)
+    diagonals = game.diagonals
+    if diagonals is not None and not diagonals.any_stays and np.dtype(dtype) == np.float64:
+        return DiagonalMany(game.tables, diagonals, pairs)
     if game.plan is not None:
         return LargeMany(game, game.plan, pairs, dtype)
     return GenericMany(game.tables, pairs, dtype)

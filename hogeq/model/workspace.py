@@ -14,6 +14,7 @@ from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.model.diagonal_arrays import DiagonalArrays
+from hogeq.model.stay_arrays import StayArrays
 from hogeq.support.aliases import Floats
 
 TIE = passes.TIE
@@ -125,7 +126,10 @@ class Workspace:
         self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self._slots = dimensions.active_memories * width
         self._plan = plan
-        self._diagonal = None if diagonals is None else DiagonalArrays(tables, diagonals, players)
+        self._diagonal: DiagonalArrays | None = None
+        if diagonals is not None:
+            kind = StayArrays if diagonals.any_stays else DiagonalArrays
+            self._diagonal = kind(tables, diagonals, players)
         self._values_kept = self._reach_kept = plan is None and diagonals is None
         self._values_due = False
         self._weighed = True
@@ -232,6 +236,8 @@ class Workspace:
             self._values_due = self._values_kept
             if choice is not None and rolls is not choice:
                 choice[:] = rolls
+            if choice is not None:
+                self._leave_on_ties(choice)
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
             return found

@@ -8,9 +8,11 @@ from scipy.optimize import nnls
 
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
+from hogeq.support.workers import compute
 
 NEWTON_STEPS = 30  # at most; DECREMENT ends it before
 DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
+PIECE = 1 << 14  # numbers of an array that one task computes: they fit in a cache
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 
 
@@ -64,11 +66,19 @@ def proximal_step(
     rows = (step / infoset_reach)[:, None]
 
     def dual(weights: Floats) -> tuple[float, Floats]:
-        scores = logits + rows * (weights.astype(flat.dtype) @ flat).reshape(logits.shape)
-        best = scores.max(axis=1, keepdims=True)
-        policy = np.exp(scores - best)
-        scale = policy.sum(axis=1, keepdims=True)
-        policy /= scale
+        pulls = (weights.astype(flat.dtype) @ flat).reshape(logits.shape)
+        policy = np.empty_like(logits)
+        best, scale = np.empty((2, *rows.shape))
+
+        def soften(part: slice) -> None:
+            scores = logits[part] + rows[part] * pulls[part]
+            np.max(scores, axis=1, keepdims=True, out=best[part])
+            scores -= best[part]
+            np.exp(scores, out=scores)
+            np.sum(scores, axis=1, keepdims=True, out=scale[part])
+            np.divide(scores, scale[part], out=policy[part])
+
+        compute(soften, _pieces(len(logits), logits.shape[1]), local=True)
         return float(constants @ weights + ((best + np.log(scale)) / rows).sum()), policy
 
     weights = start / start.sum()
@@ -79,13 +89,24 @@ def proximal_step(
         means = np.einsum("crk,rk->cr", gradients, likely)
         if least > 0.0:
             common = np.flatnonzero(policy * infoset_reach[:, None] > least)
-            centred = flat[:, common] - means[:, common // logits.shape[1]]
-            centred *= np.sqrt((rows * policy).ravel()[common]).astype(flat.dtype)
         else:
-            centred = gradients - means[..., None]
-            centred *= np.sqrt(rows * policy).astype(flat.dtype)
-        # Rounded to single precision, the products of near copies would not be semidefinite.
-        spread = centred.reshape(count, -1).astype(np.float64)
+            common = np.arange(policy.size)
+        spread = np.empty((count, len(common)))
+
+        def centre(
+            part: slice,
+            spread: Floats = spread,
+            common: NDArray[np.int64] = common,
+            means: NDArray[np.floating] = means,
+            scales: Floats = rows * policy,
+        ) -> None:
+            here = common[part]
+            centred = flat[:, here] - means[:, here // logits.shape[1]]
+            centred *= np.sqrt(scales.ravel()[here]).astype(flat.dtype)
+            # Rounded to single precision, the products of near copies would not be semidefinite.
+            spread[:, part] = centred
+
+        compute(centre, _pieces(len(common), count), local=True)
         goal = _on_simplex(spread @ spread.T, models, weights)
         ahead = goal - weights
         slope = float(models @ ahead)
@@ -102,6 +123,12 @@ def proximal_step(
             break
         weights, value, policy = trial, there, moved
     return Proximal(policy, weights)
+
+
+def _pieces(rows: int, width: int) -> list[slice]:
+    """Parts of an array of so many rows."""
+    step = max(1, PIECE // width)
+    return [slice(first, first + step) for first in range(0, rows, step)]
 
 
 def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
