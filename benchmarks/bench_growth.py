@@ -182,29 +182,30 @@ def draw(series: dict[int, list[Point]], path: Path) -> None:
                 marker=markers[max_dice],
                 markersize=3.5,
                 linewidth=1.2,
-                label=f"{names[what]}, up to {max_dice} dice",
+                label=names[what] + (f", up to {max_dice} dice" if len(series) > 1 else ""),
             )
-            beside = what != "ours"  # where there is room
+            is_theirs = what != "ours"  # where there is room beside
             axes.annotate(
                 written(known[-1][1]),
                 known[-1],
-                (6, 0) if beside else (0, 8),
+                (6, 0) if is_theirs else (3, 8),
                 textcoords="offset points",
                 color=colour,
                 fontsize=8,
-                ha="left" if beside else "center",
+                ha="left" if is_theirs else "right",
                 va="center",
             )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    goals = (3, 4, 5, 6, 8, 10, 20, 50, 100)
+    goals = (3, 4, 5, 7, 10, 20, 50, 100)
     axes.set_xticks(goals, [str(goal) for goal in goals])
     seconds = [point.ours for points in series.values() for point in points]
     number_log_axis(axes.yaxis, np.array([*seconds, 10.0]), 3.0)
     axes.minorticks_off()
     axes.set_xlabel("goal (points)")
-    axes.set_ylabel("processor seconds, an iteration of CFR")
-    axes.set_title("su20: the same iterate, the same machine", fontsize=9)
+    axes.set_ylabel("processor seconds of an iteration of CFR", fontsize=9)
+    dice = f" with up to {next(iter(series))} dice" if len(series) == 1 else ""
+    axes.set_title(f"su20{dice}: the same iterate, the same machine", fontsize=9)
     axes.grid(alpha=0.25, linewidth=0.5)
     axes.legend(fontsize=7)
     with replacing(path) as temporary:

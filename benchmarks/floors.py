@@ -239,11 +239,11 @@ class DiagonalWork(NamedTuple):
     """Values where a matrix makes one roll at a cell."""
 
 
-def diagonal_work(game: Diagonals) -> DiagonalWork:
+def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
     """Count the passes by diagonals.
 
     Sums of two totals share what both have: half of a die's sides less one are additions, and one
-    multiplication gives each die its share.
+    multiplication gives each die its share. So many players' sums are used at a block in turn.
     """
     cells = game.goal**2
     totals = np.arange(2 * game.goal - 1)
@@ -270,7 +270,7 @@ def diagonal_work(game: Diagonals) -> DiagonalWork:
     pages, groups = len(game.page_end), len(sides)
     gathered = VECTOR * (pages + game.num_actions)
     near = NUMBER * game.sum_block * blocks // 2  # all sums of a block, every second total
-    near = near if NUMBER * game.sum_block > FIRST_LEVEL else 0
+    near = near if NUMBER * game.sum_block * players > FIRST_LEVEL else 0
     summing = (each + levels) / 2
     values = Work(
         sums + 2 * products + 2 * rolls + landings,
@@ -407,11 +407,12 @@ def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
         return None
     policy = NUMBER * game.goal**2 * game.num_actions
     if diagonals is not None:
-        values, reach, kept, average, _ = diagonal_work(diagonals)
+        values, reach, kept, average, _ = diagonal_work(diagonals, 2 * pairs)
     else:
         values, reach = value_work(tables, number), reach_work(tables, number)
         kept, average = kept_work(tables, number), average_work(tables, number)
     common = values.moved - policy
+    reach = replace(reach, near=0)  # forward it is one pair after the other
     each = (reach + values).times(2) + kept + average
     total = each.times(pairs).without((pairs - 1) * 2 * (common + policy))
     if diagonals is None:
