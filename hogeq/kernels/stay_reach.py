@@ -2,6 +2,8 @@
 
 A cell can be come to more than once, so its reach is an expected number of visits. What comes from
 earlier diagonals is collected first, then what comes back within pairs is found, for all at once.
+A pair that is never left would be visited without end. What comes to it is counted as if it were
+left after one visit to each of its cells; :mod:`hogeq.kernels.chains` counts differently there.
 
 Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number of players.
 """
