@@ -82,11 +82,12 @@ def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
     path : Path or None
         None: nothing is to be written.
     suffixes : sequence of str
-        Those allowed, which say the format.
+        Those allowed, of one part or two, which say the format.
     """
     if path is None:
         return
-    if path.suffix.lower() not in suffixes:
+    endings = {"".join(path.suffixes[-number:]).lower() for number in (1, 2)}
+    if endings.isdisjoint(suffixes):
         raise BadInputError(
             f"{path}: cannot be written; allowed: names ending in {', '.join(suffixes)}"
         )

@@ -13,10 +13,15 @@ score, opponent's score and roll, and ``steps`` are the fields of
 `hogeq.response.lifted_bound.Step`, in order. The rest of a proof follows: the check takes the steps
 one after the other, each by one pass over the game, and solves the game once more. What ``bound``
 says is not believed.
+
+A file whose name ends in ``.gz`` is packed by gzip, to a tenth and less.
 """
 
+import gzip
 import json
 import os
+import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn
 
@@ -31,13 +36,14 @@ from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.files import read_whole
+from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 2
 MAX_BYTES: Final = 64 * 2**20
+GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_STEPS: Final = 100_000
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
@@ -138,6 +144,19 @@ def _certificate(found: LiftedBound, policy: Floats) -> Certificate:
     return Certificate(found.rules, policy, bound, found.full_memory, tuple(found.steps))
 
 
+def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
+    """Write a certificate, packed if the name ends in ``.gz``.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    content = certificate.to_json().encode()
+    packs = Path(path).suffix == ".gz"
+    write_whole(path, gzip.compress(content, mtime=0) if packs else content)
+
+
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Read a certificate; :func:`check_certificate` says whether it is true.
 
@@ -151,9 +170,22 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     path = Path(path)
     data = read_whole(path, MAX_BYTES)
     try:
-        return _checked(_json(data))
+        return _checked(_json(_unpacked(data)))
     except (ValueError, TypeError) as error:
         raise CertificateError(f"{shown_path(path)}: {one_line(error, 1000)}") from error
+
+
+def _unpacked(data: bytes) -> bytes:
+    if not data.startswith(GZIP):
+        return data
+    try:
+        with gzip.open(BytesIO(data)) as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CertificateError(f"is packed, but broken: {error}") from error
+    if len(content) > MAX_BYTES:
+        raise CertificateError(f"unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
+    return content
 
 
 def _json(data: bytes) -> object:

@@ -1,12 +1,19 @@
 """`hogeq attack --certify` and `hogeq certify`: bounds that anyone can check."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hogeq.baselines import builtin
+from hogeq.model.game import compile_game
+from hogeq.response import certificate
+from hogeq.strategies.policies import policy_of
 from tests.cli.calls import ask, ok, refused
+
+SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
 
 
 @pytest.fixture
@@ -89,6 +96,36 @@ def test_what_is_no_certificate(folder: Path) -> None:
     for content in (b"", b"[1]", b"{", b"\xff\xfe", b"[" * 100_000, b'{"bound": NaN}'):
         Path("proof.json").write_bytes(content)
         assert "proof.json" in refused("certify", "proof.json")
+
+
+def test_a_packed_certificate(folder: Path) -> None:
+    plain = certified()
+    packed = certified("--certificate", "proof.json.gz")
+    small, large = Path("proof.json.gz").read_bytes(), Path("proof.json").read_bytes()
+    assert len(small) < 0.2 * len(large)
+    assert packed["certificate"] == "proof.json.gz"
+    checked = ask("certify", "proof.json.gz", "--of", "always_roll:3")
+    assert checked["full_memory"] == pytest.approx(plain["bound"], abs=1e-12)
+    assert checked["bound"] == pytest.approx(packed["certified"], abs=1e-12)
+    Path("proof.json.gz").write_bytes(small[:-9])
+    assert "is packed, but broken" in refused("certify", "proof.json.gz")
+    Path("proof.json.gz").write_bytes(small[:2] + b"no gzip")
+    assert "is packed, but broken" in refused("certify", "proof.json.gz")
+
+
+def test_what_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificate, "MAX_BYTES", 2**20)
+    Path("proof.json.gz").write_bytes(gzip.compress(b"[" + b" " * 2**20 + b"]"))
+    assert "unpacks to more than the 1 MiB allowed" in refused("certify", "proof.json.gz")
+
+
+def test_the_shipped_certificate_is_of_the_champion() -> None:
+    found = certificate.read_certificate(SHIPPED)
+    game = compile_game(found.rules)
+    assert found.rules.name == "su20"
+    assert (policy_of(game, builtin("champion:policy", game)) == found.policy).all()
+    assert found.bound < found.full_memory - 0.007
+    assert certificate.read_certificate(SHIPPED).steps
 
 
 def test_options_that_do_not_go_together(folder: Path) -> None:

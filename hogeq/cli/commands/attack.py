@@ -157,7 +157,7 @@ def attack(
         raise BadInputError("--most-kicks: allowed only with --until-saturated")
     check_output(out, (".npy", ".npz") if mixed else MATRIX_SUFFIXES)
     check_output(plot, (".png",))
-    check_output(certificate, (".json",))
+    check_output(certificate, (".json", ".json.gz"))
     check_output(tradeoff, (".png",))
     check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
     game = load_game(rules)
@@ -191,10 +191,10 @@ def attack(
                 game, about, strategies[0], rivals[0], budget, plot, digits, proof
             )
             if certificate is not None and proof is not None:
-                from hogeq.support.files import write_whole
+                from hogeq.response.certificate import write_certificate
 
                 with refusing():
-                    write_whole(certificate, proof.to_json())
+                    write_certificate(certificate, proof)
                 data["certificate"] = str(certificate)
                 text += f"\ncertificate written to {certificate}: hogeq certify {certificate}"
     data["out"] = None if out is None else str(out)
