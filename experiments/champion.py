@@ -161,8 +161,9 @@ def rows(folder: Path) -> Iterator[list[str]]:
                 one = manifest["figures"][kind]
                 effort = f"{one['effort']['starts']} x {one['effort']['kicks']}"
                 ends = [f"{one[key]:.6f}" for key in ("attack_without_kicks", "attack", "bound")]
-                left = one["saturation"]["left"]
-                yield [edition, Path(file).stem, effort, *ends, f"{left:.4f}"]
+                left = one["saturation"]["left"]  # None: too few starts to say
+                told = "unknown" if left is None else f"{left:.4f}"
+                yield [edition, Path(file).stem, effort, *ends, told]
 
 
 if __name__ == "__main__":

@@ -53,14 +53,8 @@ from hogeq.support.clock import working_time
 
 LEAST = 1e-12  # claims below are none
 ROUNDS = (0.25, 0.25, 0.25, 0.5, 0.5, 1.0)  # largest share of slack that is lent, round by round
-ENDS = (
-    0.5,
-    0.7,
-    0.8,
-    0.9,
-    0.95,
-    1.0,
-)  # share of the time by which each round ends: the first finds most
+# Share of the time by which each round ends: the first finds most.
+ENDS = (0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 TRIALS = ((0.5, 2.0), (0.5, 5.0), (0.2, 2.0), (0.2, 5.0))  # shares, and how far they are covered
 WEIGHTS = (0.6, 0.36)
 FREE = 0.05  # share of what a step takes off up to which it is as good as free
