@@ -27,9 +27,8 @@ class Stays(NamedTuple):
     zero: Floats  # 1 where no dice do
     can: Floats  # 1 where either can
     pair: Floats  # 1 where the cell to which this leads can stay too, and leads back
-    tail: (
-        Floats  # 1 where it can not, or leads elsewhere: what cells of pairs are worth comes first
-    )
+    # 1 where it can not, or leads elsewhere: what cells of pairs are worth comes first
+    tail: Floats
     partner: Places  # opponent's score of that cell; where nothing stays, that of the cell itself
     share: Floats  # (S, K) probability that a roll stays, of those that `dice` is about
     leave: Floats  # (S, K) 1 - share, to the last digit
