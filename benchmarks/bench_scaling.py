@@ -34,10 +34,10 @@ from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.population import CounterPool
 from hogeq.response.search import SearchBudget, attack
+from hogeq.response.trails import Trail, no_trails
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.bundles import Start
-from hogeq.solvers.trails import Trail, no_trails
 from hogeq.strategies.policies import policies_of
 from hogeq.support.executors import Workers
 from hogeq.support.workers import Threads, _choosing, cores, workers

@@ -8,6 +8,7 @@ change of many cells must be evaluated before it is accepted.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.game import Game
-from hogeq.model.shared import shared_workspace
+from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.response.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
 from hogeq.strategies.arrays import one_hot
@@ -92,9 +93,11 @@ class Population:
         return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
 
     def rates_against(self, policy: Floats) -> Floats:
-        """Exact win rate of every member against a policy (G, G, K), float64 (n,)."""
-        rate = partial(_rate_of_member, self.game, policy)
-        return np.array(compute(rate, self.members, local=True))
+        """Exact win rate of every member against a policy (G, G, K), float64 (n,).
+
+        It is quicker if no row is mixed: members that are matrices meet a matrix then.
+        """
+        return _rates_of_members(self.game, policy, self.members)
 
     def passes(self, policy: Floats) -> Iterator[Pass]:
         """Pass with a policy (G, G, K) against each member, in their order."""
@@ -168,6 +171,8 @@ class Population:
 class CounterPool(Population):
     """A growing pool of counter-matrices to a strategy that changes.
 
+    It remembers the win rates that were asked for, so that none is computed twice.
+
     Attributes
     ----------
     members : int8 (n, G, G)
@@ -178,6 +183,15 @@ class CounterPool(Population):
     def __init__(self, game: Game, matrices: Matrix | None = None) -> None:
         empty = np.zeros((0, *game.shape[:2]), np.int8)
         super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
+        self._rates: dict[bytes, Floats] = {}  # of the first members, by a digest of the policy
+
+    def rates_against(self, policy: Floats) -> Floats:
+        """Exact win rate of every member against a policy (G, G, K), float64 (n,)."""
+        key = sha256(np.ascontiguousarray(policy).data).digest()
+        known = self._rates.get(key, np.zeros(0))
+        new = _rates_of_members(self.game, policy, self.members[len(known) :])
+        self._rates[key] = np.concatenate([known, new])
+        return self._rates[key].copy()
 
     def strongest(self, policy: Floats, most: int) -> NDArray[np.int64]:
         """Give the indices of the `most` counters that win most, the oldest on ties."""
@@ -187,11 +201,21 @@ class CounterPool(Population):
         """Pool of the `most` counters that win most against a policy, in the same order."""
         if len(self.members) <= most:
             return self
-        return CounterPool(self.game, self.members[np.sort(self.strongest(policy, most))])
+        kept = np.sort(self.strongest(policy, most))
+        part = CounterPool(self.game, self.members[kept])
+        part._rates = self._rates_of_those(kept)
+        return part
 
     def shrink(self, policy: Floats, most: int) -> None:
         """Keep only the `most` counters that win most against a policy."""
-        self.members = self.part(policy, most).members
+        if len(self.members) > most:
+            kept = np.sort(self.strongest(policy, most))
+            self._rates = self._rates_of_those(kept)
+            self.members = self.members[kept]
+
+    def _rates_of_those(self, kept: NDArray[np.int64]) -> dict[bytes, Floats]:
+        every = len(self.members)
+        return {key: rates[kept] for key, rates in self._rates.items() if len(rates) == every}
 
     def climb(self, policy: Floats, warm: int) -> float:
         """Climb from the `warm` strongest counters, add the results, return the best rate."""
@@ -203,10 +227,14 @@ class CounterPool(Population):
         search = partial(_found, self.game, policy, anneal_steps, seed)
         return self._keep(compute(search, range(starts), local=True))
 
-    def _keep(self, found: list[tuple[float, Matrix]]) -> float:
-        for _, matrix in found:
+    def add(self, matrices: Iterable[Matrix]) -> None:
+        """Add the matrices that it does not hold, each once."""
+        for matrix in matrices:
             if not (self.members == matrix).all(axis=(1, 2)).any():
                 self.members = np.concatenate([self.members, matrix[None]])
+
+    def _keep(self, found: list[tuple[float, Matrix]]) -> float:
+        self.add(matrix for _, matrix in found)
         return max(rate for rate, _ in found)
 
 
@@ -249,7 +277,23 @@ def _rate(game: Game, policy: Floats, member: NDArray[Any]) -> float:
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
-def _rate_of_member(game: Game, policy: Floats, member: NDArray[Any]) -> float:
+def _rates_of_members(
+    game: Game, policy: Floats, members: Sequence[NDArray[Any]] | NDArray[Any]
+) -> Floats:
+    """Win rates of matrices or policies; of matrices against a matrix, if the policy is one."""
+    rolls = policy.argmax(axis=-1)
+    pure = np.count_nonzero(policy) == rolls.size
+    rate = partial(_rate_of_member, game, policy, rolls if pure else None)
+    return np.array(compute(rate, members, local=True))
+
+
+def _rate_of_member(
+    game: Game, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
+) -> float:
+    if matrix is not None and member.ndim == matrix.ndim:
+        duels = shared_duels(game)
+        if duels is not None:
+            return duels.win_rate(np.stack([member, matrix]).astype(np.int64)).win_rate
     policies = np.stack([_policy(game, member), policy])
     return shared_workspace(game, 2).win_rate(policies).win_rate
 

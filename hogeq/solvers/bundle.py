@@ -11,10 +11,10 @@ from pydantic import Field
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.population import Population
+from hogeq.response.trails import CROSSED, Trails, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.bundles import (
     ALIVE,
-    CROSSED,
     CURVED,
     LEAST_REACH,
     LEAST_STEP,
@@ -32,7 +32,6 @@ from hogeq.solvers.bundles import (
 )
 from hogeq.solvers.cuts import Counters, cut
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.trails import Trails, no_trails
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
@@ -120,7 +119,7 @@ class ProximalBundle(Solver[BundleState]):
         ones from a nearly uniform policy, and ascend to the end.
     trails : int
         Searches for counters that go on from iteration to iteration
-        (:mod:`hogeq.solvers.trails`).
+        (:mod:`hogeq.response.trails`).
     kicks : int
         Kicks of each trail in an iteration.
     life : int

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
+from hogeq.response.trails import Trail, Trails, after, due
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.trails import Trail, Trails, after, due
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
@@ -31,7 +31,6 @@ ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
 ROUNDS: Final = 6  # of adding counters that the step overlooked
 SELF_PLAY: Final = 100  # iterations of the default start
-CROSSED: Final = 60  # counters, the strongest, that trails cross with
 RECENT: Final = 30  # iterations that count in the average
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
@@ -118,7 +117,7 @@ def search(
     known: Matrix,
     seed: tuple[int, ...],
 ) -> tuple[list[Matrix], Trails]:
-    """Respond from every start, and let the trails go on (:func:`hogeq.solvers.trails.follow`).
+    """Respond from every start, and let the trails go on (:func:`hogeq.response.trails.follow`).
 
     All these searches are computed at once, by whatever workers were chosen: each takes long, and
     a cluster is sent the strategy they meet but once.

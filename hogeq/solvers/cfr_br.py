@@ -13,8 +13,8 @@ from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace
 from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
 from hogeq.response.population import mixed
+from hogeq.response.trails import Trails, follow, no_trails
 from hogeq.solvers.base import Solver, solver
-from hogeq.solvers.trails import Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
@@ -91,9 +91,9 @@ class CFRBR(Solver[CFRBRState]):
     probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
     the current strategy, a windowed average and a linear average.
 
-    Trails (:mod:`hogeq.solvers.trails`) are further responders, each on its own: no other takes the
-    place of one that is weak until it has had its kicks. One that ends replaces the weakest of the
-    others if it is stronger.
+    Trails (:mod:`hogeq.response.trails`) are further responders, each on its own: no other takes
+    the place of one that is weak until it has had its kicks. One that ends replaces the weakest of
+    the others if it is stronger.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
     is the largest win rate plus the price times the entropies of the rows, weighted by reach. The

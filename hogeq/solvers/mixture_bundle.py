@@ -12,10 +12,10 @@ from hogeq.model.game import Game
 from hogeq.model.shared import quick_many
 from hogeq.response.kicks import Against
 from hogeq.response.moves import perturb, random_policy, to_matrix
+from hogeq.response.trails import CROSSED, Trails, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.bundles import (
     ALIVE,
-    CROSSED,
     CURVED,
     LEAST_REACH,
     LEAST_STEP,
@@ -34,7 +34,6 @@ from hogeq.solvers.bundles import (
 from hogeq.solvers.cuts import Counters, cut_of_parts
 from hogeq.solvers.mixture import policy_of_mixture
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.trails import Trails, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -82,7 +81,7 @@ class MixtureBundleState(NamedTuple):
     trails: Matrix
     """(t, G, G), where the trails are."""
     kicks_left: NDArray[np.int64]
-    """(t,), see :class:`hogeq.solvers.trails.Trails`."""
+    """(t,), see :class:`hogeq.response.trails.Trails`."""
     watched: Floats
     """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
     iteration: NDArray[np.int64]
@@ -143,7 +142,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         ones from a nearly uniform policy, and ascend to the end.
     trails : int
         Searches for counters that go on from iteration to iteration
-        (:mod:`hogeq.solvers.trails`).
+        (:mod:`hogeq.response.trails`).
     kicks : int
         Kicks of each trail in an iteration.
     life : int

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.response import population
 from hogeq.response.population import BATCH, CounterPool, Population
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
@@ -111,3 +112,39 @@ def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: Game, policy: F
     grown.shrink(policy, 2)
     assert grown.rates_against(policy).min() == np.sort(rates)[-2]
     assert grown.climb(policy, 2) >= rates.max() - 1e-12
+
+
+def test_a_matrix_meets_matrices_as_their_rates_have_it(game: Game) -> None:
+    matrix, *others = matrices(game, 4)
+    pool = CounterPool(game, np.array(others))
+    rates = pool.rates_against(one_hot(matrix, game.num_actions))
+    for rate, other in zip(rates, others, strict=True):
+        assert rate == win_rate(game, other, matrix).win_rate
+    mixed = Population(game, [one_hot(other, game.num_actions) for other in others])
+    assert mixed.rates_against(one_hot(matrix, game.num_actions)) == pytest.approx(rates, abs=1e-12)
+
+
+def test_a_pool_computes_no_rate_twice(
+    game: Game, policy: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+    compute_them = population._rates_of_members
+
+    def noted(game: Game, policy: Floats, members: NDArray[np.int8]) -> Floats:
+        computed.append(len(members))
+        return compute_them(game, policy, members)
+
+    monkeypatch.setattr(population, "_rates_of_members", noted)
+    pool, (new,) = CounterPool(game, matrices(game, 5)), matrices(game, 6)[5:]
+    matrix = one_hot(new, game.num_actions)
+    for one in (policy, matrix, policy):
+        pool.rates_against(one)
+    pool.part(policy, 3).rates_against(policy)
+    pool.add([new, new])
+    pool.rates_against(matrix)
+    pool.shrink(matrix, 2)
+    pool.rates_against(matrix)
+    assert [count for count in computed if count] == [5, 5, 1]
+    for one in (policy, matrix):
+        fresh = CounterPool(game, pool.members).rates_against(one)
+        np.testing.assert_array_equal(pool.rates_against(one), fresh)

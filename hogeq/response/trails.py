@@ -27,7 +27,8 @@ from hogeq.support.workers import compute
 
 STEPS: Final = 20  # of annealing, at the beginning of a trail
 DAMPING: Final = 0.5
-MATES: Final = 8  # counters of the pool that a trail may cross with
+CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
+MATES: Final = 8  # of them, those that one trail may cross with at a time
 
 
 class Trail(NamedTuple):

@@ -1,0 +1,78 @@
+"""Trails: searches for counters that go on while a strategy changes."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.model.game import Game, compile_game
+from hogeq.response.trails import Trails, follow, no_trails
+from hogeq.rules import rules_from
+from hogeq.solvers import SOLVERS
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.mixtures import Mixture
+from tests.solvers import family
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
+
+
+@pytest.fixture(scope="module")
+def policy(game: Game) -> Any:
+    _, state = family.run(game, "dcfr", 30)
+    return SOLVERS["dcfr"]().average(game, state)
+
+
+@pytest.fixture(scope="module")
+def none(game: Game) -> Any:
+    return np.zeros((0, game.goal, game.goal), np.int8)
+
+
+def test_trails_against_a_mixture(game: Game, policy: Any, none: Any) -> None:
+    alone = follow(game, policy, no_trails(game, 2, 4), 2, 4, none, (0, 1))
+    twice = Mixture([0.5, 0.5], [policy, policy])
+    # What is drawn makes no difference here but for rounding, so trails find as much.
+    both = follow(game, twice, no_trails(game, 2, 4), 2, 4, none, (0, 1))
+    np.testing.assert_array_equal(alone.left, both.left)
+    np.testing.assert_allclose(
+        rates(game, alone.matrices, policy), rates(game, both.matrices, policy), atol=1e-3
+    )
+
+
+def rates(game: Game, matrices: Any, policy: Any) -> list[float]:
+    work = game.workspace(2)
+    rolls = policy.shape[-1]
+    return [work.win_rate(np.stack([one_hot(m, rolls), policy])).win_rate for m in matrices]
+
+
+def test_trails_take_turns_to_begin(game: Game, policy: Any, none: Any) -> None:
+    trails = no_trails(game, 3, 12)
+    assert trails.left.tolist() == [-4, -8, -12]
+    left = []
+    for iteration in range(4):
+        trails = follow(game, policy, trails, 4, 12, none, (0, iteration))
+        left.append(trails.left.tolist())
+    assert left == [[-12, 4, 8], [8, -12, 4], [4, 8, -12], [-12, 4, 8]]
+
+
+def test_a_trail_never_falls_until_it_ends(game: Game, policy: Any, none: Any) -> None:
+    trails, found = no_trails(game, 2, 1000), []
+    for iteration in range(4):
+        trails = follow(game, policy, trails, 5, 1000, none, (3, iteration))
+        found.append(rates(game, trails.matrices, policy))
+    for before, after in pairwise(found):
+        assert all(late >= soon - 1e-9 for soon, late in zip(before, after, strict=True))
+    assert min(found[-1]) > 0.5
+
+
+def test_a_trail_that_begins_forgets_where_it_was(game: Game, policy: Any, none: Any) -> None:
+    here = np.ones((1, game.goal, game.goal), np.int8)
+    fresh = no_trails(game, 1, 10)
+    moved = Trails(here, fresh.left)
+    one, two = (follow(game, policy, each, 3, 10, none, (1, 1)) for each in (fresh, moved))
+    assert np.array_equal(one.matrices, two.matrices)
+    on = follow(game, policy, Trails(one.matrices, one.left), 3, 10, none, (1, 2))
+    assert rates(game, on.matrices, policy)[0] >= rates(game, one.matrices, policy)[0] - 1e-9
