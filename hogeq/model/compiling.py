@@ -20,7 +20,7 @@ from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game, compile_game
-from hogeq.model.lifting import WIDTHS, Claim, PricedResponder
+from hogeq.model.lifting import WIDTHS, Board, Claim, PricedResponder
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
@@ -47,7 +47,7 @@ class _Scratch:
     @cached_property
     def priced(self) -> PricedResponder:
         rules = replace(EDITIONS["su20"], goal=6, max_dice=2)
-        return PricedResponder(rules, np.full((6, 6, 3), 1.0 / 3.0))
+        return PricedResponder(Board(rules), np.full((6, 6, 3), 1.0 / 3.0))
 
     def lift(self, claims: int) -> None:
         claim = np.zeros((claims, self.priced.mine.shape[1]))

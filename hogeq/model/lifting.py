@@ -4,6 +4,7 @@ They come from the table of turns, not from the compiled game: what is proved wi
 rest on its kernels.
 """
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from hogeq.kernels import lifting
 from hogeq.kernels.lifting import AGAIN, LOSS, OTHER, WIN, TurnLists
+from hogeq.model.game import MEMORY_LIMIT
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable, total_rises
@@ -152,6 +154,42 @@ class Claim(NamedTuple):
     """Largest share of the slack of a roll that is lent."""
 
 
+class Board:
+    """A game's turns as lists, and scratch for passes over them.
+
+    Attributes
+    ----------
+    turns : TurnLists
+    memories, start : int
+        Number of memories, and the one at the start.
+    reach : float64 (2, C, H)
+        Of a responder's states by mover, when it was last asked for.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.turns = turn_lists(rules)
+        memories = TurnTable(rules).memories
+        self.memories, self.start = len(memories), memories.index(Memory())
+        cells, ways, lanes = len(self.turns.order), len(self.turns.dice), len(self.turns.following)
+        self.reach = np.zeros((2, cells, self.memories))
+        self.rolled = np.zeros((ways, lanes))
+        self.wanted = np.zeros(ways, np.uint8)
+        self.cone = np.zeros((2, cells), np.uint8)
+        self._claims = np.zeros((2, 0))
+
+    def claims(self, width: int) -> Floats:
+        """Scratch for so many numbers in every state, by mover: float64 (2, C * H * width)."""
+        size = len(self.turns.order) * self.memories * width
+        if self._claims.shape[1] < size:
+            self._claims = np.zeros((2, size))
+        return self._claims
+
+    def bytes_of_a_responder(self, rolls: int) -> int:
+        """Give what the arrays of a :class:`PricedResponder` take."""
+        state = 8 * (rolls + 2) + 3
+        return len(self.turns.order) * (self.memories * state + 8 * self.rolled.size)
+
+
 class PricedResponder:
     """A responder that remembers everything and pays for its rolls, against a policy.
 
@@ -159,7 +197,7 @@ class PricedResponder:
 
     Parameters
     ----------
-    rules : Rules
+    board : Board
     policy : float64 (G, G, K)
         Of its opponent.
 
@@ -173,35 +211,28 @@ class PricedResponder:
         Of every way to roll with it to move, before its price.
     """
 
-    def __init__(self, rules: Rules, policy: Floats) -> None:
-        self.turns = turn_lists(rules)
-        self.policy = np.ascontiguousarray(policy.reshape(rules.goal**2, -1))
-        cells, rolls = self.policy.shape
-        ways, lanes = len(self.turns.dice), len(self.turns.following)
-        memories = TurnTable(rules).memories
-        self.start = memories.index(Memory())
-        shape = cells, len(memories)
-        self.prices = np.zeros((cells, rolls, len(memories)))
+    def __init__(self, board: Board, policy: Floats) -> None:
+        self.board, self.turns = board, board.turns
+        cells, rolls = len(self.turns.order), policy.shape[-1]
+        self.policy = np.ascontiguousarray(policy.reshape(cells, rolls))
+        shape = cells, board.memories
+        self.prices = np.zeros((cells, rolls, board.memories))
         self.mine, self.theirs = np.zeros(shape), np.zeros(shape)
-        self.values = np.zeros((cells, ways, lanes))
+        self.values = np.zeros((cells, *board.rolled.shape))
         self.chosen = np.full(shape, -1, np.int8)
         self.met = np.ones((2, *shape), np.uint8)
-        self._reach = np.zeros((2, *shape))
-        self._rolled = np.zeros((ways, lanes))
-        self._wanted = np.zeros(ways, np.uint8)
-        self._claims = np.zeros((2, 0))
-        self._cone = np.zeros((2, cells), np.uint8)
 
     def begin(self) -> None:
         """Find out where play can come, and solve."""
         self.infoset_reach()
-        self.met[:] = self._reach > 0.0
+        self.met[:] = self.board.reach > 0.0
         self.remember()
 
     @property
     def value(self) -> float:
         """Win rate less what it pays, over who moves first."""
-        return float(self.mine[0, self.start] + self.theirs[0, self.start]) / 2.0
+        start = self.board.start
+        return float(self.mine[0, start] + self.theirs[0, start]) / 2.0
 
     def remember(self) -> float:
         """Solve it by one backward induction."""
@@ -214,44 +245,48 @@ class PricedResponder:
             self.theirs,
             self.values,
             self.chosen,
-            self._rolled,
-            self._wanted,
+            self.board.rolled,
+            self.board.wanted,
         )
         return self.value
 
     def infoset_reach(self) -> Floats:
-        """Reach of its states as it chose when it was last solved, float64 (C, H)."""
-        self._rolled[:] = 0.0
+        """Reach of its states as it chose when it was last solved: float64 (C, H), scratch."""
+        board = self.board
+        board.rolled[:] = 0.0
         lifting.reach(
             self.turns,
             self.policy,
             self.chosen,
-            self.start,
-            self._reach[0],
-            self._reach[1],
-            self._rolled,
+            board.start,
+            board.reach[0],
+            board.reach[1],
+            board.rolled,
         )
-        return self._reach[0]
+        return board.reach[0]
 
     def roll_values(self, cell: int) -> Floats:
         """Value of every roll at a cell, less its price, by memory: float64 (K, H)."""
         ways = self.turns.way[self.turns.situation[cell]].T
         return self.values[cell][ways, self.turns.lane] - self.prices[cell]
 
+    def slack(self, cell: int) -> Floats:
+        """Loss by every roll at a cell, by memory: float64 (K, H); 0 where play never comes."""
+        short = self.mine[cell] - self.roll_values(cell)
+        return np.where(self.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
+
     def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
         """Value at the start of each claim, float64 (A,), and how far the responder's value falls.
 
-        With `commit` what is lent goes into the prices, and values are those that follow; the
-        cell's own prices are the caller's.
+        With `commit` what is claimed and lent goes into the prices, and values are those that
+        follow.
         """
-        asked, (cells, memories) = len(claim.rolls), self.mine.shape
+        board, asked = self.board, len(claim.rolls)
         width = next(width for width in WIDTHS if width > asked)
-        claims, weights = np.zeros((memories, width)), np.zeros(width)
+        claims, weights = np.zeros((board.memories, width)), np.zeros(width)
         claims[:, :asked], claims[:, -1] = claim.claims.T, claim.fall
         weights[:asked] = claim.weight
-        size = cells * memories * width
-        if self._claims.shape[1] < size:
-            self._claims = np.zeros((2, size))
+        mine, theirs = board.claims(width)
         lifting.lift(
             self.turns,
             self.policy,
@@ -265,16 +300,94 @@ class PricedResponder:
             weights,
             claim.lent,
             commit,
-            self._claims[0],
-            self._claims[1],
-            self._cone[0],
-            self._cone[1],
-            np.zeros(self._rolled.size * width),
+            mine,
+            theirs,
+            board.cone[0],
+            board.cone[1],
+            np.zeros(board.rolled.size * width),
             np.zeros(self.prices.shape[1]),
-            self._wanted,
+            board.wanted,
             (0.0,) * width,
         )
-        mine = self._claims[0, self.start * width :][:width]
-        theirs = self._claims[1, self.start * width :][:width] if cell else np.zeros(width)
-        here = (mine + theirs) / 2.0
+        if commit:
+            self.prices[cell, claim.rolls] += claim.claims
+        start = slice(board.start * width, (board.start + 1) * width)
+        here = (mine[start] + (theirs[start] if cell else 0.0)) / 2.0
         return here[:asked], float(here[-1])
+
+
+class PricedResponders:
+    """The same against a mixture: one responder for each part, as if it were told the draw.
+
+    What was drawn is one more thing to remember, kept to the end: a cell has the memories of all
+    parts, (part, memory) being one number below n * H.
+
+    Parameters
+    ----------
+    rules : Rules
+    weights : sequence of float, (n,)
+        Of the draw.
+    policies : sequence of float64 (G, G, K)
+        Its n parts.
+
+    Raises
+    ------
+    ValueError
+        If they would not fit in memory, or a turn can leave the sum of scores as it was.
+    """
+
+    def __init__(self, rules: Rules, weights: Sequence[float], policies: Sequence[Floats]) -> None:
+        board = Board(rules)
+        need = len(policies) * board.bytes_of_a_responder(policies[0].shape[-1])
+        if need > MEMORY_LIMIT:
+            raise ValueError(
+                f"mixture: {len(policies)} parts need {need / 2**30:.1f} GiB in a game of this "
+                f"size; allowed: {MEMORY_LIMIT >> 30}: fewer parts, lower goal or max_dice"
+            )
+        self.turns = board.turns
+        self.weights = tuple(weights)
+        self.parts = [PricedResponder(board, policy) for policy in policies]
+
+    def begin(self) -> None:
+        """Find out where play can come, and solve."""
+        for part in self.parts:
+            part.begin()
+
+    @property
+    def value(self) -> float:
+        """Win rate less what it pays: the mean over the draw."""
+        return sum(weight * part.value for weight, part in self._drawn())
+
+    def remember(self) -> float:
+        """Solve every part by one backward induction."""
+        for part in self.parts:
+            part.remember()
+        return self.value
+
+    def infoset_reach(self) -> Floats:
+        """Reach of all states as chosen when they were last solved: float64 (C, n * H)."""
+        return np.hstack([weight * part.infoset_reach() for weight, part in self._drawn()])
+
+    def slack(self, cell: int) -> Floats:
+        """Loss by every roll at a cell, by part and memory: float64 (K, n * H)."""
+        return np.concatenate([part.slack(cell) for part in self.parts], axis=1)
+
+    def largest_price(self) -> float:
+        """Give the largest price, of either sign."""
+        return max(max(part.prices.max(), -part.prices.min()) for part in self.parts)
+
+    def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
+        """As :meth:`PricedResponder.lift` for a claim on the memories of all parts."""
+        worths, falls, first = np.zeros(len(claim.rolls)), 0.0, 0
+        for weight, part in self._drawn():
+            end = first + part.board.memories
+            claims, fall = claim.claims[:, first:end], claim.fall[first:end]
+            own = Claim(claim.rolls, claims, fall, claim.weight, claim.lent)
+            worth, lowered = part.lift(cell, own, commit=commit)
+            worths += weight * worth
+            falls += weight * lowered
+            first = end
+        return worths, falls
+
+    def _drawn(self) -> Iterator[tuple[float, PricedResponder]]:
+        return zip(self.weights, self.parts, strict=True)

@@ -10,9 +10,10 @@ A certificate is one JSON object::
 
 ``rules`` are an edition's name or fields of `hogeq.Rules`, ``policy`` is the strategy, by own
 score, opponent's score and roll, and ``steps`` are the fields of
-`hogeq.response.lifted_bound.Step`, in order. The rest of a proof follows: the check takes the steps
-one after the other, each by one pass over the game, and solves the game once more. What ``bound``
-says is not believed.
+`hogeq.response.lifted_bound.Step`, in order. A mixture has ``weights`` and ``parts``, one policy
+each, in the place of ``policy``. The rest of a proof follows: the check takes the steps one after
+the other, each by one pass over the game, and solves the game once more. What ``bound`` says is not
+believed.
 
 A file whose name ends in ``.gz`` is packed by gzip, to a tenth and less.
 """
@@ -29,12 +30,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
+from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game, required_bytes
 from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
 from hogeq.rules import Rules, rules_from
-from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.arrays import as_policy, check_policy
+from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
@@ -47,6 +48,7 @@ GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_STEPS: Final = 100_000
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
+AXES: Final = 4  # of parts
 LARGEST: Final = 2**31
 """Bytes of the largest game whose certificate is checked."""
 
@@ -66,16 +68,18 @@ class _Top:
     ]
     bound: Annotated[float, Field(ge=0.0, le=1.0)]
     full_memory: Annotated[float, Field(ge=0.0, le=1.0)]
-    policy: list[Any]
     steps: Annotated[list[Any], Field(max_length=MOST_STEPS)]
+    policy: list[Any] | None = None
+    weights: list[Any] | None = None
+    parts: list[Any] | None = None
 
 
 class Certificate(NamedTuple):
     """A bound and what proves it."""
 
     rules: Rules
-    policy: Floats
-    """(G, G, K), the strategy that it is about."""
+    strategy: Floats | Mixture
+    """That it is about: a policy (G, G, K), or a mixture of policies."""
     bound: float
     """No responder who forgets wins more, rounding included."""
     full_memory: float
@@ -90,10 +94,16 @@ class Certificate(NamedTuple):
             "rules": plain(self.rules),
             "bound": self.bound,
             "full_memory": self.full_memory,
-            "policy": self.policy.tolist(),
+            **self._strategy(),
             "steps": [list(step) for step in self.steps],
         }
         return json.dumps(content) + "\n"
+
+    def _strategy(self) -> dict[str, Any]:
+        if isinstance(self.strategy, Mixture):
+            weights, parts = self.strategy.weights, self.strategy.parts
+            return {"weights": weights.tolist(), "parts": parts.tolist()}
+        return {"policy": self.strategy.tolist()}
 
 
 def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -> Certificate:
@@ -102,8 +112,8 @@ def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -
     Parameters
     ----------
     game : Game
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
+    strategy : array_like or Mixture
+        A matrix (G, G), a policy (G, G, K), or a mixture of such.
     seconds : float
         How long to look for it, compiling not counted.
 
@@ -114,8 +124,8 @@ def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -
     Raises
     ------
     ValueError
-        If the strategy is malformed or a mixture (`StrategyError`), or a turn can leave the total
-        score as it was.
+        If the strategy is malformed (`StrategyError`), a mixture has too many parts for the memory,
+        or a turn can leave the total score as it was.
 
     Examples
     --------
@@ -127,21 +137,41 @@ def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -
     >>> found.bound <= hogeq.full_memory_bound(game, three) + 1e-9
     True
     """
-    if isinstance(strategy, Mixture):
-        raise StrategyError("strategy: got a mixture; allowed: a matrix or a policy")
-    policy = np.array(policy_of(game, strategy), np.float64)
-    return _certificate(certify(game.rules, policy, seconds), policy)
+    about = as_proved(game, strategy)
+    return _certificate(certify(game.rules, about, seconds), about)
+
+
+def as_proved(game: Game, strategy: ArrayLike | Mixture) -> Floats | Mixture:
+    """Give a strategy as certificates have it: a policy, or the parts that are drawn as policies.
+
+    Raises
+    ------
+    StrategyError
+        If it is malformed.
+    """
+    weights, parts = zip(*parts_of(checked(game, strategy)), strict=True)
+    policies = [as_policy(part, game.num_actions) for part in parts]
+    return Mixture(weights, policies) if policies[1:] else policies[0]
+
+
+def is_about(certificate: Certificate, strategy: Floats | Mixture) -> bool:
+    """Say whether a certificate is about a strategy, given as by :func:`as_proved`."""
+    one, two = (parts_of(given) for given in (certificate.strategy, strategy))
+    return len(one) == len(two) and all(
+        weight == other and (part == table).all()
+        for (weight, part), (other, table) in zip(one, two, strict=True)
+    )
 
 
 def check_certificate(certificate: Certificate) -> Certificate:
     """Prove a certificate again from its steps; the bound is what they prove."""
-    found = replay(certificate.rules, certificate.policy, certificate.steps)
-    return _certificate(found, certificate.policy)
+    found = replay(certificate.rules, certificate.strategy, certificate.steps)
+    return _certificate(found, certificate.strategy)
 
 
-def _certificate(found: LiftedBound, policy: Floats) -> Certificate:
+def _certificate(found: LiftedBound, strategy: Floats | Mixture) -> Certificate:
     bound = min(1.0, found.bound())
-    return Certificate(found.rules, policy, bound, found.full_memory, tuple(found.steps))
+    return Certificate(found.rules, strategy, bound, found.full_memory, tuple(found.steps))
 
 
 def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
@@ -213,9 +243,22 @@ def _checked(content: object) -> Certificate:
             raise CertificateError(refusal(name, size, f"at most {most}"))
     if required_bytes(rules) > LARGEST:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
-    policy = check_policy(_array(top.policy), rules.goal, rules.max_dice)
+    strategy = _strategy(top, rules)
     steps = tuple(_step(step, number, rules) for number, step in enumerate(top.steps))
-    return Certificate(rules, policy, top.bound, top.full_memory, steps)
+    return Certificate(rules, strategy, top.bound, top.full_memory, steps)
+
+
+def _strategy(top: _Top, rules: Rules) -> Floats | Mixture:
+    """Check what the file is about: a policy, or the weights and parts of a mixture."""
+    if top.policy is not None and top.weights is None and top.parts is None:
+        return check_policy(_array(top.policy, "policy"), rules.goal, rules.max_dice)
+    if top.policy is not None or top.weights is None or top.parts is None:
+        given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
+        raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
+    weights, parts = _array(top.weights, "weights"), _array(top.parts, "parts")
+    if parts.ndim != AXES:
+        raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
+    return check_mixture(weights, parts, rules.goal, rules.max_dice)
 
 
 def _object(content: object) -> dict[str, Any]:
@@ -225,11 +268,11 @@ def _object(content: object) -> dict[str, Any]:
     raise CertificateError(refusal("", content, allowed))
 
 
-def _array(given: list[Any]) -> Floats:
+def _array(given: list[Any], name: str) -> Floats:
     try:
         return np.array(given, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
-        raise CertificateError("policy: is no table of numbers") from error
+        raise CertificateError(f"{name}: is no table of numbers") from error
 
 
 def _step(given: object, number: int, rules: Rules) -> Step:

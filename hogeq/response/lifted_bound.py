@@ -36,6 +36,10 @@ the states as they are reached, are enough. So a negative claim is multiplied by
 and what is left of the slack in those states is there for other cells; k > 1, since a responder
 that steers towards claims meets the positive ones more often.
 
+Against a mixture the responder is told what was drawn, and pays for using that too: the draw is one
+more thing that it remembers. Flows are of (scores, memory, part), and a cell has the memories of
+all parts; that a part is kept to the end makes each maximum a mean over the parts.
+
 .. [1] E. Balas, "Disjunctive programming", *Annals of Discrete Mathematics* 5, 1979.
 .. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
 """
@@ -45,9 +49,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.model.lifting import Claim, PricedResponder
+from hogeq.model.lifting import Claim, PricedResponders
 from hogeq.rules import Rules
 from hogeq.rules.outcomes import TurnTable
+from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time
 
@@ -85,8 +91,8 @@ class LiftedBound:
     Parameters
     ----------
     rules : Rules
-    policy : float64 (G, G, K)
-        Of the opponent.
+    strategy : float64 (G, G, K) or Mixture
+        Of the opponent: a policy, or several of which one is drawn before the game.
 
     Attributes
     ----------
@@ -97,16 +103,19 @@ class LiftedBound:
     Raises
     ------
     ValueError
-        If a turn can leave the sum of scores as it was.
+        If a turn can leave the sum of scores as it was, or a mixture has too many parts for the
+        memory.
     """
 
-    def __init__(self, rules: Rules, policy: Floats) -> None:
+    def __init__(self, rules: Rules, strategy: Floats | Mixture) -> None:
         self.rules = rules
         self.steps: list[Step] = []
-        self._responder = PricedResponder(rules, policy)
+        weights, parts = zip(*parts_of(strategy), strict=True)
+        policies = [as_policy(part, rules.max_dice + 1) for part in parts]
+        self._responder = PricedResponders(rules, weights, policies)
         self._responder.begin()
         self._refunds = 0.0
-        self._reach = self._responder.infoset_reach().copy()
+        self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
 
     @property
@@ -121,8 +130,8 @@ class LiftedBound:
         level further on: its relative error grows by so many roundings a level.
         """
         terms = int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
-        largest = 2.0 + float(np.abs(self._responder.prices).max(initial=0.0))
-        levels = 4 * self.rules.goal
+        largest = 2.0 + self._responder.largest_price()
+        levels = 4 * self.rules.goal + len(self._responder.parts) - 1
         return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
 
     def bound(self) -> float:
@@ -133,13 +142,13 @@ class LiftedBound:
         """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
         found = np.zeros((len(self._reach), self.rules.max_dice + 1))
         for cell in np.flatnonzero(self._reach.sum(axis=1) > SMALLEST).tolist():
-            found[cell] = self._short(cell) @ self._reach[cell]
+            found[cell] = self._responder.slack(cell) @ self._reach[cell]
         return found
 
     def claim(self, step: Step) -> Claim:
         """Give what a step claims at the prices in force."""
         cell = self._cell(step)
-        short = self._short(cell)
+        short = self._responder.slack(cell)
         claims = step.share * (short[step.roll] - short)
         asked = np.flatnonzero((claims > LEAST).any(axis=1))
         claims = claims[asked]
@@ -158,21 +167,14 @@ class LiftedBound:
         """Put a step's claim into the prices."""
         claim, cell = self.claim(step), self._cell(step)
         worth, _ = self._responder.lift(cell, claim, commit=True)
-        self._responder.prices[cell, claim.rolls] += claim.claims
         self._refunds += float(worth.max(initial=0.0))
         self.steps.append(step)
         if len(self.steps) % REFRESHED == 0:
             self._responder.remember()
-            self._reach = self._responder.infoset_reach().copy()
+            self._reach = self._responder.infoset_reach()
 
     def _cell(self, step: Step) -> int:
         return step.score * self.rules.goal + step.opponent
-
-    def _short(self, cell: int) -> Floats:
-        """Slack of every roll at a cell by memory, float64 (K, H); 0 where play never comes."""
-        responder = self._responder
-        short = responder.mine[cell] - responder.roll_values(cell)
-        return np.where(responder.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
 
     def improve(self, seconds: float, clock: Callable[[], float] = working_time) -> None:
         """Take steps that lower the bound, for so many seconds or until none is left."""
@@ -192,7 +194,7 @@ class LiftedBound:
     def _try(self, score: int, opponent: int, lent: float) -> None:
         """Take the best step found at a cell, if any lowers the bound."""
         cell = score * self.rules.goal + opponent
-        losses = self._short(cell) @ self._reach[cell]
+        losses = self._responder.slack(cell) @ self._reach[cell]
         roll = int(losses.argmin())
         if losses[roll] < SMALLEST:
             return
@@ -225,15 +227,18 @@ class LiftedBound:
 
 
 def certify(
-    rules: Rules, policy: Floats, seconds: float, clock: Callable[[], float] = working_time
+    rules: Rules,
+    strategy: Floats | Mixture,
+    seconds: float,
+    clock: Callable[[], float] = working_time,
 ) -> LiftedBound:
     """Look for prices that lower the bound.
 
     Parameters
     ----------
     rules : Rules
-    policy : float64 (G, G, K)
-        Of the opponent.
+    strategy : float64 (G, G, K) or Mixture
+        Of the opponent: a policy, or several of which one is drawn before the game.
     seconds : float
         How long to look.
     clock : callable
@@ -248,15 +253,15 @@ def certify(
     ValueError
         As :class:`LiftedBound` does.
     """
-    found = LiftedBound(rules, policy)
-    if TurnTable(rules).memories[1:]:
+    found = LiftedBound(rules, strategy)
+    if TurnTable(rules).memories[1:] or len(parts_of(strategy)) > 1:
         found.improve(seconds, clock)
     return found
 
 
-def replay(rules: Rules, policy: Floats, steps: Iterable[Step]) -> LiftedBound:
+def replay(rules: Rules, strategy: Floats | Mixture, steps: Iterable[Step]) -> LiftedBound:
     """Take steps that somebody found: the bound that they prove."""
-    found = LiftedBound(rules, policy)
+    found = LiftedBound(rules, strategy)
     for step in steps:
         found.take(step)
     return found

@@ -5,8 +5,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import hogeq
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.response import certificate
@@ -119,11 +121,62 @@ def test_what_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.M
     assert "unpacks to more than the 1 MiB allowed" in refused("certify", "proof.json.gz")
 
 
+def test_a_certificate_of_a_mixture(folder: Path) -> None:
+    rolls = np.array([1, 2, 3])[:, None, None] * np.ones((12, 12), int)
+    drawn = hogeq.Mixture([0.2, 0.3, 0.5], rolls)
+    hogeq.write_strategy("drawn.npz", drawn)
+    short = "--rules", "small.yaml", "--starts", "1", "--kicks", "2", "--certify", "3"
+    found = ask("attack", "drawn.npz", *short, "--certificate", "proof.json")
+    assert found["attack"] <= found["certified"] < found["bound"] <= found["bound_told"]
+    checked = ask("certify", "proof.json", "--of", "drawn.npz")
+    assert checked["bound"] == pytest.approx(found["certified"], abs=1e-12)
+    assert checked["full_memory"] == pytest.approx(found["bound_told"], abs=1e-12)
+    assert "best responder that is told the draw" in ok("certify", "proof.json")
+    for other in ("always_roll:3", "swapped.npz"):
+        hogeq.write_strategy("swapped.npz", hogeq.Mixture([0.3, 0.2, 0.5], rolls))
+        assert "another strategy" in refused("certify", "proof.json", "--of", other)
+    proof = json.loads(Path("proof.json").read_text())
+    for change in (
+        {"bound": proof["bound"] - 1e-6},
+        {"weights": [0.8, 0.1, 0.1]},  # a weaker mixture
+        {"steps": proof["steps"][:1]},
+    ):
+        Path("changed.json").write_text(json.dumps({**proof, **change}))
+        assert "its steps prove" in refused("certify", "changed.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"policy": [[[1.0]]]},
+            "strategy: got ['policy', 'weights', 'parts']; allowed: policy, or",
+        ),
+        ({"weights": None}, "strategy: got ['parts']; allowed: policy, or weights and parts"),
+        ({"weights": [0.5, 0.6]}, "weights sum to 1.1"),
+        ({"weights": [1.0]}, "has 1 weights and 2 parts"),
+        ({"weights": ["x", "y"]}, "weights: is no table of numbers"),
+        ({"parts": [[1.0]]}, "parts: have shape (1, 1)"),
+        ({"parts": [[[[0.5, 0.5, 0.5]] * 8] * 8] * 2}, "part 1"),
+    ],
+)
+def test_hostile_mixtures_are_refused_in_a_line(
+    folder: Path, change: dict[str, Any], says: str
+) -> None:
+    proof = {"format": "hogeq certificate", "version": 2, "bound": 1.0, "full_memory": 1.0}
+    proof |= {"rules": {"edition": "su20", "goal": 8, "max_dice": 2}, "steps": []}
+    proof |= {"weights": [0.5, 0.5], "parts": [[[[0.0, 1.0, 0.0]] * 8] * 8] * 2}
+    Path("proof.json").write_text(json.dumps({**proof, **change}))
+    line = refused("certify", "proof.json")
+    assert "proof.json" in line
+    assert says in line
+
+
 def test_the_shipped_certificate_is_of_the_champion() -> None:
     found = certificate.read_certificate(SHIPPED)
     game = compile_game(found.rules)
     assert found.rules.name == "su20"
-    assert (policy_of(game, builtin("champion:policy", game)) == found.policy).all()
+    assert (policy_of(game, builtin("champion:policy", game)) == found.strategy).all()
     assert found.bound < found.full_memory - 0.007
     assert found.steps
 

@@ -9,13 +9,12 @@ from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import parts
 from hogeq.model.game import Game, compile_game
-from hogeq.model.lifting import PricedResponder
+from hogeq.model.lifting import Board, PricedResponder
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import best_response
 from hogeq.response.certificate import certified_bound, check_certificate
 from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
 from hogeq.rules import rules_from
-from hogeq.strategies.mixtures import Mixture
 from tests.response.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
 
@@ -48,7 +47,7 @@ def random_steps(game: Game, seed: int, number: int) -> list[Step]:
 def test_the_lists_are_the_game(edition: str) -> None:
     game = small(11, 3, edition)
     policy = random_policy(game, 0)
-    responder = PricedResponder(game.rules, policy)
+    responder = PricedResponder(Board(game.rules), policy)
     responder.begin()
     assert responder.value == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
     cells = responder.infoset_reach().sum(axis=1)
@@ -83,7 +82,7 @@ def test_no_matrix_pays_more_than_the_refund() -> None:
     game = small(9, 3)
     policy = random_policy(game, 2)
     found = LiftedBound(game.rules, policy)
-    responder = found._responder
+    (responder,) = found._responder.parts
     matrices = np.random.default_rng(3).integers(0, game.num_actions, (12, 9, 9))
     rows = np.arange(81)
     # Reach by the game's own kernels: nothing of the lists is in it.
@@ -168,10 +167,6 @@ def test_its_kernels_are_compiled_ahead_once_for_all_games() -> None:
 
 
 def test_what_has_no_such_bound() -> None:
-    game = small(8, 2)
-    policy = random_policy(game, 0)
-    with pytest.raises(ValueError, match="got a mixture; allowed: a matrix or a policy"):
-        certified_bound(game, Mixture(np.ones(1), policy[None]), 0.1)
     still = {"edition": "su20", "goal": 8, "max_dice": 2, "pig_out": 0}
     recurring = compile_game(rules_from(still))
     with pytest.raises(ValueError, match="total score"):

@@ -229,10 +229,7 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
 def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":
     """Prove a bound on what wins from one strategy."""
     from hogeq.response.certificate import certified_bound
-    from hogeq.strategies.mixtures import Mixture
 
-    if isinstance(target, Mixture):
-        raise BadInputError("--certify: allowed for matrices and policies, not for mixtures yet")
     with refusing():
         return certified_bound(game, target, seconds)
 

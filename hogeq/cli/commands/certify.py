@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import expect_kernels, load_strategy
+from hogeq.cli.inputs import expect_kernels, load_any
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -47,19 +47,21 @@ def certify(
     """
     load_numba_without_blas()
     from hogeq.model.game import compile_game
-    from hogeq.response.certificate import check_certificate, read_certificate
+    from hogeq.response.certificate import (
+        as_proved,
+        check_certificate,
+        is_about,
+        read_certificate,
+    )
+    from hogeq.strategies.mixtures import Mixture
 
     with refusing():
         given = read_certificate(file)
     with refusing():
         game = compile_game(given.rules)
     expect_kernels(game, "certificates")
-    if of is not None:
-        from hogeq.strategies.policies import policy_of
-
-        strategy = load_strategy(of, game, trust)
-        if (policy_of(game, strategy) != given.policy).any():
-            raise BadInputError(f"{file}: is about another strategy than {of}")
+    if of is not None and not is_about(given, as_proved(game, load_any(of, game, trust))):
+        raise BadInputError(f"{file}: is about another strategy than {of}")
     with refusing():
         proved = check_certificate(given)
     if proved.bound > given.bound + ROUNDING:
@@ -73,9 +75,11 @@ def certify(
         "full_memory": proved.full_memory,
         "steps": len(given.steps),
     }
+    drawn = isinstance(given.strategy, Mixture)
+    knows = "is told the draw as well" if drawn else "remembers everything"
     rows = [
         ("certified", percent(proved.bound, digits), "nothing that forgets wins more"),
-        ("bound", percent(proved.full_memory, digits), "best responder that remembers everything"),
+        ("bound", percent(proved.full_memory, digits), f"best responder that {knows}"),
     ]
     text = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}\n\n"
     emit(data, text + table(rows, left=3), as_json)
