@@ -5,9 +5,10 @@ They go from cell to cell by the sum of scores, which every turn raises, and rea
 to move, *theirs* those with its opponent to move; all values are the responder's.
 
 Sizes: C cells, H memories, K actions, S situations (kinds of cells that differ in the dice), U
-ways to roll (dice, their sides, bonus, forced extra turn), N outcomes of all of them, R records,
-J lanes: memories in one lane hand over the same; W numbers side by side, one value of each claim
-and, last, by how much the responder's own value falls.
+ways to roll (dice, their sides, bonus, forced extra turn), N outcomes of all of them, E ends (many
+outcomes end in the same cell and record wherever they start), R records, J lanes: memories in one
+lane hand over the same; W numbers side by side, one value of each claim and, last, by how much the
+responder's own value falls.
 """
 
 from typing import NamedTuple
@@ -33,12 +34,23 @@ class TurnLists(NamedTuple):
     way: NDArray[np.int64]  # (S, H, K) way to roll
     dice: NDArray[np.int64]  # (U,) of a way
     lane: NDArray[np.int64]  # (H,)
+    by_lane: NDArray[np.int64]  # (H,) memories, lane by lane
     following: NDArray[np.int64]  # (J, 2, R) memory of whoever moves next, by again
     first: NDArray[np.int64]  # (U + 1,) outcomes of a way
     chance: NDArray[np.float64]  # (N,)
-    record: NDArray[np.int64]  # (C, N)
-    kind: NDArray[np.int8]  # (C, N) OTHER, AGAIN, WIN or LOSS
-    cell: NDArray[np.int32]  # (C, N) of whoever moves next
+    end: NDArray[np.int64]  # (N,) of an outcome; many outcomes of several ways share one
+    record: NDArray[np.int16]  # (C, E)
+    kind: NDArray[np.int8]  # (C, E) OTHER, AGAIN, WIN or LOSS
+    cell: NDArray[np.int32]  # (C, E) of whoever moves next
+
+
+class Lanes(NamedTuple):
+    """Which lanes of a cell a mover plays alike, so that most need not be summed one by one."""
+
+    base: NDArray[np.int64]  # (J,) lane that a lane is like in most cells
+    bases: NDArray[np.int64]  # those that are their own
+    first: NDArray[np.int64]  # (C + 1,) where a cell's others begin
+    others: NDArray[np.int64]  # lanes unlike their base, cell by cell
 
 
 @part
@@ -51,8 +63,9 @@ def value_ways(turns, cell, moving, waiting, win, wanted, rolled):
         if not wanted[way]:
             continue
         for x in range(turns.first[way], turns.first[way + 1]):
-            kind, chance, there = turns.kind[cell, x], turns.chance[x], turns.cell[cell, x]
-            record = turns.record[cell, x]
+            end = turns.end[x]
+            kind, chance, there = turns.kind[cell, end], turns.chance[x], turns.cell[cell, end]
+            record = turns.record[cell, end]
             for lane in range(lanes):
                 if kind == OTHER:
                     rolled[way, lane] += chance * waiting[there, turns.following[lane, 0, record]]
@@ -98,7 +111,7 @@ def remember(turns, policy, prices, met, mine, theirs, values, chosen, rolled, w
     turns : TurnLists
     policy : float64 (C, K)
         Of the opponent.
-    prices : float64 (C, K, H)
+    prices : float64 (C, H, K)
     met : uint8 (2, C, H)
         1 where play can come, by mover; nothing is computed elsewhere.
     mine, theirs : float64 (C, H)
@@ -125,7 +138,7 @@ def remember(turns, policy, prices, met, mine, theirs, values, chosen, rolled, w
                 best = -np.inf
                 for roll in range(rolls):
                     way = turns.way[turns.situation[cell], memory, roll]
-                    value = rolled[way, turns.lane[memory]] - prices[cell, roll, memory]
+                    value = rolled[way, turns.lane[memory]] - prices[cell, memory, roll]
                     if value > best:
                         best = value
                         chosen[cell, memory] = roll
@@ -146,10 +159,11 @@ def send(turns, cell, moving, waiting, masses):
             mass = masses[way, lane]
             if mass > 0.0:
                 for x in range(turns.first[way], turns.first[way + 1]):
-                    there, record = turns.cell[cell, x], turns.record[cell, x]
-                    if turns.kind[cell, x] == OTHER:
+                    end = turns.end[x]
+                    there, record = turns.cell[cell, end], turns.record[cell, end]
+                    if turns.kind[cell, end] == OTHER:
                         waiting[there, turns.following[lane, 0, record]] += mass * turns.chance[x]
-                    elif turns.kind[cell, x] == AGAIN:
+                    elif turns.kind[cell, end] == AGAIN:
                         moving[there, turns.following[lane, 1, record]] += mass * turns.chance[x]
                 masses[way, lane] = 0.0
 
@@ -205,32 +219,106 @@ def is_before(turns, there, cell):
 
 
 @part
-def value_claims(turns, cell, again, other, moving, waiting, memories, wanted, rolled, lane):
-    """As :func:`value_ways` for W values at once, each 0 but in marked cells.
+def store_zeros(rolled, start, stop, lane):
+    """Set vectors from start to stop to 0."""
+    for place in range(start, stop):
+        store(rolled, place * len(lane), splat(rolled, 0.0, lane))
+
+
+@part
+def value_their_claims(turns, cell, again, other, moving, waiting, wanted, rolled, lane):
+    """As :func:`value_ways` for W values at once, each 0 but in marked cells; say if any is led to.
 
     Those are the cells of `again` with the same player to move next, of `other` with the other.
     """
-    lanes, width = len(turns.following), len(lane)
+    lanes, width, memories = len(turns.following), len(lane), len(turns.lane)
+    led = False
     for way in range(len(turns.dice)):
         if not wanted[way]:
             continue
-        for one in range(lanes):
-            store(rolled, (way * lanes + one) * width, splat(rolled, 0.0, lane))
+        store_zeros(rolled, way * lanes, (way + 1) * lanes, lane)
         for x in range(turns.first[way], turns.first[way + 1]):
-            kind, chance, there = turns.kind[cell, x], turns.chance[x], turns.cell[cell, x]
-            record = turns.record[cell, x]
+            end = turns.end[x]
+            kind, chance, there = turns.kind[cell, end], turns.chance[x], turns.cell[cell, end]
+            record = turns.record[cell, end]
             if kind == OTHER and other[there]:
+                led = True
                 for one in range(lanes):
                     at = (there * memories + turns.following[one, 0, record]) * width
                     place = (way * lanes + one) * width
                     total = load(rolled, place, lane) + chance * load(waiting, at, lane)
                     store(rolled, place, total)
             elif kind == AGAIN and again[there]:
+                led = True
                 for one in range(lanes):
                     at = (there * memories + turns.following[one, 1, record]) * width
                     place = (way * lanes + one) * width
                     total = load(rolled, place, lane) + chance * load(moving, at, lane)
                     store(rolled, place, total)
+    return led
+
+
+@part
+def value_my_claims(turns, cell, again, other, moving, waiting, alike, wanted, ends, rolled, lane):
+    """Do the same where the lanes of `other` are `alike`: most are worth what their base lane is.
+
+    Every end is looked up once, for all outcomes that end there.
+    """
+    lanes, width, memories = len(turns.following), len(lane), len(turns.lane)
+    base, led = alike.base, False
+    for end in range(turns.kind.shape[1]):
+        kind, there, record = turns.kind[cell, end], turns.cell[cell, end], turns.record[cell, end]
+        start, place = there * memories, end * lanes
+        if kind == OTHER and other[there]:
+            led = True
+            for x in range(len(alike.bases)):
+                one = alike.bases[x]
+                at = (start + turns.following[one, 0, record]) * width
+                store(ends, (place + one) * width, load(waiting, at, lane))
+            for x in range(alike.first[there], alike.first[there + 1]):
+                one = alike.others[x]
+                at = (start + turns.following[one, 0, record]) * width
+                more = load(waiting, at, lane) - load(ends, (place + base[one]) * width, lane)
+                store(ends, (place + one) * width, more)
+        elif kind == AGAIN and again[there]:
+            led = True
+            for one in range(lanes):
+                at = (start + turns.following[one, 1, record]) * width
+                more = load(moving, at, lane)
+                if base[one] != one:
+                    usual = (start + turns.following[base[one], 1, record]) * width
+                    more = more - load(moving, usual, lane)
+                store(ends, (place + one) * width, more)
+    for way in range(len(turns.dice)):
+        if not led or not wanted[way]:
+            continue
+        here = way * lanes
+        store_zeros(rolled, here, here + lanes, lane)
+        for x in range(turns.first[way], turns.first[way + 1]):
+            end, chance = turns.end[x], turns.chance[x]
+            kind, there, start = turns.kind[cell, end], turns.cell[cell, end], end * lanes
+            if kind == OTHER and other[there]:
+                for y in range(len(alike.bases)):
+                    one = alike.bases[y]
+                    place = (here + one) * width
+                    term = chance * load(ends, (start + one) * width, lane)
+                    store(rolled, place, load(rolled, place, lane) + term)
+                for y in range(alike.first[there], alike.first[there + 1]):
+                    one = alike.others[y]
+                    place = (here + one) * width
+                    term = chance * load(ends, (start + one) * width, lane)
+                    store(rolled, place, load(rolled, place, lane) + term)
+            elif kind == AGAIN and again[there]:
+                for one in range(lanes):
+                    place = (here + one) * width
+                    term = chance * load(ends, (start + one) * width, lane)
+                    store(rolled, place, load(rolled, place, lane) + term)
+        for one in range(lanes):
+            if base[one] != one:
+                place = (here + one) * width
+                total = load(rolled, place, lane) + load(rolled, (here + base[one]) * width, lane)
+                store(rolled, place, total)
+    return led
 
 
 @kernel
@@ -239,6 +327,9 @@ def lift(
     policy,
     prices,
     met,
+    asked,
+    used,
+    alike,
     mine,
     theirs,
     values,
@@ -249,10 +340,11 @@ def lift(
     commit,
     my_claims,
     their_claims,
-    before,
-    upto,
+    alive,
     rolled,
+    ends,
     worths,
+    gaps,
     wanted,
     lane,
 ):
@@ -262,6 +354,12 @@ def lift(
     ----------
     turns, policy, prices, met, mine, theirs, values
         As in :func:`remember`; the prices and values in force.
+    asked : uint8 (C, H)
+        Of states with the opponent to move, 1 where claims are valued, 2 where they are 0.
+    used : uint8 (C, U)
+        1 for ways in which the responder may roll.
+    alike : Lanes
+        Of the opponent.
     cell : int
     claims : float64 (H * W,)
         Claim of each roll on each memory of the cell; last, by how much its value falls.
@@ -274,88 +372,121 @@ def lift(
         `values`.
     my_claims, their_claims : float64 (C * H * W,)
         Filled, at the cells from which play can come to this one.
-    before, upto : uint8 (C,)
-        Scratch.
+    alive : uint8 (2, C)
+        Filled: by mover, 1 for cells from which play can come to this one, and for itself.
     rolled : float64 (U * J * W,)
+        Scratch.
+    ends : float64 (E * J * W,)
         Scratch.
     worths : float64 (K,)
         Scratch.
-    wanted : uint8 (U,)
+    gaps : float64 (U, U)
+        Scratch.
+    wanted : uint8 (2, U)
         Scratch.
     lane : tuple of W zeros
     """
-    memories, rolls = mine.shape[1], policy.shape[1]
+    memories, rolls, ways = mine.shape[1], policy.shape[1], values.shape[1]
     lanes, width = len(turns.following), len(lane)
     last = width - 1
     weight = load(weights, 0, lane)
+    partly = False
+    for x in range(last):
+        partly = partly or 0.0 < weights[x] < 1.0
     for there in range(len(turns.order)):
-        before[there] = is_before(turns, there, cell)
-        upto[there] = there == cell or before[there] != 0
+        alive[0, there] = there == cell
+        alive[1, there] = 0
     for memory in range(memories):
         place = (cell * memories + memory) * width
         store(my_claims, place, load(claims, memory * width, lane))
+    compared, played = wanted[0], wanted[1]
     for turn in range(len(turns.order) - 1, -1, -1):
         here = turns.order[turn]
-        if not before[here]:
+        if not is_before(turns, here, cell):
             continue
         situation = turns.situation[here]
-        want_all(turns, wanted)
-        value_claims(
-            turns, here, upto, before, my_claims, their_claims, memories, wanted, rolled, lane
+        led = value_my_claims(
+            turns,
+            here,
+            alive[0],
+            alive[1],
+            my_claims,
+            their_claims,
+            alike,
+            used[here],
+            ends,
+            rolled,
+            lane,
         )
-        for memory in range(memories):
+        current, alive[0, here] = -1, led
+        for number in range(memories if led else 0):
+            memory = turns.by_lane[number]
             if not met[0, here, memory]:
                 continue
             one = turns.lane[memory]
+            if one != current:
+                current = one
+                for way in range(ways):
+                    compared[way] = 0
             best = -np.inf
             for roll in range(rolls):
                 way = turns.way[situation, memory, roll]
-                worths[roll] = values[here, way, one] - prices[here, roll, memory]
+                worths[roll] = values[here, way, one] - prices[here, memory, roll]
                 best = max(best, worths[roll])
             usual = 0
             while worths[usual] < best - TIE:
                 usual += 1
-            at = (turns.way[situation, memory, usual] * lanes + one) * width
+            like = turns.way[situation, memory, usual]
+            at = (like * lanes + one) * width
             plain = load(rolled, at, lane)
+            if not compared[like]:
+                compared[like] = 1
+                for way in range(ways):
+                    if used[here, way]:
+                        instead = load(rolled, (way * lanes + one) * width, lane)
+                        gaps[like, way] = max(0.0, largest(weight * (instead - plain)))
             claimed = plain
             worth = worths[usual] - item(rolled, at + last)
             for roll in range(rolls):
                 if roll == usual:
                     continue
-                at = (turns.way[situation, memory, roll] * lanes + one) * width
-                instead = load(rolled, at, lane)
-                need = max(0.0, largest(weight * (instead - plain)))
-                need = min(need, lent * (best - worths[roll]))
-                claimed = larger(claimed, -need + instead)
+                way = turns.way[situation, memory, roll]
+                at = (way * lanes + one) * width
+                need, most = gaps[like, way], lent * (best - worths[roll])
+                if need > most or partly:  # else no claim gains by this roll
+                    need = min(need, most)
+                    claimed = larger(claimed, -need + load(rolled, at, lane))
                 worth = max(worth, worths[roll] - item(rolled, at + last) + need)
                 if commit:
-                    prices[here, roll, memory] -= need
+                    prices[here, memory, roll] -= need
             place = (here * memories + memory) * width
             store(my_claims, place, claimed)
             store_one(my_claims, place + last, best - worth)
-        if commit:
-            for way in range(values.shape[1]):
+        if commit and led:
+            for way in range(ways):
                 for one in range(lanes):
                     values[here, way, one] -= item(rolled, (way * lanes + one) * width + last)
-        want_played(turns, policy, here, wanted)
-        value_claims(
-            turns, here, before, upto, their_claims, my_claims, memories, wanted, rolled, lane
+        want_played(turns, policy, here, played)
+        led = value_their_claims(
+            turns, here, alive[1], alive[0], their_claims, my_claims, played, rolled, lane
         )
-        for memory in range(memories):
-            if not met[1, here, memory]:
+        alive[1, here] = led
+        for memory in range(memories if led else 0):
+            if not asked[here, memory]:
                 continue
             claimed = splat(rolled, 0.0, lane)
-            for roll in range(rolls):
-                if policy[here, roll] > 0.0:
-                    way = turns.way[situation, memory, roll]
-                    at = (way * lanes + turns.lane[memory]) * width
-                    claimed = claimed + policy[here, roll] * load(rolled, at, lane)
+            if asked[here, memory] == 1:
+                for roll in range(rolls):
+                    if policy[here, roll] > 0.0:
+                        way = turns.way[situation, memory, roll]
+                        at = (way * lanes + turns.lane[memory]) * width
+                        claimed = claimed + policy[here, roll] * load(rolled, at, lane)
             store(their_claims, (here * memories + memory) * width, claimed)
     if commit:
         for there in range(len(turns.order)):
             for memory in range(memories):
                 place = (there * memories + memory) * width + last
-                if upto[there] and met[0, there, memory]:
+                if alive[0, there] and met[0, there, memory]:
                     mine[there, memory] -= item(my_claims, place)
-                if before[there] and met[1, there, memory]:
+                if alive[1, there] and met[1, there, memory]:
                     theirs[there, memory] -= item(their_claims, place)

@@ -20,7 +20,7 @@ from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game, compile_game
-from hogeq.model.lifting import WIDTHS, Board, Claim, PricedResponder
+from hogeq.model.lifting import Board, Claim, PricedResponder
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
@@ -49,11 +49,9 @@ class _Scratch:
         rules = replace(EDITIONS["su20"], goal=6, max_dice=2)
         return PricedResponder(Board(rules), np.full((6, 6, 3), 1.0 / 3.0))
 
-    def lift(self, claims: int) -> None:
-        claim = np.zeros((claims, self.priced.mine.shape[1]))
-        self.priced.lift(
-            1, Claim(np.zeros(claims, np.int64), claim, claim[0], 1.0, 1.0), commit=False
-        )
+    def lift(self) -> None:
+        claim = np.zeros((1, self.priced.mine.shape[1]))
+        self.priced.lift(1, Claim(np.zeros(1, np.int64), claim, claim[0], 1.0, 1.0), commit=False)
 
     def duel(self, roll: int) -> None:
         duels = self.game.duels()
@@ -91,8 +89,7 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
     "certificates": (
         lambda on: on.priced.infoset_reach(),
         lambda on: on.priced.remember(),
-        lambda on: on.lift(WIDTHS[0] - 1),
-        lambda on: on.lift(WIDTHS[1] - 1),
+        lambda on: on.lift(),
     ),
 }
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values

@@ -9,17 +9,18 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.kernels import lifting
-from hogeq.kernels.lifting import AGAIN, LOSS, OTHER, WIN, TurnLists
+from hogeq.kernels.lifting import AGAIN, LOSS, OTHER, WIN, Lanes, TurnLists
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable, total_rises
 from hogeq.support.aliases import Floats, Ints
 
-WIDTHS = (8, 16, 32)
-"""Numbers side by side in a pass over claims; more are few rules' need."""
+WIDTH = 8
+"""Numbers side by side in a pass over claims."""
 
 
 class Way(NamedTuple):
@@ -73,21 +74,28 @@ def turn_lists(rules: Rules) -> TurnLists:
         again, lands[:, :, 1] * goal + lands[:, :, 2], lands[:, :, 2] * goal + lands[:, :, 1]
     )
     lane, following = _lanes(turns, int(record.max()) + 1)
+    kind = lands[:, :, 0].astype(np.int8)
+    there = np.where(lands[:, :, 0] >= WIN, 0, there).astype(np.int32)
+    ends, end = _ends(kind, there, record)
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
     return TurnLists(
-        order=np.argsort(own + opponent, kind="stable").astype(np.int64),
+        # Cells near each other follow the same cells, so they are looked up while still in cache.
+        order=np.lexsort((low, high, low // 2, high // 2)).astype(np.int64),
         total=own + opponent,
-        low=np.minimum(own, opponent),
-        high=np.maximum(own, opponent),
+        low=low,
+        high=high,
         situation=situation,
         way=way,
         dice=np.array([one.dice for one in ways], np.int64),
         lane=lane,
+        by_lane=np.argsort(lane, kind="stable").astype(np.int64),
         following=following,
         first=np.array(first, np.int64),
         chance=np.array(chances),
-        record=record,
-        kind=lands[:, :, 0].astype(np.int8),
-        cell=np.where(lands[:, :, 0] >= WIN, 0, there).astype(np.int32),
+        end=end,
+        record=np.ascontiguousarray(record[:, ends], np.int16),
+        kind=np.ascontiguousarray(kind[:, ends]),
+        cell=np.ascontiguousarray(there[:, ends]),
     )
 
 
@@ -122,6 +130,16 @@ def _landings(turns: TurnTable, bonus: int) -> Ints:
     return found
 
 
+def _ends(*columns: NDArray[np.generic]) -> tuple[Ints, Ints]:
+    """Outcomes that end unlike all before them in some cell, and which of these each outcome is."""
+    found: dict[bytes, int] = {}
+    number = [
+        found.setdefault(b"".join(column[:, x].tobytes() for column in columns), len(found))
+        for x in range(columns[0].shape[1])
+    ]
+    return np.unique(number, return_index=True)[1], np.array(number, np.int64)
+
+
 def _lanes(turns: TurnTable, records: int) -> tuple[Ints, Ints]:
     """Lane of every memory, and the next memory by lane, again and record."""
     number = {memory: index for index, memory in enumerate(turns.memories)}
@@ -139,11 +157,61 @@ def _lanes(turns: TurnTable, records: int) -> tuple[Ints, Ints]:
     return np.array(lanes), np.array(list(rows), np.int64).reshape(-1, 2, records)
 
 
+class _Alike(NamedTuple):
+    """Lanes that the opponent plays alike."""
+
+    lanes: Lanes
+    differs: NDArray[np.bool_]
+    """(C, J), 1 for a lane unlike its base."""
+
+
+def _alike(turns: TurnLists, policy: Floats) -> _Alike:
+    """Find lanes after which a policy turns in the same ways: their memories are worth the same."""
+    after = turns.following[:, 0]  # (J, R)
+    kinds, kind = np.unique(
+        np.column_stack([turns.situation, policy > 0.0]), axis=0, return_inverse=True
+    )
+    lane = turns.lane[after]
+    apart = (lane[:, None] != lane).any(axis=-1)
+    unlike = np.empty((len(kinds), *apart.shape), bool)
+    for number, (situation, *plays) in enumerate(kinds):
+        way = turns.way[situation][:, np.array(plays) > 0][after]  # (J, R, rolls)
+        unlike[number] = apart | (way[:, None] != way).any(axis=(-1, -2))
+    kind = kind.ravel()
+    often = np.tensordot(np.bincount(kind), ~unlike, 1) / len(kind)  # (J, J)
+    base, left = np.arange(len(often)), np.ones(len(often), bool)
+    while left.any():
+        saved = (often - 0.5).clip(0.0) * left[:, None] * left
+        chosen = int(np.where(left, saved.sum(axis=0), -1.0).argmax())
+        like = left & (often[:, chosen] > 0.5)
+        base[like] = chosen
+        left &= ~like
+    differs = unlike[kind][:, np.arange(len(base)), base]
+    first = np.concatenate([[0], np.cumsum(differs.sum(axis=1))])
+    return _Alike(Lanes(base, np.unique(base), first, np.nonzero(differs)[1]), differs)
+
+
+def _asked(turns: TurnLists, alike: _Alike, met: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Say which memories sums by lanes need: 1, or 2 where play never comes and 0 does."""
+    found = met.copy()
+    after = turns.following[:, 0]
+    there = met[:, after] > 0  # (C, J, R)
+    like = there & ~alike.differs[:, :, None]
+    for lane in np.unique(alike.lanes.base):
+        group = alike.lanes.base == lane
+        known, needed = like[:, group].any(axis=1), there[:, group].any(axis=1)  # (C, R)
+        for record, memory in enumerate(after[lane]):
+            here = found[:, memory]
+            here[(here != 1) & needed[:, record]] = 2
+            here[known[:, record]] = 1
+    return found
+
+
 class Claim(NamedTuple):
     """What one cell claims; see :mod:`hogeq.response.lifted_bound`."""
 
     rolls: Ints
-    """(A,), the rolls that claim."""
+    """(A,), the rolls that claim, the first claims most."""
     claims: Floats
     """(A, H), of each of them on each memory."""
     fall: Floats
@@ -173,16 +241,10 @@ class Board:
         cells, ways, lanes = len(self.turns.order), len(self.turns.dice), len(self.turns.following)
         self.reach = np.zeros((2, cells, self.memories))
         self.rolled = np.zeros((ways, lanes))
-        self.wanted = np.zeros(ways, np.uint8)
-        self.cone = np.zeros((2, cells), np.uint8)
-        self._claims = np.zeros((2, 0))
-
-    def claims(self, width: int) -> Floats:
-        """Scratch for so many numbers in every state, by mover: float64 (2, C * H * width)."""
-        size = len(self.turns.order) * self.memories * width
-        if self._claims.shape[1] < size:
-            self._claims = np.zeros((2, size))
-        return self._claims
+        self.wanted = np.zeros((2, ways), np.uint8)
+        self.alive = np.zeros((2, cells), np.uint8)
+        self.ends = np.zeros(self.turns.kind.shape[1] * lanes * WIDTH)
+        self.claims = np.zeros((2, cells * self.memories * WIDTH))
 
     def bytes_of_a_responder(self, rolls: int) -> int:
         """Give what the arrays of a :class:`PricedResponder` take."""
@@ -203,7 +265,7 @@ class PricedResponder:
 
     Attributes
     ----------
-    prices : float64 (C, K, H)
+    prices : float64 (C, H, K)
         In win rate, of any sign; C is G * G.
     mine, theirs : float64 (C, H)
         Its win rate less what it pays, with it and with its opponent to move.
@@ -216,17 +278,31 @@ class PricedResponder:
         cells, rolls = len(self.turns.order), policy.shape[-1]
         self.policy = np.ascontiguousarray(policy.reshape(cells, rolls))
         shape = cells, board.memories
-        self.prices = np.zeros((cells, rolls, board.memories))
+        self.prices = np.zeros((cells, board.memories, rolls))
         self.mine, self.theirs = np.zeros(shape), np.zeros(shape)
         self.values = np.zeros((cells, *board.rolled.shape))
         self.chosen = np.full(shape, -1, np.int8)
         self.met = np.ones((2, *shape), np.uint8)
+        self._use()
 
     def begin(self) -> None:
         """Find out where play can come, and solve."""
         self.infoset_reach()
         self.met[:] = self.board.reach > 0.0
+        self._use()
         self.remember()
+
+    def _use(self) -> None:
+        """Find out what a pass over claims can leave out."""
+        turns = self.turns
+        alike = _alike(turns, self.policy)
+        self._alike = alike.lanes
+        self._asked = _asked(turns, alike, self.met[1])
+        self._used = np.zeros(self.values.shape[:2], np.uint8)
+        for roll in range(self.policy.shape[1]):
+            for memory in range(self.mine.shape[1]):
+                met = np.flatnonzero(self.met[0, :, memory])
+                self._used[met, turns.way[turns.situation[met], memory, roll]] = 1
 
     @property
     def value(self) -> float:
@@ -246,7 +322,7 @@ class PricedResponder:
             self.values,
             self.chosen,
             self.board.rolled,
-            self.board.wanted,
+            self.board.wanted[0],
         )
         return self.value
 
@@ -268,7 +344,7 @@ class PricedResponder:
     def roll_values(self, cell: int) -> Floats:
         """Value of every roll at a cell, less its price, by memory: float64 (K, H)."""
         ways = self.turns.way[self.turns.situation[cell]].T
-        return self.values[cell][ways, self.turns.lane] - self.prices[cell]
+        return self.values[cell][ways, self.turns.lane] - self.prices[cell].T
 
     def slack(self, cell: int) -> Floats:
         """Loss by every roll at a cell, by memory: float64 (K, H); 0 where play never comes."""
@@ -276,22 +352,29 @@ class PricedResponder:
         return np.where(self.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
 
     def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
-        """Value at the start of each claim, float64 (A,), and how far the responder's value falls.
+        """Value at the start of the claims, float64, and how far the responder's value falls.
+
+        Each roll's claim has a value, but those of the last rolls may share one that is no less.
 
         With `commit` what is claimed and lent goes into the prices, and values are those that
         follow.
         """
-        board, asked = self.board, len(claim.rolls)
-        width = next(width for width in WIDTHS if width > asked)
+        board, width = self.board, WIDTH
+        asked = min(len(claim.rolls), width - 1)
         claims, weights = np.zeros((board.memories, width)), np.zeros(width)
-        claims[:, :asked], claims[:, -1] = claim.claims.T, claim.fall
+        if asked:  # rolls for which there is no place are valued together, as the best of them
+            claims[:, :asked] = claim.claims[:asked].T
+            claims[:, asked - 1] = claim.claims[asked - 1 :].max(axis=0)
+        claims[:, -1] = claim.fall
         weights[:asked] = claim.weight
-        mine, theirs = board.claims(width)
         lifting.lift(
             self.turns,
             self.policy,
             self.prices,
             self.met,
+            self._asked,
+            self._used,
+            self._alike,
             self.mine,
             self.theirs,
             self.values,
@@ -300,19 +383,21 @@ class PricedResponder:
             weights,
             claim.lent,
             commit,
-            mine,
-            theirs,
-            board.cone[0],
-            board.cone[1],
+            *board.claims,
+            board.alive,
             np.zeros(board.rolled.size * width),
-            np.zeros(self.prices.shape[1]),
+            board.ends,
+            np.zeros(self.prices.shape[2]),
+            np.zeros((len(self.turns.dice),) * 2),
             board.wanted,
             (0.0,) * width,
         )
         if commit:
-            self.prices[cell, claim.rolls] += claim.claims
+            self.prices[cell, :, claim.rolls] += claim.claims
         start = slice(board.start * width, (board.start + 1) * width)
-        here = (mine[start] + (theirs[start] if cell else 0.0)) / 2.0
+        here = np.zeros(width)
+        for worths, is_led in zip(board.claims, board.alive[:, 0], strict=True):
+            here += worths[start] * is_led / 2.0
         return here[:asked], float(here[-1])
 
 
@@ -378,7 +463,7 @@ class PricedResponders:
 
     def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
         """As :meth:`PricedResponder.lift` for a claim on the memories of all parts."""
-        worths, falls, first = np.zeros(len(claim.rolls)), 0.0, 0
+        worths, falls, first = np.zeros(min(len(claim.rolls), WIDTH - 1)), 0.0, 0
         for weight, part in self._drawn():
             end = first + part.board.memories
             claims, fall = claim.claims[:, first:end], claim.fall[first:end]

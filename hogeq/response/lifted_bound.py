@@ -127,9 +127,10 @@ class LiftedBound:
         """Give more than all rounding errors can come to.
 
         Each value is a sum of products over the outcomes of one roll and over rolls, from values a
-        level further on: its relative error grows by so many roundings a level.
+        level further on: its relative error grows by so many roundings a level. What claims are
+        worth is summed as a value and differences from it, in four roundings a term.
         """
-        terms = int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
+        terms = 4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
         largest = 2.0 + self._responder.largest_price()
         levels = 4 * self.rules.goal + len(self._responder.parts) - 1
         return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
@@ -156,7 +157,9 @@ class LiftedBound:
         less = np.maximum(-claims, 0.0) @ self._reach[cell]
         kept = np.minimum(1.0, step.cover * more / np.maximum(less, LEAST**2))
         claims = np.where(claims < 0.0, kept[:, None] * claims, claims)
-        return Claim(asked, claims, step.share * short[step.roll], step.weight, step.lent)
+        first = np.argsort(-more, kind="stable")
+        fall = step.share * short[step.roll]
+        return Claim(asked[first], claims[first], fall, step.weight, step.lent)
 
     def gain(self, step: Step) -> tuple[float, float]:
         """How far a step would lower the responder's value, and what it would refund."""

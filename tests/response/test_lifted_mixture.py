@@ -97,7 +97,7 @@ def test_no_matrix_pays_more_than_the_refund() -> None:
     def paid(asked: list[Any]) -> list[float]:
         return [
             sum(
-                float((weight * price[rows, matrix.ravel()] * there).sum())
+                float((weight * price[rows, :, matrix.ravel()] * there).sum())
                 for weight, price, there in zip(mixture.weights, asked, here, strict=True)
             )
             for matrix, here in zip(matrices, reached, strict=True)
