@@ -10,7 +10,6 @@ import pytest
 
 import hogeq
 from hogeq.model.game import compile_game
-from hogeq.purification.local_search import LocalSearch
 from hogeq.rules import rules_from
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
@@ -92,18 +91,6 @@ def test_purification(table: Run) -> None:
     assert methods >= {"argmax", "threshold", "sample", "round", "local_search", "bundle"}
     assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
     assert (table.out / "purification.png").exists()
-
-
-def test_a_local_search_goes_on(table: Run, tmp_path: Path) -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
-    policy = np.random.default_rng(0).dirichlet(np.ones(4), (12, 12))
-    write_strategy(tmp_path / "policy.npz", policy)
-    options = f"--goal 12 --dice 3 --strategy {tmp_path / 'policy.npz'} --anneal-steps 5"
-    for rounds in (2, 5):
-        table.start("local_search", f"{options} --rounds {rounds}")
-    found = read_strategy(tmp_path / "local_search" / "matrix.csv", 12, 3)
-    search = LocalSearch(rounds=5, anneal_steps=5)
-    np.testing.assert_array_equal(found, search.matrix(game, policy))
 
 
 def test_epsilon(table: Run) -> None:

@@ -1,21 +1,27 @@
 """Local search on a matrix against a growing pool of counter-matrices."""
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
 from hogeq.purification.base import Purifier, purifier
+from hogeq.purification.counters import read_counters
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
 from hogeq.response.population import CounterPool
+from hogeq.response.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Natural, Seed, parameters
 from hogeq.support.progress import phase
+
+NEAR: Final = 160  # counters, the strongest, that confirm what a linear program has chosen
 
 
 class SearchState(NamedTuple):
@@ -31,6 +37,10 @@ class SearchState(NamedTuple):
     """(), most cells that the next round may change."""
     iteration: NDArray[np.int64]
     """(), rounds done."""
+    trails: Matrix
+    """(t, G, G), where the trails are."""
+    kicks_left: NDArray[np.int64]
+    """(t,), kicks that each has left; negative where it is to begin."""
 
 
 @purifier("local_search")
@@ -46,6 +56,11 @@ class LocalSearch(Purifier):
     otherwise the pool has new counters and the radius shrinks. It is a bundle method whose trust
     region is the number of changed cells.
 
+    Annealed counters are weak next to those that an attack finds by kicks. With `trails`
+    (:mod:`hogeq.response.trails`) these are looked for instead: each round kicks every trail, and
+    once more if the candidate was worse. A matrix that is accepted has then been answered by
+    searches of up to `life` kicks, not by starts alone.
+
     Attributes
     ----------
     rounds : int
@@ -57,11 +72,22 @@ class LocalSearch(Purifier):
     warm : int
         Number of the strongest counters that climb further in each round.
     starts, anneal_steps : int
-        Budget of each attack: see :class:`hogeq.response.search.SearchBudget`.
+        Budget of each attack: see :class:`hogeq.response.search.SearchBudget`. Not used with
+        trails.
+    trails : int
+        Searches for counters that go on from round to round.
+    kicks : int
+        Kicks of each trail at a time.
+    life : int
+        Kicks after which a trail ends and another begins.
+    counters : str
+        File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
+        another search, or a matrix (:func:`hogeq.purification.counters.read_counters`).
     most : int
         Most counters in the pool; those that win least are dropped.
     active : int
-        Number of the strongest counters in the linear program; exact evaluation uses all.
+        Number of the strongest counters in the linear program. The 160 strongest confirm what it
+        chooses, and all judge the candidate.
     seed : int
         Seed of the attacks.
     """
@@ -72,6 +98,10 @@ class LocalSearch(Purifier):
     warm: Count = 3
     starts: Count = 2
     anneal_steps: Natural = 30
+    trails: Natural = 0
+    kicks: Count = 3
+    life: Count = 60
+    counters: str = ""
     most: Count = 128
     active: Count = 32
     seed: Seed = 0
@@ -79,12 +109,19 @@ class LocalSearch(Purifier):
     def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
-        with phase("searching near it", self.rounds, "rounds") as told:
-            for _ in range(self.rounds):
+        for later in self.rounds_from(game, state):
+            state = later
+        return state.matrix
+
+    def rounds_from(self, game: Game, state: SearchState) -> Iterator[SearchState]:
+        """Do the rounds that are left, and give the state after each."""
+        done = int(state.iteration)
+        with phase("searching near it", self.rounds, "rounds", done=done) as told:
+            for _ in range(done, self.rounds):
                 state = self.step(game, state)
                 told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
                 told.step()
-        return state.matrix
+                yield state
 
     def init(self, game: Game, strategy: ArrayLike, counters: Matrix | None = None) -> SearchState:
         """State before the first round.
@@ -95,34 +132,47 @@ class LocalSearch(Purifier):
         strategy : array_like
             A matrix (G, G) or a policy (G, G, K).
         counters : int8 (n, G, G), optional
-            Counters that the pool starts with.
+            Counters that the pool starts with; by default those of the file `counters`.
+
+        Raises
+        ------
+        OSError, ValueError
+            That file cannot be read, or holds no counters of this game.
         """
+        if counters is None and self.counters:
+            counters = read_counters(Path(self.counters), game)
         first = Round(seed=self.seed).matrix if self.start == "round" else argmax
         matrix = first(game, strategy)
         pool = CounterPool(game, counters)
         policy = one_hot(matrix, game.num_actions)
-        pool.search(policy, self.starts, self.anneal_steps, [self.seed, 0])
-        rate = pool.rates_against(policy).max()
+        trails = no_trails(game, self.trails, self.life)
+        trails = self._attacked(pool, policy, trails, self.starts, (self.seed, 0))
         return SearchState(
-            matrix, np.array(rate), pool.members, np.array(float(self.radius)), np.array(0)
+            matrix,
+            np.array(pool.rates_against(policy).max()),
+            pool.members,
+            np.array(float(self.radius)),
+            np.array(0),
+            *trails,
         )
 
     def step(self, game: Game, state: SearchState) -> SearchState:
         """Do one round."""
         iteration = int(state.iteration) + 1
-        pool = CounterPool(game, state.pool)
-        matrix = self._descended(game, pool, state.matrix, max(1, int(state.radius)))
+        pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
+        near = pool.part(one_hot(state.matrix, game.num_actions), NEAR)
+        matrix = self._descended(game, near, state.matrix, max(1, int(state.radius)))
         candidate = one_hot(matrix, game.num_actions)
-        rate = pool.climb(candidate, self.warm)
-        if rate < float(state.rate):
-            seed = [self.seed, iteration]
-            rate = max(rate, pool.search(candidate, self.starts, self.anneal_steps, seed))
-        better = rate < float(state.rate)
+        pool.climb(candidate, self.warm)
+        if pool.rates_against(candidate).max() < float(state.rate):
+            seed = self.seed, iteration
+            trails = self._attacked(pool, candidate, trails, self.starts, seed)
+        better = pool.rates_against(candidate).max() < float(state.rate)
         best = matrix if better else state.matrix
         policy = one_hot(best, game.num_actions)
         if not better:  # counters to the candidate may lead to counters to the best matrix
             pool.climb(policy, self.warm)
-            pool.search(policy, 1, self.anneal_steps, [self.seed, iteration, 1])
+            trails = self._attacked(pool, policy, trails, 1, (self.seed, iteration, 1))
         rates = pool.rates_against(policy)
         pool.shrink(policy, self.most)
         radius = float(state.radius) * (1.5 if better else 0.95)
@@ -132,7 +182,20 @@ class LocalSearch(Purifier):
             pool.members,
             np.array(np.clip(radius, 1.0, matrix.size)),
             np.array(iteration),
+            *trails,
         )
+
+    def _attacked(
+        self, pool: CounterPool, policy: Floats, trails: Trails, starts: int, seed: tuple[int, ...]
+    ) -> Trails:
+        """Search for counters to a policy and add them to the pool; give where the trails are."""
+        if not self.trails:
+            pool.search(policy, starts, self.anneal_steps, seed)
+            return trails
+        known = pool.members[pool.strongest(policy, CROSSED)]
+        trails = follow(pool.game, policy, trails, self.kicks, self.life, known, seed)
+        pool.add(trails.matrices)
+        return trails
 
     def _descended(self, game: Game, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
         """Change at most `radius` cells so that the best counter of the pool wins less, (G, G)."""

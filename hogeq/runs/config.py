@@ -7,7 +7,7 @@ allowed, and the nearest known key where one was misspelt.
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -281,7 +281,7 @@ def config_from(tree: object, source: str = "config") -> Config:
         rules=_rules(top.rules, source),
         solver=_solver(top.solver, top.seed, source),
         measure=_measure(top.measure, top.seed, source),
-        purify=_purify(top.purify, top.seed, source),
+        purify=purify_from(top.purify, top.seed, source),
         plugins=loaded(),
     )
 
@@ -315,7 +315,14 @@ def _solver(given: dict[str, Any], seed: int, source: str) -> SolverConfig:
     return SolverConfig(name, head.iterations, head.seed, build(kind, params, "solver", source))
 
 
-def _purify(given: dict[str, Any], seed: int, source: str) -> PurifyConfig:
+def purify_from(given: Mapping[str, Any], seed: int, source: str) -> PurifyConfig:
+    """Build the section `purify`; a method that takes a seed has this one if it is given none.
+
+    Raises
+    ------
+    ConfigError
+        As `config_from`.
+    """
     parameters = dict(given)
     method = parameters.pop("method", "argmax")
     if not isinstance(method, str) or method not in PURIFIERS:

@@ -294,8 +294,8 @@ def test_progress_ends_when_the_work_does(
 ) -> None:
     told: list[Phase] = []
 
-    def phase(*given: Any) -> nullcontext[Phase]:
-        told.append(Phase(*given))
+    def phase(*given: Any, **more: Any) -> nullcontext[Phase]:
+        told.append(Phase(*given, **more))
         return nullcontext(told[-1])
 
     monkeypatch.setattr(f"{PURIFIERS[method].__module__}.phase", phase)

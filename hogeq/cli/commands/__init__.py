@@ -16,6 +16,7 @@ from hogeq.cli.commands import (
     export,
     export_game,
     play,
+    purify,
     report,
     review,
     rules,
@@ -31,6 +32,7 @@ from hogeq.cli.commands import (
 
 COMMANDS: tuple[ModuleType, ...] = (
     run,
+    purify,
     export,
     show,
     sweep,

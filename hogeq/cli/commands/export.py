@@ -22,24 +22,27 @@ if TYPE_CHECKING:
     from hogeq.model.game import Game
     from hogeq.strategies.mixtures import Mixture
 
-PURIFY_HELP = "Make a policy a matrix first"
+METHODS_HELP = {"purify": "Make a policy a matrix first", "method": "How"}
+"""What is said of options that take a purifier, by their names."""
+
 EXPORT_SUFFIXES = (".py", ".csv", ".txt", ".json", ".npy", ".npz")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(cls=_Export)(export)
+    app.command(cls=ListsPurifiers)(export)
 
 
-class _Export(TyperCommand):
+class ListsPurifiers(TyperCommand):
     """Lists the purifiers in its help, and only there: to import them takes a while."""
 
     def get_help(self, ctx: Any) -> str:
+        """Help of the command."""
         from hogeq.purification import PURIFIERS
 
         for option in self.params:
-            if isinstance(option, TyperOption) and option.name == "purify":
-                option.help = f"{PURIFY_HELP}: {', '.join(PURIFIERS)}."
+            if isinstance(option, TyperOption) and option.name in METHODS_HELP:
+                option.help = f"{METHODS_HELP[option.name]}: {', '.join(PURIFIERS)}."
         return super().get_help(ctx)
 
 
@@ -54,7 +57,7 @@ def export(
     ),
     purify: Annotated[
         str | None,
-        typer.Option(metavar="METHOD", help=PURIFY_HELP),
+        typer.Option(metavar="METHOD", help=METHODS_HELP["purify"]),
     ] = None,
     part: Annotated[
         int | None, typer.Option(metavar="N", help="Of a mixture: its N-th part alone, from 1.")

@@ -1,0 +1,172 @@
+"""Local search answered by trails, begun with known counters, and saved on its way."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.baselines.registry import builtin
+from hogeq.model.game import Game, compile_game
+from hogeq.purification import argmax
+from hogeq.purification.counters import read_counters
+from hogeq.purification.local_search import LocalSearch, SearchState
+from hogeq.response.population import CounterPool
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.runs.checkpoint import Checkpoint, packed
+from hogeq.runs.errors import ResultsError
+from hogeq.runs.searches import saved_rounds
+from hogeq.strategies.arrays import StrategyError, one_hot
+from hogeq.strategies.write import write_strategy
+from hogeq.support.workers import workers
+
+TRAILS: dict[str, Any] = {"trails": 2, "kicks": 2, "life": 4, "rounds": 3, "seed": 4}
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
+
+
+@pytest.fixture(scope="module")
+def larger() -> Game:
+    """Large enough for kicks to find what annealing does not."""
+    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+
+
+@pytest.fixture(scope="module")
+def policy() -> Any:
+    return np.random.default_rng(5).dirichlet(np.ones(3), (10, 10))
+
+
+def same(one: SearchState, two: SearchState) -> bool:
+    others = two._asdict()
+    return all(np.array_equal(array, others[name]) for name, array in one._asdict().items())
+
+
+def end(states: Iterator[SearchState]) -> SearchState:
+    *_, last = states
+    return last
+
+
+# --- with trails ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_trails_lead_to_a_matrix_that_loses_less(larger: Game, seed: int) -> None:
+    """In as many candidates, by an attack with another seed; here in as much time too."""
+    start, judge = builtin("ignore_memory", larger), SearchBudget(2, perturbations=10, seed=9)
+    without, by_trails = (
+        attack(larger, search.matrix(larger, start), judge).win_rate
+        for search in (
+            LocalSearch(rounds=8, radius=12, trails=trails, seed=seed) for trails in (0, 3)
+        )
+    )
+    assert by_trails <= without
+
+
+def test_counters_of_trails_stay_in_the_pool(game: Game, policy: Any) -> None:
+    search = LocalSearch(**TRAILS)
+    state = search.init(game, policy)
+    assert len(state.trails) == len(state.kicks_left) == 2
+    for done in range(1, 4):
+        state = search.step(game, state)
+        assert int(state.iteration) == done
+        pool = {matrix.tobytes() for matrix in state.pool}
+        assert {matrix.tobytes() for matrix in state.trails} <= pool
+        rates = CounterPool(game, state.pool).rates_against(one_hot(state.matrix, 3))
+        assert float(state.rate) == rates.max()
+
+
+def test_trails_take_the_place_of_starts(
+    game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CounterPool, "search", lambda *_: pytest.fail("trails were asked for"))
+    LocalSearch(**TRAILS).matrix(game, policy)
+
+
+def test_threads_change_no_bit_of_trails(game: Game, policy: Any) -> None:
+    search = LocalSearch(**TRAILS)
+    one = end(search.rounds_from(game, search.init(game, policy)))
+    with workers(2):
+        two = end(search.rounds_from(game, search.init(game, policy)))
+    assert same(one, two)
+
+
+# --- with known counters --------------------------------------------------------------------------
+
+
+def test_a_search_begins_with_the_counters_of_a_file(
+    game: Game, policy: Any, tmp_path: Any
+) -> None:
+    known = np.random.default_rng(2).integers(0, 3, (4, 10, 10)).astype(np.int8)
+    np.savez(tmp_path / "search.npz", pool=known)
+    of_run = Checkpoint("bundle", "", 1, 0.0, 0.0, (), {"pool": known})
+    (tmp_path / "checkpoint.npz").write_bytes(packed(of_run))
+    write_strategy(tmp_path / "one.csv", known[0])
+    for name, held in (("search.npz", known), ("checkpoint.npz", known), ("one.csv", known[:1])):
+        np.testing.assert_array_equal(read_counters(tmp_path / name, game), held)
+        state = LocalSearch(counters=str(tmp_path / name), **TRAILS).init(game, policy)
+        np.testing.assert_array_equal(state.pool[: len(held)], held)
+
+
+def test_files_without_counters_of_the_game_are_refused(
+    game: Game, larger: Game, policy: Any, tmp_path: Any
+) -> None:
+    pools: dict[str, Any] = {
+        "wide": np.zeros((2, 10, 9), np.int8),
+        "floats": np.zeros((2, 10, 10)),
+        "high": np.full((2, 10, 10), 3, np.int8),
+    }
+    for name, pool in pools.items():
+        np.savez(tmp_path / f"{name}.npz", pool=pool)
+    write_strategy(tmp_path / "policy.npz", policy)
+    (tmp_path / "text.npz").write_text("pool")
+    for name, says in (
+        ("wide", r"allowed: int8 \(n, 10, 10\)"),
+        ("floats", "float64"),
+        ("high", "allowed: 0 to 2"),
+        ("policy", "allowed: matrices"),
+        ("text", "cannot be read"),
+        ("none", "cannot be read"),
+    ):
+        with pytest.raises(StrategyError, match=says) as refusal:
+            read_counters(tmp_path / f"{name}.npz", game)
+        assert "\n" not in str(refusal.value)
+
+
+# --- saved ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trails", [0, 2])
+def test_a_search_that_was_cut_off_ends_with_the_same_bits(
+    game: Game, policy: Any, tmp_path: Path, trails: int
+) -> None:
+    search = LocalSearch(**{**TRAILS, "trails": trails}, anneal_steps=5)
+    whole = end(saved_rounds(game, search, policy, tmp_path / "whole.npz"))
+    for state in saved_rounds(game, search, policy, tmp_path / "cut.npz"):
+        if int(state.iteration) == 2:
+            break  # as a process that is killed
+    rounds = [
+        int(state.iteration) for state in saved_rounds(game, search, policy, tmp_path / "cut.npz")
+    ]
+    assert rounds == [2, 3]
+    assert same(end(saved_rounds(game, search, policy, tmp_path / "cut.npz")), whole)
+    assert same(end(search.rounds_from(game, search.init(game, policy))), whole)
+
+
+def test_a_checkpoint_of_another_search_is_refused(game: Game, policy: Any, tmp_path: Path) -> None:
+    path, parameters = tmp_path / "state.npz", {**TRAILS, "rounds": 1}
+    end(saved_rounds(game, LocalSearch(**parameters), policy, path))
+    end(saved_rounds(game, LocalSearch(**{**parameters, "rounds": 2}), policy, path))
+    for search, strategy in (
+        (LocalSearch(**{**parameters, "kicks": 1}), policy),
+        (LocalSearch(**parameters), argmax(game, policy)),
+    ):
+        with pytest.raises(ResultsError, match="another search"):
+            end(saved_rounds(game, search, strategy, path))
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ResultsError, match="not the checkpoint"):
+        end(saved_rounds(game, LocalSearch(**parameters), policy, path))
