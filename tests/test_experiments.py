@@ -138,12 +138,26 @@ def test_moves(table: Run) -> None:
 
 
 def test_certificates(table: Run) -> None:
-    rows = table("certificates", "--sizes 10x3 --seconds 1 --iterations 10 --kicks 2")
-    assert len(rows) == 1
-    attack, certified, full = (
-        float(rows[0][name]) for name in ("attack", "certified", "full memory")
+    options = "--sizes 10x3 --seconds 1 --iterations 10 --kicks 2 --against policy cfr bundle"
+    rows = table("certificates", options)
+    assert [row["against"] for row in rows] == ["policy", "cfr", "bundle"]
+    for row in rows:
+        attack, certified, full = (
+            float(row[name]) for name in ("attack", "certified", "full memory")
+        )
+        assert attack - 1e-6 <= certified <= full + 1e-6
+        assert (row["not told"] == "") == (row["against"] == "policy")
+        assert float(row["not told"] or full) <= full + 1e-9
+
+
+def test_branching(table: Run) -> None:
+    (row,) = table("branching", "--sizes 10x3 --seconds 1 --each 0.1 --iterations 10 --kicks 2")
+    steps, more, branches = (
+        float(row[name].split()[0]) for name in ("steps", "more steps", "branches")
     )
-    assert attack - 1e-6 <= certified <= full + 1e-6
+    assert float(row["attack"]) <= branches <= steps <= float(row["full memory"]) + 1e-6
+    assert more <= steps
+    assert int(row["branched on"]) > 0
 
 
 def test_tighter_bound(table: Run) -> None:

@@ -5,6 +5,7 @@ rest on its kernels.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -23,6 +24,9 @@ WIDTH = 8
 """Numbers side by side in a pass over claims."""
 
 
+MORE = 4.0  # than can be won
+
+
 class Way(NamedTuple):
     """How a turn plays."""
 
@@ -32,6 +36,7 @@ class Way(NamedTuple):
     forced: bool
 
 
+@lru_cache(maxsize=1)
 def turn_lists(rules: Rules) -> TurnLists:
     """List every way in which a turn can end.
 
@@ -452,6 +457,21 @@ class PricedResponders:
     def infoset_reach(self) -> Floats:
         """Reach of all states as chosen when they were last solved: float64 (C, n * H)."""
         return np.hstack([weight * part.infoset_reach() for weight, part in self._drawn()])
+
+    def fix(self, cell: int, roll: int) -> None:
+        """Let it make one roll at a cell: others cost more than can be won."""
+        for part in self.parts:
+            part.prices[cell][:, np.arange(part.prices.shape[2]) != roll] += MORE
+
+    def value_with(self, cell: int, roll: int) -> float:
+        """Give its value if it makes one roll at a cell."""
+        kept = [part.prices[cell].copy() for part in self.parts]
+        self.fix(cell, roll)
+        value = self.remember()
+        for part, prices in zip(self.parts, kept, strict=True):
+            part.prices[cell] = prices
+        self.remember()
+        return value
 
     def slack(self, cell: int) -> Floats:
         """Loss by every roll at a cell, by part and memory: float64 (K, n * H)."""

@@ -44,7 +44,8 @@ all parts; that a part is kept to the end makes each maximum a mean over the par
 .. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +94,8 @@ class LiftedBound:
     rules : Rules
     strategy : float64 (G, G, K) or Mixture
         Of the opponent: a policy, or several of which one is drawn before the game.
+    fixed : mapping of int to int, optional
+        Rolls by cell, ``score * G + opponent``: the bound is on those who make them there.
 
     Attributes
     ----------
@@ -107,13 +110,22 @@ class LiftedBound:
         memory.
     """
 
-    def __init__(self, rules: Rules, strategy: Floats | Mixture) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        strategy: Floats | Mixture,
+        fixed: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
         self.rules = rules
         self.steps: list[Step] = []
         weights, parts = zip(*parts_of(strategy), strict=True)
         policies = [as_policy(part, rules.max_dice + 1) for part in parts]
         self._responder = PricedResponders(rules, weights, policies)
         self._responder.begin()
+        if fixed:
+            for cell, roll in fixed.items():
+                self._responder.fix(cell, roll)
+            self._responder.remember()
         self._refunds = 0.0
         self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
@@ -166,15 +178,21 @@ class LiftedBound:
         worth, fall = self._responder.lift(self._cell(step), self.claim(step), commit=False)
         return fall, float(worth.max(initial=0.0))
 
-    def take(self, step: Step) -> None:
-        """Put a step's claim into the prices."""
+    def take(self, step: Step) -> float:
+        """Put a step's claim into the prices; give what it refunds."""
         claim, cell = self.claim(step), self._cell(step)
         worth, _ = self._responder.lift(cell, claim, commit=True)
-        self._refunds += float(worth.max(initial=0.0))
+        refund = float(worth.max(initial=0.0))
+        self._refunds += refund
         self.steps.append(step)
         if len(self.steps) % REFRESHED == 0:
             self._responder.remember()
             self._reach = self._responder.infoset_reach()
+        return refund
+
+    def bound_with(self, cell: int, roll: int) -> float:
+        """Give the bound on those who make one roll at a cell, at the prices in force."""
+        return self._responder.value_with(cell, roll) + self._refunds + self.margin()
 
     def _cell(self, step: Step) -> int:
         return step.score * self.rules.goal + step.opponent

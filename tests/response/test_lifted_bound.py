@@ -190,3 +190,24 @@ def test_lanes_that_are_alike_need_not_be_summed_one_by_one(edition: str) -> Non
         assert few == pytest.approx(found.gain(step), abs=1e-14)
         responder._alike, responder._asked = alike, asked
         found.take(step)
+
+
+@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
+def test_who_makes_a_roll_wins_no_more_than_its_bound(parts: dict[str, Any]) -> None:
+    game = compile_game(rules_from(parts))
+    policy = random_policy(game, 7)
+    cells, rolls, wins = every_matrix_wins(Play(game.rules), policy)
+    free = LiftedBound(game.rules, policy)
+    for step in random_steps(game, 7, 5):
+        free.take(step)
+    whole = free.bound()
+    for column, (score, opponent) in enumerate(cells):
+        cell = score * game.goal + opponent
+        for roll in range(game.num_actions):
+            most = wins[rolls[:, column] == roll].max()
+            fixed = LiftedBound(game.rules, policy, {cell: roll})
+            assert fixed.bound() >= most
+            fixed.improve(0.02)
+            assert fixed.bound() >= most
+            assert most <= free.bound_with(cell, roll) <= whole + 1e-12
+    assert free.bound() == whole
