@@ -3,8 +3,9 @@
     python experiments/purification.py                         (policy by CFR-BR)
     python experiments/purification.py --strategy results/champions/su20/policy.npz
 
-Besides the methods: the bundle method with a rising price of entropy, begun from the policy; and
-how the best of n samples depends on n, Huan's open question (2020).
+Besides the methods: local search answered by trails; the bundle method with a rising price of
+entropy, begun from the policy; what is found by trails near the matrix that it ends with, begun
+with its counters; and how the best of n samples depends on n, Huan's open question (2020).
 Prints a Markdown table and writes results/purification.md and .png.
 """
 
@@ -21,9 +22,11 @@ from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.model.game import Game
 from hogeq.purification import PURIFIERS, argmax, thresholded
+from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.sampling import Sample
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
+from hogeq.solvers.bundle import ProximalBundle
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
@@ -31,6 +34,8 @@ from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 
 LAST_PRICE = 0.014  # of entropy when the bundle method ends, in win rate per nat
+
+NEAR = {"trails": 8, "radius": 30, "most": 600, "active": 48}  # of local search by trails
 
 
 class Run(NamedTuple):
@@ -54,6 +59,7 @@ def main() -> None:
         iterations=300,
         samples=16,
         rounds=60,
+        trail_rounds=40,
         share=0.25,
         sharpened=120,
         jobs=1,
@@ -72,6 +78,7 @@ def compare(given: argparse.Namespace) -> None:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
     strong = effort(given)
     rounds: dict[str, Any] = {"rounds": given.rounds}
+    trails = {"rounds": given.trail_rounds, **NEAR}
     runs: list[Run] = [
         Run("argmax", {}),
         *(
@@ -82,12 +89,13 @@ def compare(given: argparse.Namespace) -> None:
         Run("round", {"share": given.share}),
         Run("local_search", rounds, "argmax"),
         Run("local_search", rounds, "round"),
+        Run("local_search", trails, "argmax"),
     ]
     runs = [run for run in runs if {run.method, run.start or run.method} <= {*given.methods}]
     header = ["method", "parameters", "attack", "bound", "processor seconds"]
     rows = lines(game, policy, runs, strong)
     if "bundle" in given.methods:
-        rows = chain(rows, sharpened(game, policy, given.sharpened, strong))
+        rows = chain(rows, sharpened(game, policy, given.sharpened, trails, strong))
     publish(given.out, "purification", header, rows)
     figure(given.out, game, policy, given.samples)
 
@@ -117,19 +125,34 @@ def measured(game: Any, strategy: Any, budget: SearchBudget) -> list[str]:
 
 
 def sharpened(
-    game: Game, policy: Floats, iterations: int, strong: SearchBudget
+    game: Game, policy: Floats, iterations: int, trails: dict[str, Any], strong: SearchBudget
 ) -> Iterator[list[object]]:
-    """Measure the matrix that the bundle method ends with when entropy has a rising price."""
+    """Measure the matrix that the bundle method ends with when entropy has a rising price.
+
+    Then what local search by trails, begun with the counters of the method, finds near it.
+    """
     sharpen = LAST_PRICE / iterations
     with TemporaryDirectory() as folder:
         start = Path(folder) / "policy.npz"
         write_strategy(start, policy)
-        parameters: dict[str, Any] = {"start": str(start), "sharpen": sharpen}
         began = time.process_time()
-        matrix = argmax(game, solved(game, "bundle", iterations, **parameters))
+        solver = ProximalBundle(start=str(start), sharpen=sharpen)
+        state = solver.init(game)
+        for _ in range(iterations):
+            state = solver.step(game, state)
+        matrix = argmax(game, solver.average(game, state))
         seconds = time.process_time() - began
     labels = f"sharpen {sharpen:.1e}, iterations {iterations}"
     yield ["bundle", labels, *measured(game, matrix, strong), f"{seconds:.1f}"]
+    began = time.process_time()
+    search = LocalSearch(**trails)
+    near = search.init(game, matrix, state.pool)
+    for later in search.rounds_from(game, near):
+        near = later
+    seconds = time.process_time() - began
+    labels = ", ".join(f"{key} {value}" for key, value in trails.items())
+    row = [f"{labels}, from bundle", *measured(game, near.matrix, strong), f"{seconds:.1f}"]
+    yield ["local_search", *row]
 
 
 def figure(out: Any, game: Any, policy: Any, samples: int) -> None:

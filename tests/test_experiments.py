@@ -84,7 +84,7 @@ def test_price_of_memory(table: Run) -> None:
 
 
 def test_purification(table: Run) -> None:
-    options = "--iterations 5 --samples 2 --rounds 2 --share 0.5 --sharpened 3"
+    options = "--iterations 5 --samples 2 --rounds 2 --trail-rounds 1 --share 0.5 --sharpened 3"
     options += " --starts 2 --anneal-steps 5 --kicks 2"
     rows = table("purification", f"{GAME} {options}")
     methods = {row["method"] for row in rows}

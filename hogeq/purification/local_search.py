@@ -13,7 +13,7 @@ from hogeq.purification.counters import read_counters
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
-from hogeq.response.population import CounterPool
+from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
@@ -21,7 +21,9 @@ from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Natural, Seed, parameters
 from hogeq.support.progress import phase
 
-NEAR: Final = 160  # counters, the strongest, that confirm what a linear program has chosen
+CUTS: Final = 8  # most linear programs for one candidate of a radius
+CUT: Final = 16  # counters that each adds to the next
+WORTH: Final = 1e-9  # win rate; what gains less is a rounding error
 
 
 class SearchState(NamedTuple):
@@ -57,9 +59,10 @@ class LocalSearch(Purifier):
     region is the number of changed cells.
 
     Annealed counters are weak next to those that an attack finds by kicks. With `trails`
-    (:mod:`hogeq.response.trails`) these are looked for instead: each round kicks every trail, and
-    once more if the candidate was worse. A matrix that is accepted has then been answered by
-    searches of up to `life` kicks, not by starts alone.
+    (:mod:`hogeq.response.trails`) these are looked for instead: they are kicked against a candidate
+    until one of them beats it or it has passed all `trials`, and if it was worse, once against the
+    best matrix. The pool keeps counters to the candidate too, and
+    the linear program is solved again with those that it overlooked, until it overlooks none.
 
     Attributes
     ----------
@@ -80,14 +83,16 @@ class LocalSearch(Purifier):
         Kicks of each trail at a time.
     life : int
         Kicks after which a trail ends and another begins.
+    trials : int
+        Times that every trail is kicked before a candidate is accepted.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
         another search, or a matrix (:func:`hogeq.purification.counters.read_counters`).
     most : int
         Most counters in the pool; those that win least are dropped.
     active : int
-        Number of the strongest counters in the linear program. The 160 strongest confirm what it
-        chooses, and all judge the candidate.
+        Number of the strongest counters in the linear program; exact evaluation uses all. With
+        trails, counters that it overlooks are added to it.
     seed : int
         Seed of the attacks.
     """
@@ -101,6 +106,7 @@ class LocalSearch(Purifier):
     trails: Natural = 0
     kicks: Count = 3
     life: Count = 60
+    trials: Count = 4
     counters: str = ""
     most: Count = 128
     active: Count = 32
@@ -160,21 +166,24 @@ class LocalSearch(Purifier):
         """Do one round."""
         iteration = int(state.iteration) + 1
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
-        near = pool.part(one_hot(state.matrix, game.num_actions), NEAR)
-        matrix = self._descended(game, near, state.matrix, max(1, int(state.radius)))
+        descend = self._planned if self.trails else self._descended
+        matrix = descend(game, pool, state.matrix, max(1, int(state.radius)))
         candidate = one_hot(matrix, game.num_actions)
         pool.climb(candidate, self.warm)
-        if pool.rates_against(candidate).max() < float(state.rate):
-            seed = self.seed, iteration
-            trails = self._attacked(pool, candidate, trails, self.starts, seed)
         better = pool.rates_against(candidate).max() < float(state.rate)
+        for trial in range(self.trials if self.trails else 1):
+            if better:
+                seed = (self.seed, iteration, *([2, trial] if trial else []))
+                trails = self._attacked(pool, candidate, trails, self.starts, seed)
+                better = pool.rates_against(candidate).max() < float(state.rate)
         best = matrix if better else state.matrix
         policy = one_hot(best, game.num_actions)
         if not better:  # counters to the candidate may lead to counters to the best matrix
             pool.climb(policy, self.warm)
             trails = self._attacked(pool, policy, trails, 1, (self.seed, iteration, 1))
         rates = pool.rates_against(policy)
-        pool.shrink(policy, self.most)
+        # What beats the candidate says where not to go from here.
+        pool.shrink(policy, self.most, *([candidate] if self.trails else []))
         radius = float(state.radius) * (1.5 if better else 0.95)
         return SearchState(
             best,
@@ -207,7 +216,7 @@ class LocalSearch(Purifier):
             moves = best_moves(slopes, one_hot(matrix, game.num_actions) == 0.0, count)
             candidate = _changed(matrix, moves)
             rate = pool.rates_against(one_hot(candidate, game.num_actions)).max()
-            if rate < worst - 1e-9:
+            if rate < worst - WORTH:
                 left -= int((candidate != matrix).sum())
                 matrix, worst = candidate, rate
                 slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
@@ -217,6 +226,38 @@ class LocalSearch(Purifier):
             else:
                 count //= 4
         return matrix
+
+    def _planned(self, game: Game, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
+        """Change at most `radius` cells so that the best counter wins less, all being foreseen."""
+        left, count = radius, radius
+        while count >= 1:
+            candidate = self._foreseen(game, pool, matrix, count)
+            left -= int((candidate != matrix).sum())
+            count = min(count, left) if (candidate != matrix).any() else count // 4
+            matrix = candidate
+        return matrix
+
+    def _foreseen(self, game: Game, pool: CounterPool, matrix: Matrix, count: int) -> Matrix:
+        """Make at most `count` changes by programs, each with what the one before overlooked."""
+        policy = one_hot(matrix, game.num_actions)
+        best, least = matrix, pool.rates_against(policy).max()
+        active = pool.strongest(policy, self.active)
+        slopes = CounterPool(game, pool.members[active]).slopes(policy)
+        for _ in range(CUTS):
+            moves = best_moves(slopes, policy == 0.0, count)
+            candidate = _changed(matrix, moves)
+            rates = pool.rates_against(one_hot(candidate, game.num_actions))
+            if rates.max() < least - WORTH:
+                best, least = candidate, rates.max()
+            foreseen = max(moves.expected, rates[active].max()) + WORTH
+            overlooked = np.setdiff1d(np.flatnonzero(rates > foreseen), active)
+            if len(overlooked) == 0:
+                break
+            new = overlooked[np.argsort(-rates[overlooked], kind="stable")[:CUT]]
+            more = CounterPool(game, pool.members[new]).slopes(policy)
+            slopes = Slopes(*map(np.concatenate, zip(slopes, more, strict=True)))
+            active = np.append(active, new)
+        return best
 
 
 def _changed(matrix: Matrix, moves: Moves) -> Matrix:

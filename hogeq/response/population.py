@@ -206,10 +206,11 @@ class CounterPool(Population):
         part._rates = self._rates_of_those(kept)
         return part
 
-    def shrink(self, policy: Floats, most: int) -> None:
-        """Keep only the `most` counters that win most against a policy."""
+    def shrink(self, policy: Floats, most: int, *more: Floats) -> None:
+        """Keep only the `most` counters that win most against a policy, or any of several."""
         if len(self.members) > most:
-            kept = np.sort(self.strongest(policy, most))
+            rates = np.max([self.rates_against(one) for one in (policy, *more)], axis=0)
+            kept = np.sort(np.argsort(-rates, kind="stable")[:most])
             self._rates = self._rates_of_those(kept)
             self.members = self.members[kept]
 
