@@ -17,7 +17,6 @@ are the processor's. Prints a Markdown table and writes results/branching.md.
 import argparse
 import heapq
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
@@ -108,13 +107,11 @@ def branched(
     heap = [(-1.0, next(ticket), Branch({}, steps))]
     while heap and clock() < began + seconds:
         most, _, branch = heapq.heappop(heap)
-        found, refunds = retaken(rules, policy, branch)
+        found = retaken(rules, policy, branch)
         if branch.fixed:
             found.improve(each, clock)
         bound = min(-most, found.bound())
-        worth = found.losses().min(axis=1)
-        for cell, refund in refunds.items():
-            worth[cell] += refund
+        worth = found.losses().min(axis=1) + found.refunds()
         worth[list(branch.fixed)] = -1.0
         cell = int(worth.argmax())
         for roll in range(rules.max_dice + 1):
@@ -126,14 +123,13 @@ def branched(
     return max(won, -heap[0][0]) if heap else won, number, len(heap), depth
 
 
-def retaken(rules: Rules, policy: Floats, branch: Branch) -> tuple[LiftedBound, dict[int, float]]:
-    """Take a branch's steps at cells that are not fixed; the bound and refunds by cell."""
-    found, refunds = LiftedBound(rules, policy, branch.fixed), defaultdict[int, float](float)
+def retaken(rules: Rules, policy: Floats, branch: Branch) -> LiftedBound:
+    """Take a branch's steps at cells that are not fixed."""
+    found = LiftedBound(rules, policy, branch.fixed)
     for step in branch.steps:
-        cell = step.score * rules.goal + step.opponent
-        if cell not in branch.fixed:
-            refunds[cell] += found.take(step)
-    return found, refunds
+        if step.score * rules.goal + step.opponent not in branch.fixed:
+            found.take(step)
+    return found
 
 
 if __name__ == "__main__":

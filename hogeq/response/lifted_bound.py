@@ -25,7 +25,8 @@ it does on the way there instead of the best rolls loses V(x) - Q(x, a), its *sl
 lent to the cell: before I, c(x, a) = -q(x, a), where q is what claims would gain by rolling a
 instead, or the slack if that is less. The responder that plays does not gain by what is lent, and
 the claims do not gain by steering. Slack that is lent once is gone for the cells that follow, so
-they borrow in rounds, those first at which forgetting costs most.
+they borrow in rounds, those first at which forgetting costs most. A cell that claims in several
+steps still makes one roll: what it is refunded is the most that any one roll claims in all of them.
 
 Nor does a cell use up slack that it can do without. Where a is worse than b, the claim above is
 negative: it makes a as good as b, and leaves no slack to lend. But claims of 0 in the mean, over
@@ -126,14 +127,14 @@ class LiftedBound:
             for cell, roll in fixed.items():
                 self._responder.fix(cell, roll)
             self._responder.remember()
-        self._refunds = 0.0
+        self._refunded = np.zeros((rules.goal**2, rules.max_dice + 1))
         self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
 
     @property
     def value(self) -> float:
         """The bound without its margin."""
-        return self._responder.value + self._refunds
+        return self._responder.value + float(self.refunds().sum())
 
     def margin(self) -> float:
         """Give more than all rounding errors can come to.
@@ -149,7 +150,11 @@ class LiftedBound:
 
     def bound(self) -> float:
         """Solve the responder anew at the prices in force; an upper bound, rounding included."""
-        return self._responder.remember() + self._refunds + self.margin()
+        return self._responder.remember() + float(self.refunds().sum()) + self.margin()
+
+    def refunds(self) -> Floats:
+        """Give what each cell is refunded, for the roll that claims most: float64 (C,)."""
+        return self._refunded.max(axis=1)
 
     def losses(self) -> Floats:
         """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
@@ -175,24 +180,33 @@ class LiftedBound:
 
     def gain(self, step: Step) -> tuple[float, float]:
         """How far a step would lower the responder's value, and what it would refund."""
-        worth, fall = self._responder.lift(self._cell(step), self.claim(step), commit=False)
-        return fall, float(worth.max(initial=0.0))
+        claim, cell = self.claim(step), self._cell(step)
+        worth, fall = self._responder.lift(cell, claim, commit=False)
+        before = self._refunded[cell]
+        return fall, float((before + self._by_roll(claim, worth)).max() - before.max())
 
-    def take(self, step: Step) -> float:
-        """Put a step's claim into the prices; give what it refunds."""
+    def take(self, step: Step) -> None:
+        """Put a step's claim into the prices."""
         claim, cell = self.claim(step), self._cell(step)
         worth, _ = self._responder.lift(cell, claim, commit=True)
-        refund = float(worth.max(initial=0.0))
-        self._refunds += refund
+        self._refunded[cell] += self._by_roll(claim, worth)
         self.steps.append(step)
         if len(self.steps) % REFRESHED == 0:
             self._responder.remember()
             self._reach = self._responder.infoset_reach()
-        return refund
+
+    def _by_roll(self, claim: Claim, worth: Floats) -> Floats:
+        """Give what a claim is worth by roll, float64 (K,): the last to claim may share a worth."""
+        found = np.zeros(self.rules.max_dice + 1)
+        if len(worth):
+            found[claim.rolls] = worth[np.minimum(np.arange(len(claim.rolls)), len(worth) - 1)]
+        return found
 
     def bound_with(self, cell: int, roll: int) -> float:
         """Give the bound on those who make one roll at a cell, at the prices in force."""
-        return self._responder.value_with(cell, roll) + self._refunds + self.margin()
+        refunds = self.refunds()
+        refunds[cell] = self._refunded[cell, roll]
+        return self._responder.value_with(cell, roll) + float(refunds.sum()) + self.margin()
 
     def _cell(self, step: Step) -> int:
         return step.score * self.rules.goal + step.opponent

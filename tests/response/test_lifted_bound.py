@@ -98,10 +98,12 @@ def test_no_matrix_pays_more_than_the_refund() -> None:
 
     lent = 0
     for step in random_steps(game, 4, 200):
-        before, refunds = responder.prices.copy(), found._refunds
+        before, refunded = responder.prices.copy(), found._refunded.copy()
         found.take(step)
-        claimed = paid(responder.prices - before)
-        assert max(claimed) <= found._refunds - refunds + 1e-12
+        more = found._refunded - refunded
+        for matrix, claimed in zip(matrices, paid(responder.prices - before), strict=True):
+            roll = matrix[step.score, step.opponent]
+            assert claimed <= more[step.score * 9 + step.opponent, roll] + 1e-12
         lent += int((responder.prices < before).any())
     assert lent > 20
     for rate, price in zip(rates, paid(responder.prices), strict=True):

@@ -104,10 +104,13 @@ def test_no_matrix_pays_more_than_the_refund() -> None:
         ]
 
     for step in random_steps(game, 4, 100):
-        before, refunds = prices(), found._refunds
+        before, refunded = prices(), found._refunded.copy()
         found.take(step)
+        worth = found._refunded - refunded
         more = [after - old for after, old in zip(prices(), before, strict=True)]
-        assert max(paid(more)) <= found._refunds - refunds + 1e-12
+        for matrix, claimed in zip(matrices, paid(more), strict=True):
+            roll = matrix[step.score, step.opponent]
+            assert claimed <= worth[step.score * 9 + step.opponent, roll] + 1e-12
     for rate, price in zip(rates, paid(prices()), strict=True):
         assert rate - price <= responder.value + 1e-12
 
