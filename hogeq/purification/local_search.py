@@ -43,6 +43,10 @@ class SearchState(NamedTuple):
     """(t, G, G), where the trails are."""
     kicks_left: NDArray[np.int64]
     """(t,), kicks that each has left; negative where it is to begin."""
+    former: Matrix
+    """(G, G), the matrix before the last one that was accepted."""
+    former_rate: Floats
+    """(), win rate of the best counter met so far against it."""
 
 
 @purifier("local_search")
@@ -62,7 +66,8 @@ class LocalSearch(Purifier):
     (:mod:`hogeq.response.trails`) these are looked for instead: they are kicked against a candidate
     until one of them beats it or it has passed all `trials`, and if it was worse, once against the
     best matrix. The pool keeps counters to the candidate too, and
-    the linear program is solved again with those that it overlooked, until it overlooks none.
+    the linear program is solved again with those that it overlooked, until it overlooks none. If
+    counters are found to what was accepted that beat the matrix before less, that one comes back.
 
     Attributes
     ----------
@@ -153,13 +158,10 @@ class LocalSearch(Purifier):
         policy = one_hot(matrix, game.num_actions)
         trails = no_trails(game, self.trails, self.life)
         trails = self._attacked(pool, policy, trails, self.starts, (self.seed, 0))
+        rate = np.array(pool.rates_against(policy).max())
+        radius = np.array(float(self.radius))
         return SearchState(
-            matrix,
-            np.array(pool.rates_against(policy).max()),
-            pool.members,
-            np.array(float(self.radius)),
-            np.array(0),
-            *trails,
+            matrix, rate, pool.members, radius, np.array(0), *trails, matrix.copy(), rate.copy()
         )
 
     def step(self, game: Game, state: SearchState) -> SearchState:
@@ -181,17 +183,25 @@ class LocalSearch(Purifier):
         if not better:  # counters to the candidate may lead to counters to the best matrix
             pool.climb(policy, self.warm)
             trails = self._attacked(pool, policy, trails, 1, (self.seed, iteration, 1))
-        rates = pool.rates_against(policy)
+        former, met = (state.matrix, state.rate) if better else (state.former, state.former_rate)
+        new = CounterPool(game, pool.members[len(state.pool) :])
+        rates = new.rates_against(one_hot(former, game.num_actions))
+        former_rate = max(float(met), rates.max(initial=0.0))
+        if self.trails and pool.rates_against(policy).max() > former_rate:  # accepted too soon
+            best, policy = former, one_hot(former, game.num_actions)
+        rate = pool.rates_against(policy).max()
         # What beats the candidate says where not to go from here.
         pool.shrink(policy, self.most, *([candidate] if self.trails else []))
         radius = float(state.radius) * (1.5 if better else 0.95)
         return SearchState(
             best,
-            np.array(rates.max()),
+            np.array(rate),
             pool.members,
             np.array(np.clip(radius, 1.0, matrix.size)),
             np.array(iteration),
             *trails,
+            former,
+            np.array(former_rate),
         )
 
     def _attacked(

@@ -142,6 +142,18 @@ def test_a_pool_keeps_counters_to_the_candidate(game: Game, policy: Any) -> None
     np.testing.assert_array_equal(pool.members, known[sorted(best)])
 
 
+def test_what_was_accepted_too_soon_is_given_up(game: Game, policy: Any) -> None:
+    search = LocalSearch(**{**TRAILS, "radius": 1})
+    good = search.init(game, search.matrix(game, policy))
+    bad = 2 - good.matrix
+    hasty = good._replace(matrix=bad, former=good.matrix, former_rate=good.rate, rate=np.array(0.0))
+    after = search.step(game, hasty)  # no candidate is as good as that rate
+    np.testing.assert_array_equal(after.matrix, good.matrix)
+    assert float(after.former_rate) >= float(good.rate)
+    without = LocalSearch(radius=1).step(game, hasty)
+    np.testing.assert_array_equal(without.matrix, bad)
+
+
 def test_trails_take_the_place_of_starts(
     game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
