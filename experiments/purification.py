@@ -3,10 +3,11 @@
     python experiments/purification.py                         (policy by CFR-BR)
     python experiments/purification.py --strategy results/champions/su20/policy.npz
 
-Besides the methods: the bundle method with a rising price of entropy, begun from the policy; what
-local search answered by trails finds near the matrix that it ends with, begun with its counters;
-and how the best of n samples depends on n, Huan's open question (2020).
-Prints a Markdown table and writes results/purification.md and .png.
+Besides the methods: local search answered by trails; the bundle method with a rising price of
+entropy, begun from the policy; what trails find near the matrix that it ends with, begun with its
+counters; and how the best of n samples depends on n, Huan's open question (2020).
+Prints a Markdown table and writes results/purification.md and .png, or purification_GOAL if that is
+given.
 """
 
 import argparse
@@ -89,14 +90,16 @@ def compare(given: argparse.Namespace) -> None:
         Run("round", {"share": given.share}),
         Run("local_search", rounds, "argmax"),
         Run("local_search", rounds, "round"),
+        Run("local_search", trails, "argmax"),
     ]
     runs = [run for run in runs if {run.method, run.start or run.method} <= {*given.methods}]
     header = ["method", "parameters", "attack", "bound", "processor seconds"]
     rows = lines(game, policy, runs, strong)
     if "bundle" in given.methods:
         rows = chain(rows, sharpened(game, policy, given.sharpened, trails, strong))
-    publish(given.out, "purification", header, rows)
-    figure(given.out, game, policy, given.samples)
+    name = f"purification_{given.goal}" if given.goal else "purification"
+    publish(given.out, name, header, rows)
+    figure(given.out, name, game, policy, given.samples)
 
 
 def lines(
@@ -154,7 +157,7 @@ def sharpened(
     yield ["local_search", *row]
 
 
-def figure(out: Any, game: Any, policy: Any, samples: int) -> None:
+def figure(out: Any, name: str, game: Any, policy: Any, samples: int) -> None:
     """Draw the best of n samples against n, with and without a threshold, averaged over orders."""
     lines = {}
     for level in (0.0, 0.3):
@@ -162,7 +165,7 @@ def figure(out: Any, game: Any, policy: Any, samples: int) -> None:
         orders = np.random.default_rng(0).permuted(np.tile(rates, (200, 1)), axis=1)
         best = np.minimum.accumulate(orders, axis=1).mean(axis=0)
         lines[f"threshold {level}"] = [(n + 1.0, rate) for n, rate in enumerate(best.tolist())]
-    draw(out, "purification", {"samples drawn": lines}, "attack on the best", logarithmic=False)
+    draw(out, name, {"samples drawn": lines}, "attack on the best", logarithmic=False)
 
 
 if __name__ == "__main__":
