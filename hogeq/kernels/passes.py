@@ -1,8 +1,8 @@
 """The two passes over the game graph: values backward, reach probabilities forward.
 
-Both walk the cells by tiles, and within a tile and its mirror image, into which swaps lead, by the
-diagonals of equal total score, along which no cell feeds another unless a turn can leave the total
-as it was. What a column of cells keeps to itself then stays in the cache between visits.
+Both walk the cells in strips of the higher score, each with its mirror image, into which swaps
+lead. No cell feeds one before it, unless a turn can leave the total as it was. What a column of
+cells keeps to itself then stays in the cache between visits.
 
 Player 0 is the one being evaluated or improved; player 1, where there is one, only follows a
 policy. With a single player the game is self-play.

@@ -16,7 +16,7 @@ from hogeq.support.aliases import Ints
 
 LANE_STEP = 8  # lanes are padded to whole vectors, so that few widths are ever compiled
 
-TILE = 8  # scores on a side of a tile of cells, whose columns are to fit in a core's cache
+STRIP = 8  # higher scores of a strip of cells, whose columns are to fit in a core's cache
 
 
 class Layout:
@@ -103,12 +103,13 @@ def memory_table(layout: Layout, turns: TurnTable) -> NDArray[np.uint64]:
 def pass_order(goal: int) -> tuple[Ints, Ints]:
     """Order of the cells, and the starts of its runs.
 
-    A landing leaves both scores as high as the afterstate's or higher, or swaps them. So it leads
-    from a tile to itself, to its mirror image, or to tiles further on.
+    Strips of the higher score, and in each by the lower, a cell with its mirror image: these are a
+    run. A landing leaves both scores as high as the afterstate's or higher, or swaps them, and so
+    leads to the same pair of cells or further on.
     """
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
-    row, column = own // TILE, opponent // TILE
-    keys = np.stack([row + column, np.minimum(row, column), own + opponent, row, own])
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    keys = np.stack([high // STRIP, low, high, own])
     order = np.lexsort(keys[::-1])
     starts = np.flatnonzero(np.diff(keys[:3, order], axis=1, prepend=-1).any(axis=0))
     return order.astype(np.int64), np.append(starts, goal**2).astype(np.int64)
