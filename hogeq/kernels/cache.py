@@ -56,6 +56,10 @@ SECONDS = {
     "planned.forward": 0.7,
     "windowed._duel": 0.8,
     "many._backward": 3.0,
+    "packed.backward": 2.0,
+    "packed.forward": 1.5,
+    "stay_reach.forward": 2.5,
+    "stay_values.backward": 6.0,
 }
 """What compiling takes one core of 2024, of the kernels for which it takes long."""
 SHORT = 0.4  # seconds of any other

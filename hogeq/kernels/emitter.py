@@ -40,7 +40,7 @@ class Emitter:
         self.constants = constants
         self.piece = piece_of(constants.lanes, 32 if isinstance(element, ir.FloatType) else 64)
         self.kind = ir.VectorType(element, self.piece)
-        self.pieces = constants.lanes // self.piece
+        self.pieces = 1 if constants.by_vector else constants.lanes // self.piece
 
     @property
     def zero(self) -> Pieces:
@@ -62,6 +62,17 @@ class Emitter:
         """Write a lane to an array."""
         for piece, vector in enumerate(lane):
             store_at(self.builder, vector, data, self.at(position, piece * self.piece))
+
+    def weight(self, policies: Any, row: Any, roll: int) -> Any:
+        """Read how often a roll is made, by match: row and roll are of one or of all matches."""
+        pairs = self.constants.pairs
+        if pairs == 1:
+            return self.splat(self.entry(policies, row, roll))
+        place = self.builder.mul(self.at(row, roll), constant_int(pairs))
+        numbers = load_at(self.builder, policies, place, pairs)
+        indices = ir.VectorType(ir.IntType(32), self.piece)
+        repeated = [x % pairs for x in range(self.piece)]
+        return self.builder.shuffle_vector(numbers, numbers, ir.Constant(indices, repeated))
 
     def splat(self, scalar: Any) -> Any:
         """Return a vector that repeats a number."""
@@ -170,17 +181,23 @@ class Emitter:
                     turned[left * self.piece + x][top] = block[x]
         return turned
 
+    def exchanged(self, rows: list[Pieces]) -> list[Pieces]:
+        """Exchange rows with lanes, of which a vector holds as many, each of all matches."""
+        return [[row] for row in self._turned([vector for (vector,) in rows])]
+
     def _turned(self, rows: list[Any]) -> list[Any]:
         """Halves, quarters, single numbers trade places across the diagonal."""
         indices = ir.VectorType(ir.IntType(32), self.piece)
+        run = self.piece // len(rows)
         step = 1
-        while step < self.piece:
-            for row in range(self.piece):
+        while step < len(rows):
+            far = step * run
+            for row in range(len(rows)):
                 if row & step:
                     continue
                 pair = rows[row], rows[row + step]
-                low = [x if not x & step else self.piece + x - step for x in range(self.piece)]
-                high = [x + step if not x & step else self.piece + x for x in range(self.piece)]
+                low = [x if not x & far else self.piece + x - far for x in range(self.piece)]
+                high = [x + far if not x & far else self.piece + x for x in range(self.piece)]
                 for at, mask in ((row, low), (row + step, high)):
                     rows[at] = self.builder.shuffle_vector(*pair, ir.Constant(indices, mask))
             step *= 2
@@ -188,11 +205,19 @@ class Emitter:
 
     def store_dense(self, rows: list[Pieces], data: Any, position: Any) -> None:
         """Write the lanes in use of several rows, without the padding."""
+        if self.constants.by_vector:
+            for x, row in enumerate(rows):
+                self.store(row, data, self.at(position, x * self.constants.lanes))
+            return
         for x, vector in enumerate(self._dense(rows)):
             store_at(self.builder, vector, data, self.at(position, x * self.piece))
 
     def load_dense(self, data: Any, position: Any, count: int) -> list[Pieces]:
         """Read rows that were written without the padding, which is 0."""
+        if self.constants.by_vector:
+            return [
+                self.load(data, self.at(position, x * self.constants.lanes)) for x in range(count)
+            ]
         whole, rest = divmod(self.constants.records, self.piece)
         flat = [
             load_at(self.builder, data, self.at(position, x * self.piece), self.piece)

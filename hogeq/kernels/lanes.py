@@ -419,6 +419,19 @@ def transpose(typing, source, target, lane):
 @intrinsic
 def prefetch(typing, values, at, lane):
     """Ask for the cache lines of ``values[at:][:L]`` ahead of their use."""
+    return _asked(values, lane, _FIRST_LEVEL)
+
+
+@intrinsic
+def prefetch_nearby(typing, values, at, lane):
+    """Ask for them to be in the second-level cache only, where the first is full."""
+    return _asked(values, lane, _SECOND_LEVEL)
+
+
+_FIRST_LEVEL, _SECOND_LEVEL = 3, 2
+
+
+def _asked(values: Any, lane: Any, level: int) -> Any:
     size = len(lane)
     signature = types.void(values, types.int64, lane)
 
@@ -431,7 +444,7 @@ def prefetch(typing, values, at, lane):
         step = CACHE_LINE // (signature.args[0].dtype.bitwidth // 8)
         for first in range(0, size, step):
             place = builder.gep(values, [builder.add(at, ir.Constant(at.type, first))])
-            flags = [ir.Constant(_INDEX, flag) for flag in (0, 3, 1)]  # to read, keep, data
+            flags = [ir.Constant(_INDEX, flag) for flag in (0, level, 1)]  # to read, keep, data
             builder.call(hint, [builder.bitcast(place, byte), *flags])
         return context.get_dummy_value()
 

@@ -21,10 +21,13 @@ from numba.extending import NativeValue, models, register_model, unbox
 
 from hogeq.kernels.tables import Floats, Ints, Tables
 
-WIDEST = 24  # lanes
+WIDEST = 24  # lanes that are written out together
+WIDEST_BY_VECTOR = 48  # lanes of which one vector is written out, where rolls are sums
 PIECE = 8  # lanes of one vector of the machine, in double precision
 CHUNK = 4  # bases whose sums are made together
-TILE = 20  # scores on a side of a tile of cells, whose columns are to fit in a second-level cache
+# Scores of a strip of cells, whose columns are to fit in a second-level cache: of one match in
+# double precision, and of a pack's matches together.
+STRIP, PACKED_STRIP = 16, 40
 SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth of a millisecond
 
 # Places in a source row.
@@ -75,13 +78,28 @@ class Constants(NamedTuple):
     """Records left by one number of points alone, so that each afterstate has but one base."""
     shared: tuple[int, ...]
     """The other records that rolls leave: afterstates that several bases add to."""
+    pairs: int = 1
+    """Matches whose numbers lie side by side: those of all for one lane, then for the next.
+
+    `lanes` are then all these numbers.
+    """
+    by_vector: bool = False
+    """Whether what is written for a cell is of one vector of its lanes."""
+
+    @property
+    def slots(self) -> int:
+        """Lanes of a match, with their padding."""
+        return self.lanes // self.pairs
 
     def dense(self, piece: int) -> int:
         """Numbers kept of a cell's reach: everyone's and every alternative's members', by lane.
 
         Without the padding of the lanes, to a multiple of the vector's length.
         """
-        return -(-(1 + len(self.alternatives)) * self.records // piece) * piece
+        rows = 1 + len(self.alternatives)
+        if self.by_vector:
+            return rows * self.lanes
+        return -(-rows * self.records // piece) * piece
 
     @property
     def ring(self) -> int:
@@ -178,8 +196,9 @@ def can_plan(tables: Tables) -> bool:
         tables.only_swaps
         and not tables.has_cycles
         and lanes % PIECE == 0
-        and tables.dimensions.num_actions <= lanes <= WIDEST
+        and tables.dimensions.num_actions <= lanes <= WIDEST_BY_VECTOR
         and len(tables.plane_dice) == 1
+        and (lanes <= WIDEST or tables.sum_depth[tables.plane_dice[0]] > 0)
         and len(tables.default_mode) == 1
         and not len(tables.fixed_win)
         and not tables.correction_gift.any()
@@ -202,7 +221,27 @@ def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
     if not can_plan(tables) or goal * goal * records * len(tables.lane) < smallest:
         return None
     constants = _constants(tables)
-    return Plan(constants, _places(tables, constants))
+    return Plan(constants, _places(tables, constants, STRIP))
+
+
+def packed_plan(tables: Tables, plan: Plan, pairs: int, bits: int) -> Plan:
+    """Plan of 2, 4 or 8 matches side by side, in numbers of so many bits."""
+    one = plan.constants
+    piece = PIECE * 64 // bits
+    lanes = -(-max(one.records, one.active) * pairs // piece) * piece
+
+    def moved(offset: int) -> int:
+        return offset // one.lanes * lanes + offset % one.lanes
+
+    constants = one._replace(
+        pairs=pairs,
+        by_vector=True,
+        lanes=lanes,
+        start=moved(one.start),
+        usual=tuple((far, moved(offset)) for far, offset in one.usual),
+        alternatives=tuple(x._replace(offset=moved(x.offset)) for x in one.alternatives),
+    )
+    return Plan(constants, _places(tables, constants, PACKED_STRIP // pairs))
 
 
 def _constants(tables: Tables) -> Constants:
@@ -255,6 +294,7 @@ def _constants(tables: Tables) -> Constants:
         alternatives=tuple(alternatives),
         sole=sole,
         shared=tuple(x for x in sorted(points) if x not in sole),
+        by_vector=lanes > WIDEST,
     )
 
 
@@ -272,7 +312,7 @@ def _points(tables: Tables, targets: Iterable[Target], many: int) -> dict[int, s
     return found
 
 
-def _places(tables: Tables, constants: Constants) -> Places:
+def _places(tables: Tables, constants: Constants, strip: int) -> Places:
     """Lay a column out, ring after ring, and find what bases and afterstates need in it."""
     goal, lanes = tables.dimensions.goal, constants.lanes
     ring, sides, bases = constants.ring, constants.sides, constants.bases
@@ -280,7 +320,8 @@ def _places(tables: Tables, constants: Constants) -> Places:
     spans = np.array([1 + max(points.get(x, {-1})) for x in range(constants.records)])
     begin = np.append(0, np.cumsum(spans)) * lanes
     spare = int(begin[-1])
-    rolls = spare + lanes
+    unused = spare + lanes  # of records that no roll leaves, which only packs read and write
+    rolls = unused + (lanes if constants.by_vector else 0)
     sums = rolls + bases * constants.num_actions * lanes
     used = -(-(sums + ring * constants.depth * lanes) // (2 * PIECE))
     column = (used + 1 - used % 2) * 2 * PIECE  # odd, so that columns do not share cache sets
@@ -303,12 +344,16 @@ def _places(tables: Tables, constants: Constants) -> Places:
     source += [afterstate(own + target.points, target.record) for target in constants.targets]
     source += [afterstate(own + spans[record] - 1, record) for record in constants.shared]
     landing = [afterstate(own, record) for record in range(constants.records)]
+    if constants.by_vector:
+        landing = [
+            landing[x] if x in points else np.full(goal, unused) for x in range(constants.slots)
+        ]
     landing += [sums_of(own - x) for x in range(2, sides + 1)]
     base, record = own[:, None] + tables.zero_points[0], tables.zero_record[0]
     none = begin[record] + base % spans[record] * lanes
     none = np.where(base < goal, none, spare)
     opponent, score = np.divmod(tables.arrival_row, goal)
-    order = _order(goal)
+    order = _order(goal, strip)
     visited = order[:, 0], order[:, 1]
     return Places(
         order=np.column_stack([order, none[visited]]),
@@ -323,12 +368,13 @@ def _places(tables: Tables, constants: Constants) -> Places:
     )
 
 
-def _order(goal: int) -> Ints:
-    """Order of the cells: rows of tiles, and in each rows of cells with their mirror images.
+def _order(goal: int, strip: int) -> Ints:
+    """Order of the cells: strips of the higher score, and in each by the lower, with mirror images.
 
-    Half of all cells then come right after their neighbour of the same column.
+    Half of all cells then come right after their neighbour of the same column, and what a strip
+    comes back to are its own columns and those of one lower score.
     """
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
-    order = np.lexsort([own, low, high, low // TILE, high // TILE])
+    order = np.lexsort([own, high, low, high // strip])
     return np.stack([own[order], opponent[order]], axis=1)

@@ -2,9 +2,6 @@
 
 Nothing is kept of values and reach but what the passes return: win probabilities, the averages of
 values, and what of player 0's reach these are weighted by.
-
-Several opponents of player 0 are met side by side, each in columns of its own: only the rows of
-player 0 are common to all.
 """
 
 from hogeq.kernels.gathers import (
@@ -53,21 +50,23 @@ def _expect_weights(tables, masses, turn):
 
 
 @part
-def _begin_values(tables, places, columns, column, opponent):
-    """Write what a column's first visit finds: no sums, and rolls that won past the goal."""
+def begin_values(tables, places, columns, column, opponent, lanes, vector):
+    """Write what a column's first visit finds: no sums, and rolls that won past the goal.
+
+    Of every lane, of so many numbers, one vector.
+    """
     dimensions = tables.dimensions
     goal, num_actions, bases = dimensions.goal, dimensions.num_actions, dimensions.ring
-    size = len(tables.lane)
     dice = tables.plane_dice[0]
-    nothing = splat(columns, 0.0, tables.lane)
+    nothing = splat(columns, 0.0, vector)
     store(columns, column + places.spare, nothing)
-    for at in range(column + places.sums, column + places.column - size + 1, size):
-        store(columns, at, nothing)
+    for at in range(places.sums, places.column - lanes + 1, lanes):
+        store(columns, column + at, nothing)
     for base in range(goal, goal + bases - 1):
         for roll in range(num_actions):
-            at = column + places.rolls + (base % bases * num_actions + roll) * size
+            at = column + places.rolls + (base % bases * num_actions + roll) * lanes
             win = tables.terminal_win[dice, base, opponent, roll]
-            store(columns, at, splat(columns, win, tables.lane))
+            store(columns, at, splat(columns, win, vector))
 
 
 @part
@@ -98,6 +97,17 @@ def _soften(tables, policies, counterfactual_values, at, here, temperature, damp
     store_few(policies, at, num_actions, moved)
 
 
+@part
+def move_row(tables, role, policies, counterfactual_values, at, here, temperature, damping):
+    """Change a row that is reached as the role has it; 1 if ASCEND changed it."""
+    changed = 0
+    if role == ASCEND:
+        changed = _take_best(tables, policies, counterfactual_values, at, here)
+    elif role == SOFTMAX:
+        _soften(tables, policies, counterfactual_values, at, here, temperature, damping)
+    return changed
+
+
 @kernel
 def backward(
     plan,
@@ -116,9 +126,6 @@ def backward(
 ):
     """Backward induction over all cells; any role but FULL_MEMORY, for player 0.
 
-    Against several opponents at once, of whom one is drawn before the game: a cell is visited in
-    the matches with all of them before its row is set.
-
     Parameters
     ----------
     plan : Plan
@@ -126,19 +133,19 @@ def backward(
     tables : Tables
     role, temperature, damping
         As of :func:`hogeq.kernels.passes.backward`.
-    policies : float64 (1 + n, G, G, K) or (1, G, G, K)
-        Of player 0, and of each opponent, if there is one. ASCEND and SOFTMAX rewrite the first.
-    masses : (n, G * G, D)
-        From :func:`forward`, against each; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
-    columns : (n, Q, c)
+    policies : float64 (Q, G, G, K)
+        Of the players. ASCEND and SOFTMAX rewrite the first.
+    masses : (G * G, D)
+        From :func:`forward`; read by COUNTERFACTUAL, ASCEND and SOFTMAX only.
+    columns : (Q, c)
         Scratch: one column of each player after the other.
     totals : (K * W,)
         Scratch.
     counterfactual_values : float64 (G, G, K)
-        Filled with the sum of those against each opponent, as `masses` weigh them.
+        Filled.
     infoset_reach : float64 (G, G)
-        The sum of what :func:`forward` filled.
-    roots : float64 (n, Q)
+        From :func:`forward`.
+    roots : float64 (Q,)
         Filled with the win probability of each player when moving first.
 
     Returns
@@ -147,54 +154,40 @@ def backward(
         How many cells ASCEND changed.
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    pairs, players = roots.shape
+    players = len(roots)
     width = places.source.shape[1]
     changes = 0
     for turn in range(goal * goal - 1, -1, -1):
         own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
         none = item(places.order, 3 * turn + 2)
         ahead = max(turn - AHEAD, 0)
-        for which in range(len(policies)):
+        for which in range(players):
             _expect(tables, places, policies, which, ahead)
         if role != EVALUATE:
             there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
-            for pair in range(pairs):
-                _expect_weights(tables, masses, pair * goal * goal + ahead)
+            _expect_weights(tables, masses, ahead)
             prefetch(counterfactual_values, there * num_actions, tables.lane)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         base = own * width
         for player in range(players):
-            for pair in range(pairs):
-                column = ((pair * players + player) * goal + opponent) * places.column
-                if own == goal - 1:
-                    _begin_values(tables, places, columns, column, opponent)
-                if item(places.source, base + STEP) == CHUNK - 1:
-                    sum_rolls(plan, columns, column, places.source, base)
-                value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
-                if player == 0 and role != EVALUATE:
-                    visit = pair * goal * goal + turn
-                    weigh_rolls(
-                        plan,
-                        columns,
-                        column,
-                        places.source,
-                        base,
-                        masses,
-                        visit,
-                        totals,
-                        pair == 0,
-                    )
+            column = (player * goal + opponent) * places.column
+            if own == goal - 1:
+                size = len(tables.lane)
+                begin_values(tables, places, columns, column, opponent, size, tables.lane)
+            if item(places.source, base + STEP) == CHUNK - 1:
+                sum_rolls(plan, columns, column, places.source, base)
+            value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
             if player == 0 and role != EVALUATE:
-                found = counterfactual_values[own, opponent]
-                average_rolls(plan, totals, found)
+                at = turn * masses.shape[-1]
+                weigh_rolls(plan, columns, column, places.source, base, masses, at, totals, True)
+                average_rolls(plan, totals, counterfactual_values[own, opponent])
                 here = infoset_reach[own, opponent]
                 at = cell * num_actions
-                if here > 0.0 and role == ASCEND:
-                    changes += _take_best(tables, policies, counterfactual_values, at, here)
-                elif here > 0.0 and role == SOFTMAX:
-                    _soften(
+                if here > 0.0:
+                    changes += move_row(
                         tables,
+                        role,
                         policies,
                         counterfactual_values,
                         at,
@@ -202,31 +195,28 @@ def backward(
                         temperature,
                         damping,
                     )
-            for pair in range(pairs):
-                column = ((pair * players + player) * goal + opponent) * places.column
-                other = (pair * players + players - 1 - player) * goal * places.column
-                row = ((1 + pair) * player * goal * goal + cell) * num_actions
-                root = mix_and_publish(
-                    plan,
-                    columns,
-                    column,
-                    places.source,
-                    base,
-                    policies,
-                    row,
-                    other,
-                    places.landing,
-                    places.landed,
-                    first,
-                    last,
-                )
-                if cell == 0:
-                    roots[pair, player] = root
+            other = (players - 1 - player) * goal * places.column
+            root = mix_and_publish(
+                plan,
+                columns,
+                column,
+                places.source,
+                base,
+                policies,
+                (player * goal * goal + cell) * num_actions,
+                other,
+                places.landing,
+                places.landed,
+                first,
+                last,
+            )
+            if cell == 0:
+                roots[player] = root
     return changes
 
 
 @kernel
-def forward(plan, places, tables, policies, columns, masses, infoset_reach, rival, share):
+def forward(plan, places, tables, policies, columns, masses, infoset_reach):
     """Reach probabilities of every hidden state under both players' policies.
 
     Parameters
@@ -234,19 +224,15 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach, riva
     plan : Plan
     places : Places
     tables : Tables
-    policies : float64 (1 + n, G, G, K)
+    policies : float64 (Q, G, G, K)
         As of :func:`hogeq.kernels.passes.forward`.
-    columns : float64 (Q, n)
+    columns : (Q, c)
         Scratch: one column of each player after the other.
     masses : float64 (G * G, D)
         Filled with the reach of player 0 at every cell, in the order of visits: of all memories,
         and of the members of every alternative, by lane without the padding (`Constants.dense`).
     infoset_reach : float64 (G, G)
         Filled with the reach of every cell; this alone if `masses` is of shape (0, D).
-    rival : int
-        Whose policy player 1 follows.
-    share : float
-        Of all reach: the probability that this is the opponent.
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     players = len(columns)
@@ -258,12 +244,12 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach, riva
         none = item(places.order, 3 * turn + 2)
         ahead = min(turn + AHEAD, goal * goal - 1)
         for player in range(players):
-            _expect(tables, places, policies, player * rival, ahead)
+            _expect(tables, places, policies, player, ahead)
         if len(masses) > 0:
             _expect_weights(tables, masses, ahead)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
-        begun = share / players if cell == 0 else 0.0
+        begun = 1.0 / players if cell == 0 else 0.0
         base = own * width
         if own == 0:
             for player in range(players):
@@ -273,7 +259,7 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach, riva
         for player in range(players):
             column = (player * goal + opponent) * places.column
             other = (players - 1 - player) * goal * places.column
-            row = (player * rival * goal * goal + cell) * num_actions
+            row = (player * goal * goal + cell) * num_actions
             if own > 0:
                 clear_shared(plan, columns, column, places.source, base)
             here = pass_reach_on(

@@ -22,7 +22,7 @@ from hogeq.kernels.plan import CHUNK, FAR, NEAR, ROWS, STEP
 _integer = types.int64
 
 
-class _Base:
+class Base:
     """What is where for a base, while code is generated."""
 
     def __init__(self, emit: Emitter, columns: Any, column: Any, source: Any, base: Any) -> None:
@@ -45,13 +45,15 @@ class _Base:
         return self.emit.at(sums, (roll - 1) * self.emit.constants.lanes)
 
     def load(self, position: Any) -> Pieces:
+        """Read a lane."""
         return self.emit.load(self.data, position)
 
     def store(self, lane: Pieces, position: Any) -> None:
+        """Write a lane."""
         self.emit.store(lane, self.data, position)
 
 
-def _is_step(base: _Base, test: str, step: int) -> Any:
+def _is_step(base: Base, test: str, step: int) -> Any:
     """Compare a base's place in its chunk."""
     return base.emit.builder.icmp_signed(test, base.entry(STEP), constant_int(step))
 
@@ -62,7 +64,7 @@ def sum_rolls(typing, plan, columns, column, source, base):
     signature = types.void(plan, columns, _integer, source, _integer)
 
     def generate(context, builder, signature, arguments):
-        here = _base_of(context, builder, signature, arguments)
+        here = base_of(context, builder, signature, arguments)
         emit, plan = here.emit, here.emit.constants
         if not plan.depth:
             return context.get_dummy_value()
@@ -83,13 +85,13 @@ def sum_rolls(typing, plan, columns, column, source, base):
     return signature, generate
 
 
-def _base_of(context: Any, builder: Any, signature: Any, arguments: Any) -> _Base:
+def base_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Base:
     """Return the base of a function whose first arguments are a plan and a base."""
     kinds = signature.args
     _, columns, column, source, base = arguments[:5]
     columns = data_of(context, builder, kinds[1], columns)
     source = data_of(context, builder, kinds[3], source)
-    return _Base(emitter_of(context, builder, kinds[0], kinds[1]), columns, column, source, base)
+    return Base(emitter_of(context, builder, kinds[0], kinds[1]), columns, column, source, base)
 
 
 @intrinsic
@@ -101,7 +103,7 @@ def value_rolls(typing, plan, columns, column, source, base, none, wins, turn):
     signature = types.void(plan, columns, _integer, source, _integer, _integer, wins, _integer)
 
     def generate(context, builder, signature, arguments):
-        here = _base_of(context, builder, signature, arguments)
+        here = base_of(context, builder, signature, arguments)
         *_, none, wins, turn = arguments
         wins = data_of(context, builder, signature.args[6], wins)
         emit, plan = here.emit, here.emit.constants
@@ -171,28 +173,14 @@ def mix_and_publish(
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        here = _base_of(context, builder, signature, arguments)
+        here = base_of(context, builder, signature, arguments)
         *_, row, player, _, _, first, last = arguments
         columns, policies, landing, landed = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 5, 8, 9)
         )
         emit, plan = here.emit, here.emit.constants
-        places = here.entry(NEAR), here.entry(FAR)
-        # What the other player, who has just moved, wins: 1 less all that the mover does.
-        common = [emit.constant(1.0)] * emit.pieces
-        extra: list[list[Pieces]] = [[] for _ in range(plan.active)]
-        for roll, (is_far, offset) in enumerate(plan.usual):
-            weight = emit.splat(emit.entry(policies, row, roll))
-            usual = here.load(emit.at(places[is_far], offset))
-            common = emit.subtract(common, emit.scale(weight, usual))
-            for other in plan.alternatives:
-                if other.roll == roll:
-                    there = here.load(emit.at(places[other.far], other.offset))
-                    loss = emit.scale(weight, emit.subtract(usual, there))
-                    for member in other.members:
-                        extra[member].append(loss)
-        rows = [emit.total([common, *terms]) for terms in extra]
-        rows += [common] * (plan.lanes - plan.active)
+        rows = mixed(here, policies, row)
+        rows += [rows[-1]] * (plan.lanes - plan.active)
         memory, lane = divmod(plan.start, plan.lanes)
         start = emit.number_at(rows[memory], lane)
         turned = emit.transposed(rows)
@@ -210,11 +198,31 @@ def mix_and_publish(
     return signature, generate
 
 
+def mixed(here: Base, policies: Any, row: Any) -> list[Pieces]:
+    """Value of every active memory to the other player, who has just moved, by lane."""
+    emit, plan = here.emit, here.emit.constants
+    places = here.entry(NEAR), here.entry(FAR)
+    # 1 less all that the mover wins.
+    common = [emit.constant(1.0)] * emit.pieces
+    extra: list[list[Pieces]] = [[] for _ in range(plan.active)]
+    for roll, (is_far, offset) in enumerate(plan.usual):
+        weight = emit.weight(policies, row, roll)
+        usual = here.load(emit.at(places[is_far], offset))
+        common = emit.subtract(common, emit.scale(weight, usual))
+        for other in plan.alternatives:
+            if other.roll == roll:
+                there = here.load(emit.at(places[other.far], other.offset))
+                loss = emit.scale(weight, emit.subtract(usual, there))
+                for member in other.members:
+                    extra[member].append(loss)
+    return [emit.total([common, *terms]) for terms in extra]
+
+
 @intrinsic
-def weigh_rolls(typing, plan, columns, column, source, base, masses, turn, totals, is_first):
+def weigh_rolls(typing, plan, columns, column, source, base, masses, at, totals, is_first):
     """Add the values of all rolls, weighted by the reach of each memory, to totals by lane.
 
-    Unless the match `is_first`, which begins them.
+    ``masses[at:]`` are what weights them. What `is_first` begins the totals.
     """
     signature = types.void(
         plan, columns, _integer, source, _integer, masses, _integer, totals, types.boolean
@@ -222,12 +230,11 @@ def weigh_rolls(typing, plan, columns, column, source, base, masses, turn, total
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        here = _base_of(context, builder, signature, arguments)
-        *_, masses, turn, totals, is_first = arguments
+        here = base_of(context, builder, signature, arguments)
+        *_, masses, at, totals, is_first = arguments
         masses, totals = (data_of(context, builder, kinds[x], arguments[x]) for x in (5, 7))
         emit, plan = here.emit, here.emit.constants
         places = here.entry(NEAR), here.entry(FAR)
-        at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
         everyone, *members = emit.load_dense(masses, at, 1 + len(plan.alternatives))
         for roll, (is_far, offset) in enumerate(plan.usual):
             usual = here.load(emit.at(places[is_far], offset))
@@ -309,7 +316,7 @@ def pass_reach_on(
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        here = _base_of(context, builder, signature, arguments)
+        here = base_of(context, builder, signature, arguments)
         none, _, row, player, _, _, first, last, begun, _, turn = arguments[5:]
         columns, policies, landing, landed, masses = (
             data_of(context, builder, kinds[x], arguments[x]) for x in (1, 6, 9, 10, 14)
@@ -322,9 +329,9 @@ def pass_reach_on(
             members = [emit.total([held[x] for x in other.members]) for other in plan.alternatives]
             at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
             emit.store_dense([everyone, *members], masses, at)
-        weights = [emit.splat(emit.entry(policies, row, roll)) for roll in range(plan.num_actions)]
-        flows = _departed(here, everyone, held, weights)
-        _spread(here, flows, none)
+        weights = [emit.weight(policies, row, roll) for roll in range(plan.num_actions)]
+        flows = departed(here, everyone, held, weights)
+        spread(here, flows, none)
         return emit.number(everyone)
 
     return signature, generate
@@ -365,7 +372,7 @@ def _collected(
     return held
 
 
-def _departed(here: _Base, everyone: Pieces, held: list[Pieces], weights: Pieces) -> list[Pieces]:
+def departed(here: Base, everyone: Pieces, held: list[Pieces], weights: Pieces) -> list[Pieces]:
     """Reach of every roll from a base: of those made there, and of those that gained the bonus.
 
     What gains the bonus waits in the column until its base is visited; nothing else is kept there.
@@ -399,7 +406,7 @@ def _departed(here: _Base, everyone: Pieces, held: list[Pieces], weights: Pieces
     return flows
 
 
-def _spread(here: _Base, flows: list[Pieces], none: Any) -> None:
+def spread(here: Base, flows: list[Pieces], none: Any) -> None:
     """Carry the reach of every roll from a base to its afterstates, or to its sums."""
     emit, plan = here.emit, here.emit.constants
     if plan.depth:
@@ -433,7 +440,7 @@ def carry_sums(typing, plan, columns, column, source, base):
     signature = types.void(plan, columns, _integer, source, _integer)
 
     def generate(context, builder, signature, arguments):
-        here = _base_of(context, builder, signature, arguments)
+        here = base_of(context, builder, signature, arguments)
         emit, plan = here.emit, here.emit.constants
         if not plan.depth:
             return context.get_dummy_value()
@@ -464,7 +471,7 @@ def clear_shared(typing, plan, columns, column, source, base):
     signature = types.void(plan, columns, _integer, source, _integer)
 
     def generate(context, builder, signature, arguments):
-        here = _base_of(context, builder, signature, arguments)
+        here = base_of(context, builder, signature, arguments)
         plan = here.emit.constants
         for place in range(len(plan.shared)):
             here.store(here.emit.zero, here.entry(plan.last_row + place))

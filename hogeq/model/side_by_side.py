@@ -5,8 +5,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels import planned
-from hogeq.kernels.plan import Plan, piece_of
+from hogeq.kernels import packed
+from hogeq.kernels.plan import PIECE, Plan, packed_plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.view import TablesView
 from hogeq.model.game import Game
@@ -15,63 +15,105 @@ from hogeq.model.workspace import Role
 from hogeq.support.aliases import Floats
 
 
+def _pack_of(pairs: int) -> int:
+    """Choose how many matches lie side by side, so that most of them are in use."""
+    return 2 if pairs == 2 else 4 if pairs <= 4 else 8
+
+
 class _Together:
-    """The arrays by which one player meets all opponents, cell by cell: each pair has its own."""
+    """The arrays by which one player meets all opponents, cell by cell, in packs of matches."""
 
-    def __init__(self, game: Game, plan: Plan, pairs: int, dtype: DTypeLike) -> None:
-        tables, goal, width = game.tables, game.goal, len(game.tables.lane)
-        numbers = plan.constants.dense(piece_of(width, np.dtype(dtype).itemsize * 8))
-        self._plan = plan
+    def __init__(self, game: Game, plan: Plan, opponents: Floats, dtype: DTypeLike) -> None:
+        tables, goal, num_actions = game.tables, game.goal, game.num_actions
+        bits = np.dtype(dtype).itemsize * 8
+        self.pairs = pairs = len(opponents)
+        self._each = each = _pack_of(pairs)
+        self._plan = packed_plan(tables, plan, each, bits)
         self._view = TablesView(tables)
-        self._columns = zeros((pairs, 2, goal * plan.places.column), dtype)
-        self._masses = zeros((pairs, goal * goal, numbers), dtype)
-        self._totals = zeros((game.num_actions * width,), dtype)
-        self._arrived = np.zeros((goal, goal))
-        self.roots = np.zeros((pairs, 2))
+        constants, places = self._plan.constants, self._plan.places
+        packs, lanes = -(-pairs // each), constants.lanes
+        piece = PIECE * 64 // bits
+        self._vector, self._match = (0,) * piece, (0,) * each
+        self._columns = zeros((packs, 2, goal * places.column), dtype)
+        self._masses = zeros((packs, goal * goal, constants.dense(piece)), dtype)
+        self._totals = zeros((num_actions * lanes,), dtype)
+        self._arrived = zeros((lanes,), dtype)
+        self._starts = zeros((packs, 2, lanes), dtype)
+        self._begun = zeros((packs, 2, lanes), dtype)
+        self._rows = zeros(((packs * goal * goal + 1) * num_actions * each,), dtype)
+        self._wins = places.wins.astype(dtype)
+        self.face(opponents)
 
-    def forward(self, policies: Floats, weights: Floats, infoset_reach: Floats) -> None:
-        """Keep what weights values of the first policy against each other one, in the mixture."""
+    def face(self, opponents: Floats) -> None:
+        """Set the opponents, which are copied."""
+        cells, num_actions = opponents[0, :, :, 0].size, opponents.shape[-1]
+        shape = len(self._columns), cells, num_actions, self._each
+        rows = self._rows[: np.prod(shape)].reshape(shape)
+        for pair, opponent in enumerate(opponents):
+            pack, match = divmod(pair, self._each)
+            rows[pack, :, :, match] = opponent.reshape(cells, num_actions)
+
+    def _by_match(self, numbers: Floats) -> Floats:
+        """Give those of the memory before the first turn, match by match, of lanes of packs."""
+        lane = self._plan.constants.start % self._plan.constants.lanes
+        found: Floats = numbers.reshape(len(numbers), 2, -1, self._each)[:, :, lane]
+        return found
+
+    def forward(self, policy: Floats, weights: Floats, infoset_reach: Floats) -> None:
+        """Keep what weights values of the policy against every opponent, in the mixture."""
         infoset_reach[:] = 0.0
-        for pair, weight in enumerate(weights):
-            planned.forward(
+        shares = np.zeros((len(self._begun), self._each))
+        shares.ravel()[: self.pairs] = weights / 2.0
+        self._by_match(self._begun)[:, 0] = shares
+        for pack in range(len(self._begun)):
+            packed.forward(
                 self._plan,
                 self._plan.places,
                 self._view,
-                policies,
-                self._columns[pair],
-                self._masses[pair],
+                policy,
+                self._rows,
+                self._begun[pack],
+                self._columns[pack],
+                self._masses[pack],
                 self._arrived,
-                1 + pair,
-                weight,
+                infoset_reach,
+                pack,
+                self._vector,
+                self._match,
             )
-            infoset_reach += self._arrived
 
     def backward(
         self,
         role: Role,
-        policies: Floats,
+        policy: Floats,
         counterfactual_values: Floats,
         infoset_reach: Floats,
         temperature: float,
         damping: float,
-    ) -> int:
-        """Improve the first policy on the way; the number of cells that ASCEND changed."""
-        changes: int = planned.backward(
+    ) -> Meetings:
+        """Improve the policy on the way."""
+        changes: int = packed.backward(
             self._plan,
             self._plan.places,
             self._view,
             int(role),
-            policies,
+            policy,
+            self._rows,
             self._masses,
             self._columns,
             self._totals,
+            self._starts,
             counterfactual_values,
             infoset_reach,
             temperature,
             damping,
-            self.roots,
+            self._wins,
+            self._vector,
+            self._match,
         )
-        return changes
+        roots = 1.0 - self._by_match(self._starts).astype(np.float64).swapaxes(0, 1)
+        first, other = roots.reshape(2, -1)[:, : self.pairs]
+        return Meetings(first, other, np.array(changes))
 
 
 class LargeMany(ManyWorkspace):
@@ -79,7 +121,7 @@ class LargeMany(ManyWorkspace):
 
     Each pair's hidden states stay in the second-level cache for as long as they are needed, which
     those of several do not. Only where one row is set for all pairs, in ASCEND and SOFTMAX against
-    a mixture, is a cell visited in all of them before the next.
+    a mixture, is a cell visited in all of them before the next, their numbers side by side.
     """
 
     def __init__(self, game: Game, plan: Plan, pairs: int, dtype: DTypeLike = np.float64) -> None:
@@ -94,7 +136,7 @@ class LargeMany(ManyWorkspace):
 
     @cached_property
     def _together(self) -> _Together:
-        return _Together(self._game, self._plan, self.pairs, self._dtype)
+        return _Together(self._game, self._plan, self._policies[1:], self._dtype)
 
     @property
     def infoset_reach(self) -> Floats:
@@ -119,6 +161,8 @@ class LargeMany(ManyWorkspace):
 
     def _face(self, opponents: Floats) -> None:
         self._policies[1:] = opponents
+        if "_together" in self.__dict__:
+            self._together.face(self._policies[1:])
 
     def forward(self, policy: Floats) -> None:
         """Note the policy: what is needed of its reach is known later."""
@@ -137,7 +181,7 @@ class LargeMany(ManyWorkspace):
     ) -> Meetings:
         """Pass over all cells backward; see :meth:`ManyWorkspace.backward`."""
         acts = role in (Role.ASCEND, Role.SOFTMAX)
-        if acts and policy.ndim == 3:
+        if acts and policy.ndim == 3 and self.pairs > 1:
             return self._act(policy, role, temperature, damping)
         results = []
         for pair in range(self.pairs):
@@ -145,14 +189,15 @@ class LargeMany(ManyWorkspace):
             if role != Role.EVALUATE:
                 self._single.forward(both)
                 self._each_reach[pair] = self._single.infoset_reach
-            both[0] = policy if policy.ndim == 3 else policy[pair]
+            own = policy if policy.ndim == 3 else policy[pair]
+            both[0] = own
             results.append(
                 self._single.backward(both, role, temperature=temperature, damping=damping)
             )
             if role == Role.COUNTERFACTUAL:
                 self._each[pair] = self._single.counterfactual_values
             if acts:
-                policy[pair] = both[0]
+                own[:] = both[0]
         self._is_reached |= role != Role.EVALUATE
         if role == Role.COUNTERFACTUAL:
             self.counterfactual_values[:] = np.tensordot(self.weights, self._each, 1)
@@ -161,23 +206,15 @@ class LargeMany(ManyWorkspace):
 
     def _act(self, policy: Floats, role: Role, temperature: float, damping: float) -> Meetings:
         """Change the row of the player at every cell, against all opponents."""
-        together = self._together
-        together.forward(self._policies, self.weights, self._infoset_reach)
-        reached = self._policies[0].copy()
-        self._policies[0] = policy
-        changes = together.backward(
-            role,
-            self._policies,
-            self.counterfactual_values,
-            self._infoset_reach,
-            temperature,
-            damping,
-        )
-        policy[:] = self._policies[0]
-        self._policies[0] = reached
+        self._together.forward(self._policies[0], self.weights, self._infoset_reach)
         self._acted = True
-        first, other = together.roots.T.copy()
-        return Meetings(first, other, np.array(changes))
+        played = np.require(policy, np.float64, ["C", "W"])
+        found = self._together.backward(
+            role, played, self.counterfactual_values, self._infoset_reach, temperature, damping
+        )
+        if played is not policy:
+            policy[:] = played
+        return found
 
 
 def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:

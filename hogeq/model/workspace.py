@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import cycles, passes, planned, roles
+from hogeq.kernels import cycles, passes, roles
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import Plan, piece_of
+from hogeq.kernels.plan import Plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.model.diagonal_arrays import DiagonalArrays
+from hogeq.model.plan_arrays import plan_arrays
 from hogeq.model.stay_arrays import StayArrays
 from hogeq.support.aliases import Floats
 
@@ -125,7 +126,6 @@ class Workspace:
         sums = players * goal * planes * tables.sum_ring * num_actions * width
         self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
         self._slots = dimensions.active_memories * width
-        self._plan = plan
         self._diagonal: DiagonalArrays | None = None
         if diagonals is not None:
             kind = StayArrays if diagonals.any_stays else DiagonalArrays
@@ -133,12 +133,7 @@ class Workspace:
         self._values_kept = self._reach_kept = plan is None and diagonals is None
         self._values_due = False
         self._weighed = True
-        if plan is not None:
-            piece = piece_of(width, np.dtype(dtype).itemsize * 8)
-            self._columns = zeros((1, players, goal * plan.places.column), dtype)
-            self._masses = zeros((1, goal * goal, plan.constants.dense(piece)), dtype)
-            self._totals = zeros((num_actions * width,), dtype)
-            self._roots = np.zeros((1, players))
+        self._large = None if plan is None else plan_arrays(tables, plan, players, dtype)
 
     def forward(self, policies: Floats, *, keep: bool = False) -> None:
         """Fill `infoset_reach` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
@@ -175,20 +170,10 @@ class Workspace:
             self._weighed = self._reach_kept = memories
             self._diagonal.forward(_plain(policies), self.infoset_reach, memories=memories)
             return
-        self._reach_kept = keep or self._plan is None
-        if self._plan is not None:
+        self._reach_kept = keep or self._large is None
+        if self._large is not None:
             self._weighed = memories
-            planned.forward(
-                self._plan,
-                self._plan.places,
-                self._view,
-                _plain(policies),
-                self._columns[0],
-                self._masses[0] if memories else self._masses[0, :0],
-                self.infoset_reach,
-                1,
-                1.0,
-            )
+            self._large.forward(_plain(policies), self.infoset_reach, memories=memories)
         if self._reach_kept:
             self._kernels.forward(
                 self._view, policies, self.reach, self._flow, self._sums, self.infoset_reach
@@ -216,7 +201,7 @@ class Workspace:
             If the role needs the reach of memories, and the last pass forward was
             :meth:`cell_reach`.
         """
-        fast = self._plan is not None or self._diagonal is not None
+        fast = self._large is not None or self._diagonal is not None
         self._values_kept = keep or role == Role.FULL_MEMORY or not fast
         if fast and role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
             raise RuntimeError("reach: the last pass forward kept that of the cells alone")
@@ -241,26 +226,19 @@ class Workspace:
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
             return found
-        if self._plan is not None and not self._values_kept:
+        if self._large is not None and not self._values_kept:
             played = _plain(policies)
-            changes = planned.backward(
-                self._plan,
-                self._plan.places,
-                self._view,
+            found = self._large.backward(
                 int(role),
                 played,
-                self._masses,
-                self._columns,
-                self._totals,
                 self.counterfactual_values,
                 self.infoset_reach,
                 temperature,
                 damping,
-                self._roots,
             )
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
-            return float(self._roots[0, 0]), float(self._roots[0, -1]), int(changes)
+            return found
         chosen = np.zeros(
             (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8
         )

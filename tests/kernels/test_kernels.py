@@ -167,9 +167,10 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         replace(EDITIONS["fa19"], goal=30),
         replace(EDITIONS["su20"], goal=20, max_dice=3),  # lanes of 8
         replace(EDITIONS["su20"], goal=27, max_dice=15),  # and of 24
+        replace(EDITIONS["su20"], goal=28, max_dice=24),  # and of 32, vector by vector
         replace(EDITIONS["su20"], goal=30, max_dice=4, sides=4),
     ],
-    ids=["sp20", "fa19", "3 dice", "15 dice", "4 sides"],
+    ids=["sp20", "fa19", "3 dice", "15 dice", "24 dice", "4 sides"],
 )
 def test_plans_of_other_games(rules: Rules) -> None:
     game = compile_game(rules)

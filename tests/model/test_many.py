@@ -193,7 +193,7 @@ def test_games_have_the_way_that_suits_them() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("pairs", [3, 8, 11])
+@pytest.mark.parametrize("pairs", [1, 2, 3, 8, 11])
 def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> None:
     game = game_of("su20")
     policy, *opponents = drawn(game, 1 + pairs)
@@ -209,6 +209,31 @@ def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> Non
         one.face(np.array(opponents), weights)
         one.forward(played)
         result = one.backward(played, Role.SOFTMAX, temperature=0.05, damping=0.5)
+        found.append((result.win_rates, played, one.infoset_reach.copy()))
+    close = 1e-12 if dtype == np.float64 else 2e-5
+    for left, right in zip(*found, strict=True):
+        assert left == pytest.approx(right, abs=close)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_matches_lie_side_by_side_in_games_of_other_memories(dtype: type) -> None:
+    game = compile_game(rules_from({"edition": "fa19", "goal": 14, "max_dice": 6}))
+    policy, *opponents = drawn(game, 9)
+    plan = plan_of(game.tables, smallest=0)
+    assert plan is not None
+    ways: list[ManyWorkspace] = [
+        GenericMany(game.tables, 8),
+        LargeMany(replace(game, plan=plan), plan, 8, dtype),
+    ]
+    found = []
+    for one in ways:
+        one.face(np.array(opponents[::-1]))
+        one.forward(policy)
+        one.face(np.array(opponents))  # those of before are forgotten
+        for _ in range(2):  # the second finds the columns in use
+            played = policy.copy()
+            one.forward(played)
+            result = one.backward(played, Role.SOFTMAX, temperature=0.05, damping=0.5)
         found.append((result.win_rates, played, one.infoset_reach.copy()))
     close = 1e-12 if dtype == np.float64 else 2e-5
     for left, right in zip(*found, strict=True):
