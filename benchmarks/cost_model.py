@@ -290,7 +290,7 @@ def tell(
         players = 1 if what in ALONE else 2
         pairs = PAIRS if what == MIXTURE else 1
         number = SINGLE if what == MIXTURE and game.plan is not None else NUMBER
-        floor, bound = most.floor(work, kept_bytes(game, players * pairs, number))
+        floor, bound = most.floor(work, kept_bytes(game, players, number, pairs))
         generic = others[0] if others else None
         share = floor / seconds
         rows.append(Row(what, work.operations, work.moved, seconds, generic, floor, bound, share))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import TILE
+from hogeq.kernels.plan import PACKED_STRIP, STRIP, packed_plan
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.windowed import (
     BONUS,
@@ -118,8 +118,8 @@ def memory_terms(tables: Tables) -> tuple[int, int, int]:
 class _Cell:
     """Vectors of lanes at a cell, of one player, on average over all cells."""
 
-    pieces: int
-    turned: int
+    pieces: float
+    turned: float
     """Shuffles that transpose what is handed over."""
     sums: float
     terms: float
@@ -130,15 +130,23 @@ class _Cell:
     landed: float
 
 
-def _cell(tables: Tables, number: int) -> _Cell:
-    cells = tables.dimensions.goal**2
+def _cell(tables: Tables, number: int, pairs: int = 1) -> _Cell:
+    """Count for one of so many matches that lie side by side."""
+    dimensions = tables.dimensions
+    cells = dimensions.goal**2
     vector = NUMBER * VECTOR // number
-    pieces = -(-len(tables.lane) // vector)
+    pieces = float(-(-len(tables.lane) // vector))
+    turned = vector * vector.bit_length() * pieces**2 - vector * pieces**2
+    if pairs > 1:
+        used = max(dimensions.records, dimensions.active_memories)
+        whole, run = -(-used * pairs // vector), vector // pairs
+        pieces = whole / pairs
+        turned = run * (run.bit_length() - 1) * whole * -(-used // run) / pairs
     _, corrections = dice_terms(tables)
     alternatives, members, landings = memory_terms(tables)
     return _Cell(
         pieces=pieces,
-        turned=vector * vector.bit_length() * pieces**2 - vector * pieces**2,
+        turned=turned,
         sums=float(tables.sum_depth[tables.plane_dice].sum()),
         terms=corrections / cells,
         targets=float(tables.correction_start[-1]),
@@ -149,10 +157,11 @@ def _cell(tables: Tables, number: int) -> _Cell:
     )
 
 
-def value_work(tables: Tables, number: int = NUMBER) -> Work:
+def value_work(tables: Tables, number: int = NUMBER, pairs: int = 1) -> Work:
     """Values of every roll in every hidden state of a mixed policy, for one player.
 
-    Numbers are of so many bytes, but policies always in double precision.
+    Numbers are of so many bytes, but policies always in double precision. The game is one of so
+    many that lie side by side.
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     lanes, cells = len(tables.lane), goal**2
@@ -161,7 +170,7 @@ def value_work(tables: Tables, number: int = NUMBER) -> Work:
     mixing = 2 * goal**2 * num_actions + 2 * alternatives + members
     operations = lanes * (chain + 2 * corrections + mixing + landings)
     rows = goal**2 * num_actions * (1 + len(tables.plane_dice))  # policy, and what is won at once
-    one = _cell(tables, number)
+    one = _cell(tables, number, pairs)
     # Four bases share the additions of a sum: 15 operations, 6 loads and 4 stores for all.
     slots = 3.75 * one.sums + one.terms + one.sums + one.rolls + 2 * one.others + one.members
     loads = 2.5 * one.sums + one.targets + one.rolls + one.others
@@ -172,10 +181,11 @@ def value_work(tables: Tables, number: int = NUMBER) -> Work:
         round(cells * (one.pieces * slots + one.turned)),
         round(cells * one.pieces * loads),
         round(cells * one.pieces * stores),
+        _beyond(cells, one.pieces * (loads + stores)),
     )
 
 
-def reach_work(tables: Tables, number: int = NUMBER) -> Work:
+def reach_work(tables: Tables, number: int = NUMBER, pairs: int = 1) -> Work:
     """Reach of every hidden state under a mixed policy, for one player."""
     dimensions = tables.dimensions
     goal, num_actions, active = dimensions.goal, dimensions.num_actions, dimensions.active_memories
@@ -185,7 +195,7 @@ def reach_work(tables: Tables, number: int = NUMBER) -> Work:
     gathering = landings + goal**2 * active
     leaving = 2 * goal**2 * num_actions + members + 3 * alternatives
     operations = lanes * (chain + 2 * corrections + gathering + leaving)
-    one = _cell(tables, number)
+    one = _cell(tables, number, pairs)
     slots = 3.75 * one.sums + one.terms + one.sums + one.landed + active + one.members
     slots += one.rolls + 3 * one.others
     loads = 2.5 * one.sums + one.targets + one.landed + one.others
@@ -196,7 +206,17 @@ def reach_work(tables: Tables, number: int = NUMBER) -> Work:
         round(cells * (one.pieces * slots + one.turned)),
         round(cells * one.pieces * loads),
         round(cells * one.pieces * stores),
+        _beyond(cells, one.pieces * (loads + stores)),
     )
+
+
+def _beyond(cells: int, vectors: float) -> int:
+    """Bytes that do not stay in the first-level cache, of so many vectors for each cell.
+
+    A cell that the cache cannot hold leaves nothing for the next one of its column.
+    """
+    moved = NUMBER * VECTOR * vectors
+    return round(cells * moved) if moved > FIRST_LEVEL else 0
 
 
 def kept_work(tables: Tables, number: int = NUMBER) -> Work:
@@ -205,12 +225,12 @@ def kept_work(tables: Tables, number: int = NUMBER) -> Work:
     return Work(0, number * weights, 0, 0, weights * number // (NUMBER * VECTOR))
 
 
-def average_work(tables: Tables, number: int = NUMBER) -> Work:
+def average_work(tables: Tables, number: int = NUMBER, pairs: int = 1) -> Work:
     """Weighting the values of one player's rolls by reach, beside the values themselves."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     alternatives, _, _ = memory_terms(tables)
     operations = len(tables.lane) * (2 * goal**2 * num_actions + 3 * alternatives)
-    one = _cell(tables, number)
+    one = _cell(tables, number, pairs)
     vectors = round(goal**2 * one.pieces * (one.rolls + one.others))
     return Work(
         operations,
@@ -388,16 +408,20 @@ def _outcome_work(
 # --- many opponents ---------------------------------------------------------------------------
 
 
-def kept_bytes(game: Game, players: int, number: int = NUMBER) -> int:
-    """Bytes that the order of visits comes back to: sums of all, or columns of a tile."""
+def kept_bytes(game: Game, players: int, number: int = NUMBER, pairs: int = 1) -> int:
+    """Bytes that the order of visits comes back to: sums of all, or columns of a strip."""
     if game.diagonals is not None:
-        return NUMBER * game.diagonals.sum_size * players
-    columns = 2 * TILE * game.plan.places.column if game.plan is not None else 0
-    return number * columns * players
+        return NUMBER * game.diagonals.sum_size * players * pairs
+    if game.plan is None:
+        return 0
+    strip, plan = STRIP, game.plan
+    if pairs > 1:
+        strip, plan = PACKED_STRIP // pairs, packed_plan(game.tables, plan, pairs, 8 * number)
+    return number * (strip + 1) * plan.places.column * players
 
 
 def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
-    """One sweep of coordinate ascent against a mixture: a pass forward each, one back for all.
+    """One sweep of coordinate ascent against a mixture of 2, 4 or 8: one pass forward, one back.
 
     Of the pass back the responder's policy, and where afterstates land or what wins at once, are
     common to all. None where passes are generic.
@@ -409,14 +433,15 @@ def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
     if diagonals is not None:
         values, reach, kept, average, _ = diagonal_work(diagonals, 2 * pairs)
     else:
-        values, reach = value_work(tables, number), reach_work(tables, number)
-        kept, average = kept_work(tables, number), average_work(tables, number)
+        values, reach = (work(tables, number, pairs) for work in (value_work, reach_work))
+        kept, average = kept_work(tables, number), average_work(tables, number, pairs)
     common = values.moved - policy
-    reach = replace(reach, near=0)  # forward it is one pair after the other
+    # Forward it is one pair after the other by diagonals; what packs keep is counted below.
+    values, reach = values if diagonals else replace(values, near=0), replace(reach, near=0)
     each = (reach + values).times(2) + kept + average
     total = each.times(pairs).without((pairs - 1) * 2 * (common + policy))
     if diagonals is None:
-        # What a cell keeps, every other one being right after its neighbour of the same column.
-        vectors = (values.loads + values.stores) * pairs
+        # What the cells of all matches keep does not fit the first level, forward or back.
+        vectors = (values.loads + values.stores + reach.loads + reach.stores) * 2 * pairs
         total += Work(0, 0, 0, 0, 0, NUMBER * VECTOR * vectors)
     return total
