@@ -60,7 +60,7 @@ def passes(edition: str) -> None:
     for roll in (0, game.num_actions - 1) if duels is not None else ():
         assert duels is not None
         duels.win_rate(np.full((2, *game.shape[:2]), roll, np.int64))
-    if edition == "fa22":
+    if edition in {"su20", "fa19", "fa22"}:
         many = many_workspace(game, 2)
         many.face(policies)
         many.forward(policies[0])
