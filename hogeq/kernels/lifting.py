@@ -337,13 +337,15 @@ def lift(
     claims,
     weights,
     lent,
-    commit,
     my_claims,
     their_claims,
+    loans,
+    falls,
     alive,
     rolled,
     ends,
     worths,
+    fallen,
     gaps,
     wanted,
     lane,
@@ -366,19 +368,20 @@ def lift(
     weights : float64 (W,)
         Share of what a claim can gain by another roll that is asked for; 0 for what is no claim.
     lent : float
-        Largest share of the slack of a roll that is lent.
-    commit : bool
-        Whether to put what is lent into the prices, and the new values into `mine`, `theirs` and
-        `values`.
+        Largest share that is lent of what slack a roll had; what it gains by this claim is free.
     my_claims, their_claims : float64 (C * H * W,)
         Filled, at the cells from which play can come to this one.
+    loans : float64 (C, H, K)
+        Filled, there: slack that is lent.
+    falls : float64 (C, U, J)
+        Filled, there: by how much `values` fall.
     alive : uint8 (2, C)
         Filled: by mover, 1 for cells from which play can come to this one, and for itself.
     rolled : float64 (U * J * W,)
         Scratch.
     ends : float64 (E * J * W,)
         Scratch.
-    worths : float64 (K,)
+    worths, fallen : float64 (K,)
         Scratch.
     gaps : float64 (U, U)
         Scratch.
@@ -428,17 +431,17 @@ def lift(
                 current = one
                 for way in range(ways):
                     compared[way] = 0
-            best = -np.inf
+            best = lower = -np.inf
             for roll in range(rolls):
                 way = turns.way[situation, memory, roll]
                 worths[roll] = values[here, way, one] - prices[here, memory, roll]
-                best = max(best, worths[roll])
-            usual = 0
-            while worths[usual] < best - TIE:
+                fallen[roll] = worths[roll] - item(rolled, (way * lanes + one) * width + last)
+                best, lower = max(best, worths[roll]), max(lower, fallen[roll])
+            usual = 0  # the best roll once values have fallen
+            while fallen[usual] < lower - TIE:
                 usual += 1
             like = turns.way[situation, memory, usual]
-            at = (like * lanes + one) * width
-            plain = load(rolled, at, lane)
+            plain = load(rolled, (like * lanes + one) * width, lane)
             if not compared[like]:
                 compared[like] = 1
                 for way in range(ways):
@@ -446,26 +449,26 @@ def lift(
                         instead = load(rolled, (way * lanes + one) * width, lane)
                         gaps[like, way] = max(0.0, largest(weight * (instead - plain)))
             claimed = plain
-            worth = worths[usual] - item(rolled, at + last)
+            loans[here, memory, usual] = 0.0
             for roll in range(rolls):
                 if roll == usual:
                     continue
                 way = turns.way[situation, memory, roll]
-                at = (way * lanes + one) * width
-                need, most = gaps[like, way], lent * (best - worths[roll])
+                # What a roll falls further than the best is slack of this claim's own making.
+                slack, own = best - worths[roll], worths[roll] - fallen[roll] - (best - lower)
+                most = max(0.0, min(slack + own, lent * slack + max(0.0, own)))
+                need = gaps[like, way]
                 if need > most or partly:  # else no claim gains by this roll
                     need = min(need, most)
+                    at = (way * lanes + one) * width
                     claimed = larger(claimed, -need + load(rolled, at, lane))
-                worth = max(worth, worths[roll] - item(rolled, at + last) + need)
-                if commit:
-                    prices[here, memory, roll] -= need
+                loans[here, memory, roll] = need
             place = (here * memories + memory) * width
             store(my_claims, place, claimed)
-            store_one(my_claims, place + last, best - worth)
-        if commit and led:
-            for way in range(ways):
-                for one in range(lanes):
-                    values[here, way, one] -= item(rolled, (way * lanes + one) * width + last)
+            store_one(my_claims, place + last, best - lower)
+        for way in range(ways if led else 0):
+            for one in range(lanes):
+                falls[here, way, one] = item(rolled, (way * lanes + one) * width + last)
         want_played(turns, policy, here, played)
         led = value_their_claims(
             turns, here, alive[1], alive[0], their_claims, my_claims, played, rolled, lane
@@ -482,11 +485,43 @@ def lift(
                         at = (way * lanes + turns.lane[memory]) * width
                         claimed = claimed + policy[here, roll] * load(rolled, at, lane)
             store(their_claims, (here * memories + memory) * width, claimed)
-    if commit:
-        for there in range(len(turns.order)):
-            for memory in range(memories):
-                place = (there * memories + memory) * width + last
-                if alive[0, there] and met[0, there, memory]:
-                    mine[there, memory] -= item(my_claims, place)
-                if alive[1, there] and met[1, there, memory]:
-                    theirs[there, memory] -= item(their_claims, place)
+
+
+@kernel
+def lend(
+    turns,
+    prices,
+    met,
+    mine,
+    theirs,
+    values,
+    cell,
+    my_claims,
+    their_claims,
+    loans,
+    falls,
+    alive,
+    lane,
+):
+    """Put what :func:`lift` found to be lent into prices and values, but for the cell's own claims.
+
+    Parameters
+    ----------
+    turns, prices, met, mine, theirs, values, cell, my_claims, their_claims, loans, falls, alive
+        As there.
+    lane : tuple of W zeros
+    """
+    memories, width = mine.shape[1], len(lane)
+    for here in range(len(turns.order)):
+        for memory in range(memories):
+            last = (here * memories + memory + 1) * width - 1
+            if alive[0, here] and met[0, here, memory]:
+                mine[here, memory] -= item(my_claims, last)
+                for roll in range(prices.shape[2] if here != cell else 0):
+                    prices[here, memory, roll] -= loans[here, memory, roll]
+            if alive[1, here] and met[1, here, memory]:
+                theirs[here, memory] -= item(their_claims, last)
+        if alive[0, here] and here != cell:
+            for way in range(values.shape[1]):
+                for one in range(values.shape[2]):
+                    values[here, way, one] -= falls[here, way, one]

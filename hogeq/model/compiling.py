@@ -49,9 +49,10 @@ class _Scratch:
         rules = replace(EDITIONS["su20"], goal=6, max_dice=2)
         return PricedResponder(Board(rules), np.full((6, 6, 3), 1.0 / 3.0))
 
-    def lift(self) -> None:
+    @cached_property
+    def claim(self) -> Claim:
         claim = np.zeros((1, self.priced.mine.shape[1]))
-        self.priced.lift(1, Claim(np.zeros(1, np.int64), claim, claim[0], 1.0, 1.0), commit=False)
+        return Claim(np.zeros(1, np.int64), claim, claim[0], 1.0, 1.0)
 
     def duel(self, roll: int) -> None:
         duels = self.game.duels()
@@ -89,7 +90,8 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
     "certificates": (
         lambda on: on.priced.infoset_reach(),
         lambda on: on.priced.remember(),
-        lambda on: on.lift(),
+        lambda on: on.priced.lift(1, on.claim),
+        lambda on: on.priced.lend(1, on.claim),
     ),
 }
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values

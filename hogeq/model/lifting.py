@@ -250,6 +250,8 @@ class Board:
         self.alive = np.zeros((2, cells), np.uint8)
         self.ends = np.zeros(self.turns.kind.shape[1] * lanes * WIDTH)
         self.claims = np.zeros((2, cells * self.memories * WIDTH))
+        self.loans = np.zeros((cells, self.memories, rules.max_dice + 1))
+        self.falls = np.zeros((cells, ways, lanes))
 
     def bytes_of_a_responder(self, rolls: int) -> int:
         """Give what the arrays of a :class:`PricedResponder` take."""
@@ -356,13 +358,10 @@ class PricedResponder:
         short = self.mine[cell] - self.roll_values(cell)
         return np.where(self.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
 
-    def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
+    def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
         """Value at the start of the claims, float64, and how far the responder's value falls.
 
         Each roll's claim has a value, but those of the last rolls may share one that is no less.
-
-        With `commit` what is claimed and lent goes into the prices, and values are those that
-        follow.
         """
         board, width = self.board, WIDTH
         asked = min(len(claim.rolls), width - 1)
@@ -387,23 +386,41 @@ class PricedResponder:
             claims.ravel(),
             weights,
             claim.lent,
-            commit,
             *board.claims,
+            board.loans,
+            board.falls,
             board.alive,
             np.zeros(board.rolled.size * width),
             board.ends,
-            np.zeros(self.prices.shape[2]),
+            *np.zeros((2, self.prices.shape[2])),
             np.zeros((len(self.turns.dice),) * 2),
             board.wanted,
             (0.0,) * width,
         )
-        if commit:
-            self.prices[cell, :, claim.rolls] += claim.claims
         start = slice(board.start * width, (board.start + 1) * width)
         here = np.zeros(width)
         for worths, is_led in zip(board.claims, board.alive[:, 0], strict=True):
             here += worths[start] * is_led / 2.0
         return here[:asked], float(here[-1])
+
+    def lend(self, cell: int, claim: Claim) -> None:
+        """Put into the prices what is claimed and lent by the pass that was last made."""
+        board = self.board
+        lifting.lend(
+            self.turns,
+            self.prices,
+            self.met,
+            self.mine,
+            self.theirs,
+            self.values,
+            cell,
+            *board.claims,
+            board.loans,
+            board.falls,
+            board.alive,
+            (0.0,) * WIDTH,
+        )
+        self.prices[cell, :, claim.rolls] += claim.claims
 
 
 class PricedResponders:
@@ -437,6 +454,7 @@ class PricedResponders:
         self.turns = board.turns
         self.weights = tuple(weights)
         self.parts = [PricedResponder(board, policy) for policy in policies]
+        self._lifted: tuple[Claim, Floats, float] | None = None
 
     def begin(self) -> None:
         """Find out where play can come, and solve."""
@@ -481,14 +499,33 @@ class PricedResponders:
         """Give the largest price, of either sign."""
         return max(max(part.prices.max(), -part.prices.min()) for part in self.parts)
 
-    def lift(self, cell: int, claim: Claim, *, commit: bool) -> tuple[Floats, float]:
+    def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
         """As :meth:`PricedResponder.lift` for a claim on the memories of all parts."""
+        self._lifted = claim, *self._passes(cell, claim, lends=False)
+        return self._lifted[1:]
+
+    def take(self, cell: int, claim: Claim) -> Floats:
+        """Put what is claimed and lent into the prices; value at the start of the claims.
+
+        No pass is made where the last one was that of this very claim, and there is one part.
+        """
+        if self._lifted is not None and self._lifted[0] is claim and len(self.parts) == 1:
+            self.parts[0].lend(cell, claim)
+            worths = self._lifted[1]
+        else:
+            worths, _ = self._passes(cell, claim, lends=True)
+        self._lifted = None
+        return worths
+
+    def _passes(self, cell: int, claim: Claim, *, lends: bool) -> tuple[Floats, float]:
         worths, falls, first = np.zeros(min(len(claim.rolls), WIDTH - 1)), 0.0, 0
         for weight, part in self._drawn():
             end = first + part.board.memories
             claims, fall = claim.claims[:, first:end], claim.fall[first:end]
             own = Claim(claim.rolls, claims, fall, claim.weight, claim.lent)
-            worth, lowered = part.lift(cell, own, commit=commit)
+            worth, lowered = part.lift(cell, own)
+            if lends:
+                part.lend(cell, own)
             worths += weight * worth
             falls += weight * lowered
             first = end

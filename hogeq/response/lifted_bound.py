@@ -25,8 +25,14 @@ it does on the way there instead of the best rolls loses V(x) - Q(x, a), its *sl
 lent to the cell: before I, c(x, a) = -q(x, a), where q is what claims would gain by rolling a
 instead, or the slack if that is less. The responder that plays does not gain by what is lent, and
 the claims do not gain by steering. Slack that is lent once is gone for the cells that follow, so
-they borrow in rounds, those first at which forgetting costs most. A cell that claims in several
-steps still makes one roll: what it is refunded is the most that any one roll claims in all of them.
+a quarter of it is lent at most when a cell is tried for the first time. A cell that claims in
+several steps still makes one roll: what it is refunded is the most that any one roll claims in all
+of them.
+
+But a claim makes slack too, and that is its own. A roll that leads to I more often than the best
+one falls further by the claims in I, and what it falls further is new slack, lent whole. It is
+found where it is needed, at the rolls that steer towards claims, even if they were as good as the
+best before.
 
 Nor does a cell use up slack that it can do without. Where a is worse than b, the claim above is
 negative: it makes a as good as b, and leaves no slack to lend. But claims of 0 in the mean, over
@@ -45,9 +51,9 @@ all parts; that a part is kept to the end makes each maximum a mean over the par
 .. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -60,12 +66,13 @@ from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time
 
 LEAST = 1e-12  # claims below are none
-ROUNDS = (0.25, 0.25, 0.25, 0.5, 0.5, 1.0)  # largest share of slack that is lent, round by round
-# Share of the time by which each round ends: the first finds most.
-ENDS = (0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
-TRIALS = ((0.5, 2.0), (0.5, 5.0), (0.2, 2.0), (0.2, 5.0))  # shares, and how far they are covered
-WEIGHTS = (0.6, 0.36)
-FREE = 0.05  # share of what a step takes off up to which it is as good as free
+LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
+COVER = 1.2  # how far claims are covered
+SHARES = (0.05, 1.0)  # the smallest share that is tried and the largest
+NEAR = 1.3  # shares less than this factor apart are not both tried
+PAYS = 0.01  # share of a cell's loss by forgetting that a step must take off
+HOPE = 0.35  # share of it that a first step is hoped to take off
+BATCH = 100  # cells that are tried before all are put in order again
 REFRESHED = 25  # steps after which choices and reach are computed anew
 SMALLEST = 1e-8  # loss by forgetting below which a cell is left alone
 
@@ -128,6 +135,7 @@ class LiftedBound:
                 self._responder.fix(cell, roll)
             self._responder.remember()
         self._refunded = np.zeros((rules.goal**2, rules.max_dice + 1))
+        self._tried: tuple[Step, Claim] | None = None
         self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
 
@@ -160,8 +168,12 @@ class LiftedBound:
         """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
         found = np.zeros((len(self._reach), self.rules.max_dice + 1))
         for cell in np.flatnonzero(self._reach.sum(axis=1) > SMALLEST).tolist():
-            found[cell] = self._responder.slack(cell) @ self._reach[cell]
+            found[cell] = self.loss(cell)
         return found
+
+    def loss(self, cell: int) -> Floats:
+        """Say what forgetting costs in a cell, by the roll that is made: float64 (K,)."""
+        return self._responder.slack(cell) @ self._reach[cell]
 
     def claim(self, step: Step) -> Claim:
         """Give what a step claims at the prices in force."""
@@ -181,14 +193,18 @@ class LiftedBound:
     def gain(self, step: Step) -> tuple[float, float]:
         """How far a step would lower the responder's value, and what it would refund."""
         claim, cell = self.claim(step), self._cell(step)
-        worth, fall = self._responder.lift(cell, claim, commit=False)
+        self._tried = step, claim
+        worth, fall = self._responder.lift(cell, claim)
         before = self._refunded[cell]
         return fall, float((before + self._by_roll(claim, worth)).max() - before.max())
 
     def take(self, step: Step) -> None:
         """Put a step's claim into the prices."""
         claim, cell = self.claim(step), self._cell(step)
-        worth, _ = self._responder.lift(cell, claim, commit=True)
+        if self._tried is not None and self._tried[0] == step:
+            claim = self._tried[1]  # its pass need not be made again
+        worth = self._responder.take(cell, claim)
+        self._tried = None
         self._refunded[cell] += self._by_roll(claim, worth)
         self.steps.append(step)
         if len(self.steps) % REFRESHED == 0:
@@ -213,52 +229,58 @@ class LiftedBound:
 
     def improve(self, seconds: float, clock: Callable[[], float] = working_time) -> None:
         """Take steps that lower the bound, for so many seconds or until none is left."""
-        begun = clock()
-        for lent, end in zip(ROUNDS, ENDS, strict=True):
-            until = begun + seconds * end
-            for cell in self._worst_first():
+        until = clock() + seconds
+        search = _Search(self)
+        while cells := search.cells():
+            for cell in cells:
                 if clock() >= until:
-                    break
-                self._try(*divmod(cell, self.rules.goal), lent)
+                    return
+                search.visit(cell)
 
-    def _worst_first(self) -> Iterator[int]:
-        losses = self.losses().min(axis=1)
-        cells = np.argsort(-losses, kind="stable")
-        yield from cells[losses[cells] > SMALLEST].tolist()
 
-    def _try(self, score: int, opponent: int, lent: float) -> None:
-        """Take the best step found at a cell, if any lowers the bound."""
-        cell = score * self.rules.goal + opponent
-        losses = self._responder.slack(cell) @ self._reach[cell]
-        roll = int(losses.argmin())
-        if losses[roll] < SMALLEST:
+class _Search:
+    """Where steps are looked for: first in those cells that promise most."""
+
+    def __init__(self, bound: LiftedBound) -> None:
+        self.bound = bound
+        self.hopes = np.full(bound.rules.goal**2, HOPE)
+        self.tries = np.zeros(bound.rules.goal**2, np.int64)
+        self.share = 0.5  # that was best of late
+
+    def cells(self) -> list[int]:
+        """Give the next cells to visit, none if nothing is left."""
+        promise = self.bound.losses().min(axis=1) * self.hopes
+        first = np.argsort(-promise, kind="stable")[:BATCH]
+        return cast("list[int]", first[promise[first] > PAYS * SMALLEST].tolist())
+
+    def visit(self, cell: int) -> None:
+        """Take the better of two steps at a cell, if it lowers the bound."""
+        losses = self.bound.loss(cell)
+        roll, loss = int(losses.argmin()), float(losses.min())
+        if loss < SMALLEST:
+            self.hopes[cell] /= 2.0
             return
-        found, best, free = None, 0.0, False
-        for share, cover in TRIALS:
-            step = Step(score, opponent, roll, share, lent, 1.0, cover)
-            lowered, free = self._lowered(step)
-            if lowered > best:
-                found, best = step, lowered
-            if free or best > 0.5 * share * losses[roll]:
-                break
-        if found is None:
-            return
-        if free:
-            whole = found._replace(share=1.0)
-            lowered, _ = self._lowered(whole)
-            if lowered > best:
-                found, best = whole, lowered
-            for weight in WEIGHTS:  # of two as good, the one that borrows less
-                step = found._replace(weight=weight)
-                if self._lowered(step)[0] < 0.98 * best:
-                    break
-                found = step
-        self.take(found)
-
-    def _lowered(self, step: Step) -> tuple[float, bool]:
-        """By how much a step would lower the bound, and whether next to nothing is refunded."""
-        fall, refund = self.gain(step)
-        return fall - refund, refund <= FREE * fall
+        score, opponent = divmod(cell, self.bound.rules.goal)
+        lent = LENT[min(self.tries[cell], len(LENT) - 1)]
+        self.tries[cell] += 1
+        step = Step(score, opponent, roll, self.share, lent, 1.0, COVER)
+        fall, refund = self.bound.gain(step)
+        lowered = fall - refund
+        # A fall grows with the share, a refund with its square or so: the best share lies here.
+        best = float(np.clip(self.share * fall / (2.0 * max(refund, LEAST)), *SHARES))
+        ratio = best / self.share
+        hoped = max(fall, 0.0) * ratio - max(refund, 0.0) * ratio**2
+        if not 1.0 / NEAR < ratio < NEAR and hoped > max(1.15 * lowered, 3.0 * PAYS * loss):
+            other = step._replace(share=best)
+            fall, refund = self.bound.gain(other)
+            if fall - refund > lowered:
+                step, lowered = other, fall - refund
+        self.share = float(np.clip(0.9 * self.share + 0.1 * best, 2.0 * SHARES[0], SHARES[1]))
+        if lowered > PAYS * loss:
+            self.bound.take(step)
+            self.hopes[cell] = np.clip(0.5 * lowered / (loss * max(step.share, 0.3)), 0.02, 1.0)
+        else:
+            self.hopes[cell] /= 5.0
 
 
 def certify(

@@ -213,3 +213,17 @@ def test_who_makes_a_roll_wins_no_more_than_its_bound(parts: dict[str, Any]) -> 
             assert fixed.bound() >= most
             assert most <= free.bound_with(cell, roll) <= whole + 1e-12
     assert free.bound() == whole
+
+
+def test_one_whole_step_is_worth_as_much_as_any_claims_of_its_cell() -> None:
+    game = small(12, 3)
+    policy = random_policy(game, 3)
+    first = LiftedBound(game.rules, policy)
+    losses = first.losses()
+    for cell in np.argsort(-losses.min(axis=1))[:8].tolist():
+        found = LiftedBound(game.rules, policy)
+        best = max(found.bound_with(cell, roll) for roll in range(game.num_actions))
+        roll = int(losses[cell].argmin())
+        found.take(Step(*divmod(cell, game.goal), roll, 1.0, 1.0, 1.0, 1e9))
+        assert best < first.value - 1e-5
+        assert found.bound() == pytest.approx(best, abs=1e-9)
