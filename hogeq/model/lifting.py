@@ -204,7 +204,7 @@ def _asked(turns: TurnLists, alike: _Alike, met: NDArray[np.uint8]) -> NDArray[n
     like = there & ~alike.differs[:, :, None]
     for lane in np.unique(alike.lanes.base):
         group = alike.lanes.base == lane
-        known, needed = like[:, group].any(axis=1), there[:, group].any(axis=1)  # (C, R)
+        known, needed = (np.any(one[:, group], axis=1) for one in (like, there))  # (C, R)
         for record, memory in enumerate(after[lane]):
             here = found[:, memory]
             here[(here != 1) & needed[:, record]] = 2

@@ -2,7 +2,7 @@
 
 A certificate is one JSON object::
 
-    {"format": "hogeq certificate", "version": 2,
+    {"format": "hogeq certificate", "version": 3,
      "rules": {"edition": "su20", "goal": 20, "max_dice": 4},
      "bound": 0.5116, "full_memory": 0.5153,
      "policy": [[[0.0, 1.0, ...], ...], ...],
@@ -42,7 +42,7 @@ from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 
 FORMAT: Final = "hogeq certificate"
-VERSION: Final = 2
+VERSION: Final = 3
 MAX_BYTES: Final = 64 * 2**20
 GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_STEPS: Final = 100_000

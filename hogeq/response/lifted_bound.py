@@ -68,7 +68,10 @@ from hogeq.support.clock import working_time
 LEAST = 1e-12  # claims below are none
 LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
 COVER = 1.2  # how far claims are covered
-SHARES = (0.05, 1.0)  # the smallest share that is tried and the largest
+SHARES = (
+    0.05,
+    0.4,
+)  # the smallest share that is tried and the largest: more small steps reach further
 NEAR = 1.3  # shares less than this factor apart are not both tried
 PAYS = 0.01  # share of a cell's loss by forgetting that a step must take off
 HOPE = 0.35  # share of it that a first step is hoped to take off
@@ -245,7 +248,7 @@ class _Search:
         self.bound = bound
         self.hopes = np.full(bound.rules.goal**2, HOPE)
         self.tries = np.zeros(bound.rules.goal**2, np.int64)
-        self.share = 0.5  # that was best of late
+        self.share = SHARES[1]  # that was best of late
 
     def cells(self) -> list[int]:
         """Give the next cells to visit, none if nothing is left."""

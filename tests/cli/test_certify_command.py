@@ -60,7 +60,7 @@ def test_a_false_certificate_is_refused(folder: Path) -> None:
     ("change", "says"),
     [
         ({"format": "other"}, "format"),
-        ({"version": 1}, "version"),
+        ({"version": 2}, "version"),
         ({"rules": "su99"}, "su99"),
         ({"rules": {"edition": "su20", "goal": 2000}}, "goal"),
         ({"rules": {"edition": "su20", "max_dice": 50}}, "max_dice"),
@@ -85,7 +85,7 @@ def test_hostile_files_are_refused_in_a_line(
 ) -> None:
     rules = {"edition": "su20", "goal": 12, "max_dice": 3}
     policy = [[[0.0, 0.0, 0.0, 1.0]] * 12] * 12
-    proof = {"format": "hogeq certificate", "version": 2, "rules": rules, "bound": 1.0}
+    proof = {"format": "hogeq certificate", "version": 3, "rules": rules, "bound": 1.0}
     proof |= {"full_memory": 1.0, "policy": policy, "steps": []}
     Path("proof.json").write_text(json.dumps({**proof, **change}))
     line = refused("certify", "proof.json")
@@ -163,7 +163,7 @@ def test_a_certificate_of_a_mixture(folder: Path) -> None:
 def test_hostile_mixtures_are_refused_in_a_line(
     folder: Path, change: dict[str, Any], says: str
 ) -> None:
-    proof = {"format": "hogeq certificate", "version": 2, "bound": 1.0, "full_memory": 1.0}
+    proof = {"format": "hogeq certificate", "version": 3, "bound": 1.0, "full_memory": 1.0}
     proof |= {"rules": {"edition": "su20", "goal": 8, "max_dice": 2}, "steps": []}
     proof |= {"weights": [0.5, 0.5], "parts": [[[[0.0, 1.0, 0.0]] * 8] * 8] * 2}
     Path("proof.json").write_text(json.dumps({**proof, **change}))
