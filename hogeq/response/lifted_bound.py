@@ -68,10 +68,7 @@ from hogeq.support.clock import working_time
 LEAST = 1e-12  # claims below are none
 LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
 COVER = 1.2  # how far claims are covered
-SHARES = (
-    0.05,
-    0.4,
-)  # the smallest share that is tried and the largest: more small steps reach further
+SHARES = (0.05, 0.4)  # smallest and largest share that is tried: many small steps reach further
 NEAR = 1.3  # shares less than this factor apart are not both tried
 PAYS = 0.01  # share of a cell's loss by forgetting that a step must take off
 HOPE = 0.35  # share of it that a first step is hoped to take off
