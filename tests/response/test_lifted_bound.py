@@ -1,5 +1,6 @@
 """A bound below full memory at any size: never below a best response, whatever its steps."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from hogeq.model.game import Game, compile_game
 from hogeq.model.lifting import Board, PricedResponder
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import best_response
-from hogeq.response.certificate import certified_bound, check_certificate
+from hogeq.response.certificate import certified_bound, check_certificate, read_certificate
 from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
 from hogeq.rules import rules_from
 from tests.response.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
+
+ROOT = Path(__file__).parents[2]
 
 
 def small(goal: int, dice: int, edition: str = "su20") -> Game:
@@ -224,6 +227,19 @@ def test_one_whole_step_is_worth_as_much_as_any_claims_of_its_cell() -> None:
         found = LiftedBound(game.rules, policy)
         best = max(found.bound_with(cell, roll) for roll in range(game.num_actions))
         roll = int(losses[cell].argmin())
-        found.take(Step(*divmod(cell, game.goal), roll, 1.0, 1.0, 1.0, 1e9))
+        score, opponent = divmod(cell, game.goal)
+        found.take(Step(score, opponent, roll, 1.0, 1.0, 1.0, 1e9))
         assert best < first.value - 1e-6
         assert found.bound() == pytest.approx(best, abs=1e-9)
+
+
+def test_the_shipped_certificate_begins_as_it_says() -> None:
+    given = read_certificate(ROOT / "results" / "certificate_su20.json.gz")
+    found = LiftedBound(given.rules, given.strategy)
+    assert found.full_memory == pytest.approx(given.full_memory, abs=1e-12)
+    before = found.value
+    for step in given.steps[:8]:
+        found.take(step)
+        assert given.bound < found.value < before
+        before = found.value
+    assert found.bound() == pytest.approx(before, abs=1e-9)
