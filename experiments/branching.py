@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 from common import arguments, publish, small_game, solved
 
-from hogeq.response.lifted_bound import LiftedBound, Step, certify
+from hogeq.response.certifying import certify, improve
+from hogeq.response.lifted_bound import LiftedBound, Revision, Step
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import Rules
 from hogeq.support.aliases import Floats
@@ -38,7 +39,7 @@ class Branch(NamedTuple):
 
     fixed: Mapping[int, int]
     """Rolls by cell."""
-    steps: Sequence[Step]
+    steps: Sequence[Step | Revision]
     """Of the branch that it comes from."""
 
 
@@ -85,12 +86,17 @@ def again(found: LiftedBound, seconds: float) -> float:
     began, before = clock(), -1
     while len(found.steps) > before and clock() < began + seconds:
         before = len(found.steps)
-        found.improve(began + seconds - clock(), clock)
+        improve(found, began + seconds - clock(), clock)
     return found.bound()
 
 
 def branched(
-    rules: Rules, policy: Floats, steps: Sequence[Step], won: float, seconds: float, each: float
+    rules: Rules,
+    policy: Floats,
+    steps: Sequence[Step | Revision],
+    won: float,
+    seconds: float,
+    each: float,
 ) -> tuple[float, int, int, int]:
     """Bound by branches, how many were branched on and are open, and the most cells fixed.
 
@@ -109,7 +115,7 @@ def branched(
         most, _, branch = heapq.heappop(heap)
         found = retaken(rules, policy, branch)
         if branch.fixed:
-            found.improve(each, clock)
+            improve(found, each, clock)
         bound = min(-most, found.bound())
         worth = found.losses().min(axis=1) + found.refunds()
         worth[list(branch.fixed)] = -1.0

@@ -25,7 +25,7 @@ from hogeq.baselines.registry import find_any
 from hogeq.model.game import Game
 from hogeq.response.bounds import upper_bound
 from hogeq.response.certificate import as_proved
-from hogeq.response.lifted_bound import certify
+from hogeq.response.certifying import certify
 from hogeq.response.search import SearchBudget, attack
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.mixtures import Mixture

@@ -58,6 +58,7 @@ SECONDS = {
     "many._backward": 3.0,
     "packed.backward": 2.0,
     "packed.forward": 1.5,
+    "revising.revise": 2.5,
     "stay_reach.forward": 2.5,
     "stay_values.backward": 6.0,
 }

@@ -20,7 +20,7 @@ from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game, compile_game
-from hogeq.model.lifting import Board, Claim, PricedResponder
+from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
@@ -46,13 +46,19 @@ class _Scratch:
 
     @cached_property
     def priced(self) -> PricedResponder:
-        rules = replace(EDITIONS["su20"], goal=6, max_dice=2)
-        return PricedResponder(Board(rules), np.full((6, 6, 3), 1.0 / 3.0))
+        goal, dice = 6, self.game.rules.max_dice
+        dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
+        rules = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
+        return PricedResponder(Board(rules), np.full((goal, goal, dice + 1), 1.0 / (dice + 1)))
 
     @cached_property
     def claim(self) -> Claim:
         claim = np.zeros((1, self.priced.mine.shape[1]))
         return Claim(np.zeros(1, np.int64), claim, claim[0], 1.0, 1.0)
+
+    @cached_property
+    def kept(self) -> Kept:
+        return Kept(np.ones(1, np.int64), np.zeros((1, *self.priced.prices.shape[1:])))
 
     def duel(self, roll: int) -> None:
         duels = self.game.duels()
@@ -92,6 +98,8 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
         lambda on: on.priced.remember(),
         lambda on: on.priced.lift(1, on.claim),
         lambda on: on.priced.lend(1, on.claim),
+        lambda on: on.priced.keep(1, on.claim, on.kept),
+        lambda on: on.priced.revise(1, on.kept, 1.0),
     ),
 }
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values

@@ -2,18 +2,18 @@
 
 A certificate is one JSON object::
 
-    {"format": "hogeq certificate", "version": 3,
+    {"format": "hogeq certificate", "version": 4,
      "rules": {"edition": "su20", "goal": 20, "max_dice": 4},
      "bound": 0.5116, "full_memory": 0.5153,
      "policy": [[[0.0, 1.0, ...], ...], ...],
-     "steps": [[6, 5, 4, 0.5, 0.25, 1.0, 2.0], ...]}
+     "steps": [[6, 5, 4, 0.5, 0.25, 1.0, 2.0], [6, 5, 0.1, 0.25], ...]}
 
 ``rules`` are an edition's name or fields of `hogeq.Rules`, ``policy`` is the strategy, by own
-score, opponent's score and roll, and ``steps`` are the fields of
-`hogeq.response.lifted_bound.Step`, in order. A mixture has ``weights`` and ``parts``, one policy
-each, in the place of ``policy``. The rest of a proof follows: the check takes the steps one after
-the other, each by one pass over the game, and solves the game once more. What ``bound`` says is not
-believed.
+score, opponent's score and roll, and ``steps`` are, in order, the seven fields of a
+`hogeq.response.lifted_bound.Step` or the four of a `Revision`. A mixture has ``weights`` and
+``parts``, one policy each, in the place of ``policy``. The rest of a proof follows: the check takes
+the steps one after the other, each by one pass over the game, and solves the game once more. What
+``bound`` says is not believed. Version 3 had no revisions.
 
 A file whose name ends in ``.gz`` is packed by gzip, to a tenth and less.
 """
@@ -32,7 +32,8 @@ from pydantic import Field
 
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game, required_bytes
-from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
+from hogeq.response.certifying import certify
+from hogeq.response.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.rules import Rules, rules_from
 from hogeq.strategies.arrays import as_policy, check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
@@ -42,10 +43,12 @@ from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 
 FORMAT: Final = "hogeq certificate"
-VERSION: Final = 3
+VERSION: Final = 4
+OLDEST: Final = 3
 MAX_BYTES: Final = 64 * 2**20
 GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_STEPS: Final = 100_000
+MOST_COVER: Final = 10**9
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
 AXES: Final = 4  # of parts
@@ -62,7 +65,7 @@ class _Top:
     """A certificate, its arrays not yet looked into."""
 
     format: Literal["hogeq certificate"]
-    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    version: Annotated[int, Field(ge=OLDEST, le=VERSION)]
     rules: Annotated[
         str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
     ]
@@ -84,7 +87,7 @@ class Certificate(NamedTuple):
     """No responder who forgets wins more, rounding included."""
     full_memory: float
     """Win rate of a responder who remembers everything."""
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Revision, ...]
 
     def to_json(self) -> str:
         """Give the text of a file."""
@@ -164,7 +167,13 @@ def is_about(certificate: Certificate, strategy: Floats | Mixture) -> bool:
 
 
 def check_certificate(certificate: Certificate) -> Certificate:
-    """Prove a certificate again from its steps; the bound is what they prove."""
+    """Prove a certificate again from its steps; the bound is what they prove.
+
+    Raises
+    ------
+    ValueError
+        If what is revised does not fit in memory, or a turn can leave the total score as it was.
+    """
     found = replay(certificate.rules, certificate.strategy, certificate.steps)
     return _certificate(found, certificate.strategy)
 
@@ -244,8 +253,15 @@ def _checked(content: object) -> Certificate:
     if required_bytes(rules) > LARGEST:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
     strategy = _strategy(top, rules)
-    steps = tuple(_step(step, number, rules) for number, step in enumerate(top.steps))
-    return Certificate(rules, strategy, top.bound, top.full_memory, steps)
+    steps = [_step(step, number, rules) for number, step in enumerate(top.steps)]
+    claimed = set()
+    for number, step in enumerate(steps):
+        if isinstance(step, Step):
+            claimed.add(step[:2])
+        elif step[:2] not in claimed:
+            found = refusal(f"steps[{number}]", list(step), "a cell that has claimed before")
+            raise CertificateError(found)
+    return Certificate(rules, strategy, top.bound, top.full_memory, tuple(steps))
 
 
 def _strategy(top: _Top, rules: Rules) -> Floats | Mixture:
@@ -275,15 +291,19 @@ def _array(given: list[Any], name: str) -> Floats:
         raise CertificateError(f"{name}: is no table of numbers") from error
 
 
-def _step(given: object, number: int, rules: Rules) -> Step:
+def _step(given: object, number: int, rules: Rules) -> Step | Revision:
     at = f"steps[{number}]"
-    if not isinstance(given, list) or len(given) != len(Step._fields):
-        raise CertificateError(refusal(at, given, f"a list of {', '.join(Step._fields)}"))
-    most = (rules.goal - 1, rules.goal - 1, rules.max_dice, 1, 1, 1, 1e9)
-    for name, value, top in zip(Step._fields, given, most, strict=True):
-        whole = name in {"score", "opponent", "roll"}
+    kinds = {len(kind._fields): kind for kind in (Step, Revision)}
+    if not isinstance(given, list) or len(given) not in kinds:
+        allowed = " or ".join(f"a list of {', '.join(kind._fields)}" for kind in kinds.values())
+        raise CertificateError(refusal(at, given, allowed))
+    kind = kinds[len(given)]
+    most = {"score": rules.goal - 1, "opponent": rules.goal - 1, "roll": rules.max_dice}
+    most["cover"] = MOST_COVER
+    for name, value in zip(kind._fields, given, strict=True):
+        whole, top = name in {"score", "opponent", "roll"}, most.get(name, 1)
         right = type(value) is int or (type(value) is float and not whole)
         if not right or not 0 <= value <= top:
-            kind = "whole numbers" if whole else "numbers"
-            raise CertificateError(refusal(f"{at}.{name}", value, f"{kind} from 0 to {top}"))
-    return Step(*given)
+            numbers = "whole numbers" if whole else "numbers"
+            raise CertificateError(refusal(f"{at}.{name}", value, f"{numbers} from 0 to {top}"))
+    return kind(*given)

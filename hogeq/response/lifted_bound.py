@@ -6,9 +6,9 @@ I, and write F for all flows. For every responder who forgets, making one roll a
 
     win rate  =  (win rate - sum over I of c_I mu) + sum over I of c_I mu
               <= max over F of (win rate - sum over I of c_I mu)
-                 + sum over I of max over a of max over F of c_I(a) mu
+                 + sum over I of max over a of max over F_a of c_I mu
 
-where c_I(a) is c_I, but 0 for rolls in I other than a. The first term is one backward induction,
+where F_a are the flows that in I make no roll but a. The first term is one backward induction,
 in which rolls have prices of any sign, and each of the others is one more. So *any* c_I give a
 bound. This is Lagrangian decomposition [2]_ of the lift-and-project relaxation [1]_, in which the
 flow must be, for each cell on its own, a mixture of flows that make one roll there.
@@ -43,6 +43,15 @@ the states as they are reached, are enough. So a negative claim is multiplied by
 and what is left of the slack in those states is there for other cells; k > 1, since a responder
 that steers towards claims meets the positive ones more often.
 
+A cell can be *revised*. All that is its own of the prices, c_I, has been kept, and one pass finds
+what the claims of each roll are worth from every state on. It moves c_I in four ways, none of which
+raises the bound. Before I, a roll by which all claims are worth less than by others gives back what
+they are short of: the responder pays more, and the refund stays. A roll by which some claim is
+worth more than by those that the responder prefers is lent more, if the responder has slack there
+by now: the refund falls, and the responder does not gain. In I, a roll whose claims are worth less
+than the refund claims more; and what is refunded is lowered, by a share of the slack there. So what
+a cell was lent early, and can do without, comes back to the others.
+
 Against a mixture the responder is told what was drawn, and pays for using that too: the draw is one
 more thing that it remembers. Flows are of (scores, memory, part), and a cell has the memories of
 all parts; that a part is kept to the end makes each maximum a mean over the parts.
@@ -51,30 +60,23 @@ all parts; that a part is kept to the end makes each maximum a mean over the par
 .. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.model.lifting import Claim, PricedResponders
+from hogeq.model.lifting import KeptClaims, PricedResponders
+from hogeq.model.priced import Claim
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import TurnTable
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.support.aliases import Floats
-from hogeq.support.clock import working_time
 
 LEAST = 1e-12  # claims below are none
-LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
-COVER = 1.2  # how far claims are covered
-SHARES = (0.05, 0.4)  # smallest and largest share that is tried: many small steps reach further
-NEAR = 1.3  # shares less than this factor apart are not both tried
-PAYS = 0.01  # share of a cell's loss by forgetting that a step must take off
-HOPE = 0.35  # share of it that a first step is hoped to take off
-BATCH = 100  # cells that are tried before all are put in order again
+KEPT = 3 * 2**30  # bytes of claims that are kept, so that they can be revised
 REFRESHED = 25  # steps after which choices and reach are computed anew
-SMALLEST = 1e-8  # loss by forgetting below which a cell is left alone
+SMALLEST = 1e-8  # loss by forgetting that is no loss
 
 
 class Step(NamedTuple):
@@ -94,6 +96,17 @@ class Step(NamedTuple):
     """k, how far negative claims outweigh positive ones at most."""
 
 
+class Revision(NamedTuple):
+    """What one cell claims in all, and is lent, moved to where that takes off most."""
+
+    score: int
+    opponent: int
+    lowered: float
+    """Share of a roll's slack in the cell by which a claim that is refunded is lowered."""
+    lent: float
+    """Largest share of a roll's slack that is lent."""
+
+
 class LiftedBound:
     """The bound, step by step.
 
@@ -104,10 +117,13 @@ class LiftedBound:
         Of the opponent: a policy, or several of which one is drawn before the game.
     fixed : mapping of int to int, optional
         Rolls by cell, ``score * G + opponent``: the bound is on those who make them there.
+    revised : frozenset of int, optional
+        Cells that will be revised, whose claims are therefore kept. By default those of all cells
+        are, in the order in which they claim, as long as they fit into 3 GiB.
 
     Attributes
     ----------
-    steps : list of Step
+    steps : list of Step or Revision
     full_memory : float
         The bound before the first step.
 
@@ -123,9 +139,10 @@ class LiftedBound:
         rules: Rules,
         strategy: Floats | Mixture,
         fixed: Mapping[int, int] = MappingProxyType({}),
+        revised: frozenset[int] | None = None,
     ) -> None:
         self.rules = rules
-        self.steps: list[Step] = []
+        self.steps: list[Step | Revision] = []
         weights, parts = zip(*parts_of(strategy), strict=True)
         policies = [as_policy(part, rules.max_dice + 1) for part in parts]
         self._responder = PricedResponders(rules, weights, policies)
@@ -136,6 +153,9 @@ class LiftedBound:
             self._responder.remember()
         self._refunded = np.zeros((rules.goal**2, rules.max_dice + 1))
         self._tried: tuple[Step, Claim] | None = None
+        self._revised = revised
+        self._kept: dict[int, KeptClaims | None] = {}
+        self._room = KEPT
         self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
 
@@ -198,18 +218,53 @@ class LiftedBound:
         before = self._refunded[cell]
         return fall, float((before + self._by_roll(claim, worth)).max() - before.max())
 
-    def take(self, step: Step) -> None:
-        """Put a step's claim into the prices."""
-        claim, cell = self.claim(step), self._cell(step)
-        if self._tried is not None and self._tried[0] == step:
-            claim = self._tried[1]  # its pass need not be made again
-        worth = self._responder.take(cell, claim)
+    def take(self, step: Step | Revision) -> None:
+        """Put a step's claim into the prices, or revise those of a cell.
+
+        Raises
+        ------
+        ValueError
+            If a cell is revised that has claimed nothing, or whose claims are not kept.
+        """
+        cell = self._cell(step)
+        if isinstance(step, Revision):
+            self._revise(cell, step)
+        else:
+            self._claim(cell, step)
         self._tried = None
-        self._refunded[cell] += self._by_roll(claim, worth)
         self.steps.append(step)
         if len(self.steps) % REFRESHED == 0:
             self._responder.remember()
             self._reach = self._responder.infoset_reach()
+
+    def _claim(self, cell: int, step: Step) -> None:
+        claim = self.claim(step)
+        if self._tried is not None and self._tried[0] == step:
+            claim = self._tried[1]  # its pass need not be made again
+        kept = self._kept.setdefault(cell, self._to_keep(cell))
+        before = 0 if kept is None else kept.nbytes
+        worth = self._responder.take(cell, claim, kept)
+        self._room -= 0 if kept is None else kept.nbytes - before
+        self._refunded[cell] += self._by_roll(claim, worth)
+
+    def _to_keep(self, cell: int) -> KeptClaims | None:
+        wanted = self._revised is None or cell in self._revised
+        return KeptClaims() if wanted and self._room > 0 else None
+
+    def _revise(self, cell: int, step: Revision) -> None:
+        kept = self._kept.get(cell)
+        if kept is None:
+            raise ValueError(f"{step}: allowed where claims are kept")
+        refunded = self._refunded[cell]
+        reach = self._responder.most_reach(cell, kept)
+        free = np.minimum((refunded.max() - refunded) / max(reach, LEAST), 1.0)
+        lowered = step.lowered * self._responder.slack(cell) * (refunded > 0.0)[:, None]
+        more = free[:, None] - lowered
+        self._refunded[cell] = self._responder.revise(cell, kept, more, step.lent)
+
+    def is_kept(self, cell: int) -> bool:
+        """Say whether what a cell claims can be revised."""
+        return self._kept.get(cell) is not None
 
     def _by_roll(self, claim: Claim, worth: Floats) -> Floats:
         """Give what a claim is worth by roll, float64 (K,): the last to claim may share a worth."""
@@ -224,101 +279,24 @@ class LiftedBound:
         refunds[cell] = self._refunded[cell, roll]
         return self._responder.value_with(cell, roll) + float(refunds.sum()) + self.margin()
 
-    def _cell(self, step: Step) -> int:
+    def _cell(self, step: Step | Revision) -> int:
         return step.score * self.rules.goal + step.opponent
 
-    def improve(self, seconds: float, clock: Callable[[], float] = working_time) -> None:
-        """Take steps that lower the bound, for so many seconds or until none is left."""
-        until = clock() + seconds
-        search = _Search(self)
-        while cells := search.cells():
-            for cell in cells:
-                if clock() >= until:
-                    return
-                search.visit(cell)
 
-
-class _Search:
-    """Where steps are looked for: first in those cells that promise most."""
-
-    def __init__(self, bound: LiftedBound) -> None:
-        self.bound = bound
-        self.hopes = np.full(bound.rules.goal**2, HOPE)
-        self.tries = np.zeros(bound.rules.goal**2, np.int64)
-        self.share = SHARES[1]  # that was best of late
-
-    def cells(self) -> list[int]:
-        """Give the next cells to visit, none if nothing is left."""
-        promise = self.bound.losses().min(axis=1) * self.hopes
-        first = np.argsort(-promise, kind="stable")[:BATCH]
-        return cast("list[int]", first[promise[first] > PAYS * SMALLEST].tolist())
-
-    def visit(self, cell: int) -> None:
-        """Take the better of two steps at a cell, if it lowers the bound."""
-        losses = self.bound.loss(cell)
-        roll, loss = int(losses.argmin()), float(losses.min())
-        if loss < SMALLEST:
-            self.hopes[cell] /= 2.0
-            return
-        score, opponent = divmod(cell, self.bound.rules.goal)
-        lent = LENT[min(self.tries[cell], len(LENT) - 1)]
-        self.tries[cell] += 1
-        step = Step(score, opponent, roll, self.share, lent, 1.0, COVER)
-        fall, refund = self.bound.gain(step)
-        lowered = fall - refund
-        # A fall grows with the share, a refund with its square or so: the best share lies here.
-        best = float(np.clip(self.share * fall / (2.0 * max(refund, LEAST)), *SHARES))
-        ratio = best / self.share
-        hoped = max(fall, 0.0) * ratio - max(refund, 0.0) * ratio**2
-        if not 1.0 / NEAR < ratio < NEAR and hoped > max(1.15 * lowered, 3.0 * PAYS * loss):
-            other = step._replace(share=best)
-            fall, refund = self.bound.gain(other)
-            if fall - refund > lowered:
-                step, lowered = other, fall - refund
-        self.share = float(np.clip(0.9 * self.share + 0.1 * best, 2.0 * SHARES[0], SHARES[1]))
-        if lowered > PAYS * loss:
-            self.bound.take(step)
-            self.hopes[cell] = np.clip(0.5 * lowered / (loss * max(step.share, 0.3)), 0.02, 1.0)
-        else:
-            self.hopes[cell] /= 5.0
-
-
-def certify(
-    rules: Rules,
-    strategy: Floats | Mixture,
-    seconds: float,
-    clock: Callable[[], float] = working_time,
+def replay(
+    rules: Rules, strategy: Floats | Mixture, steps: Sequence[Step | Revision]
 ) -> LiftedBound:
-    """Look for prices that lower the bound.
-
-    Parameters
-    ----------
-    rules : Rules
-    strategy : float64 (G, G, K) or Mixture
-        Of the opponent: a policy, or several of which one is drawn before the game.
-    seconds : float
-        How long to look.
-    clock : callable
-        Counts them; by default not while kernels are compiled.
-
-    Returns
-    -------
-    LiftedBound
+    """Take steps that somebody found: the bound that they prove.
 
     Raises
     ------
     ValueError
-        As :class:`LiftedBound` does.
+        As :class:`LiftedBound` and :meth:`LiftedBound.take` do.
     """
-    found = LiftedBound(rules, strategy)
-    if TurnTable(rules).memories[1:] or len(parts_of(strategy)) > 1:
-        found.improve(seconds, clock)
-    return found
-
-
-def replay(rules: Rules, strategy: Floats | Mixture, steps: Iterable[Step]) -> LiftedBound:
-    """Take steps that somebody found: the bound that they prove."""
-    found = LiftedBound(rules, strategy)
+    cells = {
+        step.score * rules.goal + step.opponent for step in steps if isinstance(step, Revision)
+    }
+    found = LiftedBound(rules, strategy, revised=frozenset(cells))
     for step in steps:
         found.take(step)
     return found

@@ -78,6 +78,9 @@ def test_a_false_certificate_is_refused(folder: Path) -> None:
         ({"steps": [[0, 0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
         ({"steps": 1}, "steps"),
         ({"more": 1}, "more"),
+        ({"version": 5}, "version"),
+        ({"steps": [[1, 2, 0.1, 0.25]]}, "steps[0]: got [1, 2, 0.1, 0.25]; allowed: a cell that"),
+        ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, 0.1, 2]]}, "steps[1].lent: got 2"),
     ],
 )
 def test_hostile_files_are_refused_in_a_line(
@@ -85,7 +88,7 @@ def test_hostile_files_are_refused_in_a_line(
 ) -> None:
     rules = {"edition": "su20", "goal": 12, "max_dice": 3}
     policy = [[[0.0, 0.0, 0.0, 1.0]] * 12] * 12
-    proof = {"format": "hogeq certificate", "version": 3, "rules": rules, "bound": 1.0}
+    proof = {"format": "hogeq certificate", "version": 4, "rules": rules, "bound": 1.0}
     proof |= {"full_memory": 1.0, "policy": policy, "steps": []}
     Path("proof.json").write_text(json.dumps({**proof, **change}))
     line = refused("certify", "proof.json")
@@ -163,7 +166,7 @@ def test_a_certificate_of_a_mixture(folder: Path) -> None:
 def test_hostile_mixtures_are_refused_in_a_line(
     folder: Path, change: dict[str, Any], says: str
 ) -> None:
-    proof = {"format": "hogeq certificate", "version": 3, "bound": 1.0, "full_memory": 1.0}
+    proof = {"format": "hogeq certificate", "version": 4, "bound": 1.0, "full_memory": 1.0}
     proof |= {"rules": {"edition": "su20", "goal": 8, "max_dice": 2}, "steps": []}
     proof |= {"weights": [0.5, 0.5], "parts": [[[[0.0, 1.0, 0.0]] * 8] * 8] * 2}
     Path("proof.json").write_text(json.dumps({**proof, **change}))

@@ -11,11 +11,13 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.kernels.lifting import Lanes
 from hogeq.model.compiling import parts
 from hogeq.model.game import Game, compile_game
-from hogeq.model.lifting import Board, PricedResponder
+from hogeq.model.priced import Board, PricedResponder
+from hogeq.response import lifted_bound
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import best_response
 from hogeq.response.certificate import certified_bound, check_certificate, read_certificate
-from hogeq.response.lifted_bound import LiftedBound, Step, certify, replay
+from hogeq.response.certifying import certify, improve
+from hogeq.response.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.rules import rules_from
 from tests.response.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
@@ -31,7 +33,7 @@ def random_policy(game: Game, seed: int) -> Any:
     return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 
-def random_steps(game: Game, seed: int, number: int) -> list[Step]:
+def random_claims(game: Game, seed: int, number: int) -> list[Step]:
     chance = np.random.default_rng(seed)
     return [
         Step(
@@ -45,6 +47,19 @@ def random_steps(game: Game, seed: int, number: int) -> list[Step]:
         )
         for _ in range(number)
     ]
+
+
+def random_steps(game: Game, seed: int, number: int) -> list[Step | Revision]:
+    """Claims, and revisions of some of them at once and later."""
+    chance = np.random.default_rng(seed + 1000)
+    steps: list[Step | Revision] = []
+    for claim in random_claims(game, seed, number):
+        steps.append(claim)
+        for step in (claim, steps[chance.integers(len(steps))]):
+            if chance.random() < 0.3:
+                lowered, lent = chance.random(2)
+                steps.append(Revision(step.score, step.opponent, lowered, lent))
+    return steps
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa22", "sp21"])
@@ -99,16 +114,25 @@ def test_no_matrix_pays_more_than_the_refund() -> None:
             for matrix, here in zip(matrices, reached, strict=True)
         ]
 
-    lent = 0
+    lent = returned = 0
+    totals = np.zeros((len(matrices), 81))
     for step in random_steps(game, 4, 200):
         before, refunded = responder.prices.copy(), found._refunded.copy()
         found.take(step)
-        more = found._refunded - refunded
-        for matrix, claimed in zip(matrices, paid(responder.prices - before), strict=True):
-            roll = matrix[step.score, step.opponent]
-            assert claimed <= more[step.score * 9 + step.opponent, roll] + 1e-12
-        lent += int((responder.prices < before).any())
+        cell = step.score * 9 + step.opponent
+        claimed = np.array(paid(responder.prices - before))
+        totals[:, cell] += claimed
+        rolls = matrices[:, step.score, step.opponent]
+        assert (totals[:, cell] <= found._refunded[cell, rolls] + 1e-12).all()
+        elsewhere = responder.prices - before
+        elsewhere[cell] = 0.0
+        if isinstance(step, Revision):
+            returned += int((elsewhere > 1e-6).any())
+        else:
+            assert (claimed <= (found._refunded - refunded)[cell, rolls] + 1e-12).all()
+            lent += int((elsewhere < -1e-6).any())
     assert lent > 20
+    assert returned > 20
     for rate, price in zip(rates, paid(responder.prices), strict=True):
         assert rate - price <= responder.value + 1e-12
 
@@ -189,7 +213,7 @@ def test_lanes_that_are_alike_need_not_be_summed_one_by_one(edition: str) -> Non
     alike, asked = responder._alike, responder._asked
     each = Lanes(np.arange(lanes), np.arange(lanes), 0 * alike.first, alike.others[:0])
     assert len(alike.bases) < lanes or edition == "su21"
-    for step in random_steps(game, 6, 40):
+    for step in random_claims(game, 6, 40):
         few = found.gain(step)
         responder._alike, responder._asked = each, responder.met[1]
         assert few == pytest.approx(found.gain(step), abs=1e-14)
@@ -212,7 +236,7 @@ def test_who_makes_a_roll_wins_no_more_than_its_bound(parts: dict[str, Any]) -> 
             most = wins[rolls[:, column] == roll].max()
             fixed = LiftedBound(game.rules, policy, {cell: roll})
             assert fixed.bound() >= most
-            fixed.improve(0.02)
+            improve(fixed, 0.02)
             assert fixed.bound() >= most
             assert most <= free.bound_with(cell, roll) <= whole + 1e-12
     assert free.bound() == whole
@@ -231,6 +255,53 @@ def test_one_whole_step_is_worth_as_much_as_any_claims_of_its_cell() -> None:
         found.take(Step(score, opponent, roll, 1.0, 1.0, 1.0, 1e9))
         assert best < first.value - 1e-6
         assert found.bound() == pytest.approx(best, abs=1e-9)
+
+
+def test_a_revision_never_raises_the_bound() -> None:
+    game = small(14, 3)
+    found = LiftedBound(game.rules, random_policy(game, 3))
+    improve(found, 0.5)
+    cells = {divmod(cell, 14) for cell in range(14 * 14) if found.is_kept(cell)}
+    lowest = start = found.bound()
+    for share in (0.0, 0.3, 1.0):
+        for score, opponent in sorted(cells):
+            found.take(Revision(score, opponent, share, 1.0 - 0.5 * share))
+            assert found.value <= lowest + 1e-12
+            lowest = found.value
+    assert found.bound() == pytest.approx(lowest, abs=found.margin() + 1e-12)  # values are true
+    assert lowest < start - 1e-7
+
+
+def test_what_is_revised_is_worth_what_a_claim_says() -> None:
+    game = small(10, 3)
+    found = LiftedBound(game.rules, random_policy(game, 5))
+    step = random_claims(game, 8, 1)[0]._replace(score=6, opponent=5, share=1.0, weight=1.0)
+    found.take(step)
+    refunded, value = found.refunds().copy(), found.value
+    found.take(Revision(6, 5, 0.0, 0.0))  # nothing is lent or lowered: only given back
+    assert found.refunds() == pytest.approx(refunded, abs=1e-12)
+    assert found.value <= value
+
+
+def test_a_cell_that_claims_nothing_has_nothing_to_revise() -> None:
+    game = small(10, 3)
+    policy = random_policy(game, 5)
+    with pytest.raises(ValueError, match="allowed where claims are kept"):
+        replay(game.rules, policy, [Revision(3, 4, 0.1, 0.25)])
+
+
+def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = small(12, 3)
+    policy = random_policy(game, 4)
+    monkeypatch.setattr(lifted_bound, "KEPT", 200_000)
+    found = certify(game.rules, policy, 0.5)
+    claimed = {(step.score, step.opponent) for step in found.steps}
+    kept = {divmod(cell, 12) for cell in range(144) if found.is_kept(cell)}
+    assert kept
+    assert kept < claimed
+    assert {step[:2] for step in found.steps if isinstance(step, Revision)} <= kept
+    monkeypatch.undo()
+    assert replay(game.rules, policy, found.steps).bound() == found.bound()
 
 
 def test_the_shipped_certificate_begins_as_it_says() -> None:
