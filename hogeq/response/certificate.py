@@ -33,7 +33,7 @@ from pydantic import Field
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game, required_bytes
 from hogeq.response.certifying import certify
-from hogeq.response.lifted_bound import LiftedBound, Revision, Step, replay
+from hogeq.response.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
 from hogeq.rules import Rules, rules_from
 from hogeq.strategies.arrays import as_policy, check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
@@ -47,7 +47,6 @@ VERSION: Final = 4
 OLDEST: Final = 3
 MAX_BYTES: Final = 64 * 2**20
 GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
-MOST_STEPS: Final = 100_000
 MOST_COVER: Final = 10**9
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20

@@ -15,7 +15,14 @@ from typing import cast
 
 import numpy as np
 
-from hogeq.response.lifted_bound import LEAST, SMALLEST, LiftedBound, Revision, Step
+from hogeq.response.lifted_bound import (
+    LEAST,
+    MOST_STEPS,
+    SMALLEST,
+    LiftedBound,
+    Revision,
+    Step,
+)
 from hogeq.rules import Rules
 from hogeq.rules.outcomes import TurnTable
 from hogeq.strategies.mixtures import Mixture, parts_of
@@ -34,20 +41,40 @@ LOWERED = 0.1  # share of slack in a cell by which what is refunded is lowered
 AGAIN = 0.4  # share that a cell claims after a revision
 AGAIN_PAYS = 0.003  # share of its loss that this must take off
 LEAST_HOPE = 0.02
+STEPS_OF_A_VISIT = 2
 ENDED = 1e-8  # what a batch of revisions takes off when they have ended
 
 
-def improve(found: LiftedBound, seconds: float, clock: Callable[[], float] = working_time) -> None:
-    """Take steps that lower a bound, for so many seconds or until none is left."""
+def improve(
+    found: LiftedBound,
+    seconds: float,
+    clock: Callable[[], float] = working_time,
+    *,
+    revises: bool = True,
+) -> None:
+    """Take steps that lower a bound, for so many seconds or until none is left, or room for none.
+
+    Parameters
+    ----------
+    found : LiftedBound
+    seconds : float
+    clock : callable
+        Counts them; by default not while kernels are compiled.
+    revises : bool
+        Whether claims are revised after a fifth of the time.
+    """
     began = clock()
+
+    def has_ended(until: float) -> bool:
+        return clock() >= until or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
+
     search, revisions = _Search(found), _Revisions(found)
-    for until, cells, visit in (
-        (began + FIRST * seconds, search.cells, search.claim),
-        (began + seconds, revisions.cells, revisions.revise),
-    ):
-        while clock() < until and (batch := cells()):
+    courses = [(began + seconds, revisions.cells, revisions.revise)] if revises else []
+    first = FIRST if revises else 1.0
+    for until, cells, visit in [(began + first * seconds, search.cells, search.claim), *courses]:
+        while not has_ended(until) and (batch := cells()):
             for cell in batch:
-                if clock() >= until:
+                if has_ended(until):
                     break
                 visit(cell)
 

@@ -75,6 +75,7 @@ from hogeq.support.aliases import Floats
 
 LEAST = 1e-12  # claims below are none
 KEPT = 3 * 2**30  # bytes of claims that are kept, so that they can be revised
+MOST_STEPS = 100_000  # of a certificate
 REFRESHED = 25  # steps after which choices and reach are computed anew
 SMALLEST = 1e-8  # loss by forgetting that is no loss
 

@@ -12,7 +12,7 @@ from hogeq.kernels.lifting import Lanes
 from hogeq.model.compiling import parts
 from hogeq.model.game import Game, compile_game
 from hogeq.model.priced import Board, PricedResponder
-from hogeq.response import lifted_bound
+from hogeq.response import certifying, lifted_bound
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.branch_and_bound import best_response
 from hogeq.response.certificate import certified_bound, check_certificate, read_certificate
@@ -302,6 +302,16 @@ def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     assert {step[:2] for step in found.steps if isinstance(step, Revision)} <= kept
     monkeypatch.undo()
     assert replay(game.rules, policy, found.steps).bound() == found.bound()
+
+
+@pytest.mark.parametrize("most", [15, 60])
+def test_a_certificate_has_no_more_steps_than_are_read(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certifying, "MOST_STEPS", most)
+    game = small(12, 3)
+    found = certify(game.rules, random_policy(game, 4), 5.0)
+    assert most - 2 < len(found.steps) <= most
 
 
 def test_the_shipped_certificate_begins_as_it_says() -> None:
