@@ -40,7 +40,7 @@ FIRST = 0.2  # share of the time for claims alone
 LOWERED = 0.1  # share of slack in a cell by which what is refunded is lowered
 AGAIN = 0.4  # share that a cell claims after a revision
 AGAIN_PAYS = 0.003  # share of its loss that this must take off
-LEAST_HOPE = 0.02
+LEAST_HOPE = 0.02  # of a cell: it is visited again sometime
 STEPS_OF_A_VISIT = 2
 ENDED = 1e-8  # what a batch of revisions takes off when they have ended
 
