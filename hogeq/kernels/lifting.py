@@ -136,6 +136,22 @@ def value_my_claims(turns, cell, again, other, moving, waiting, alike, wanted, e
     return led
 
 
+@part
+def reflect_claims(turns, policy, cell, memory, asked, rolled, their_claims, lane):
+    """Value claims of a state with the opponent to move, W at once, where that is asked for."""
+    lanes, width, memories = len(turns.following), len(lane), len(turns.lane)
+    if not asked[cell, memory]:
+        return
+    claimed = splat(rolled, 0.0, lane)
+    if asked[cell, memory] == 1:
+        for roll in range(policy.shape[1]):
+            if policy[cell, roll] > 0.0:
+                way = turns.way[turns.situation[cell], memory, roll]
+                at = (way * lanes + turns.lane[memory]) * width
+                claimed = claimed + policy[cell, roll] * load(rolled, at, lane)
+    store(their_claims, (cell * memories + memory) * width, claimed)
+
+
 @kernel
 def lift(
     turns,
@@ -290,16 +306,7 @@ def lift(
         )
         alive[1, here] = led
         for memory in range(memories if led else 0):
-            if not asked[here, memory]:
-                continue
-            claimed = splat(rolled, 0.0, lane)
-            if asked[here, memory] == 1:
-                for roll in range(rolls):
-                    if policy[here, roll] > 0.0:
-                        way = turns.way[situation, memory, roll]
-                        at = (way * lanes + turns.lane[memory]) * width
-                        claimed = claimed + policy[here, roll] * load(rolled, at, lane)
-            store(their_claims, (here * memories + memory) * width, claimed)
+            reflect_claims(turns, policy, here, memory, asked, rolled, their_claims, lane)
 
 
 @kernel

@@ -5,7 +5,13 @@ value for each roll that the cell may claim.
 """
 
 from hogeq.kernels.lanes import larger, largest, load, splat, store
-from hogeq.kernels.lifting import TIE, is_before, value_my_claims, value_their_claims
+from hogeq.kernels.lifting import (
+    TIE,
+    is_before,
+    reflect_claims,
+    value_my_claims,
+    value_their_claims,
+)
 from hogeq.kernels.sums import kernel, part
 from hogeq.kernels.turns import reflect, value_ways, want_played
 
@@ -170,16 +176,7 @@ def revise(
         for memory in range(memories if led else 0):
             if met[1, here, memory]:
                 reflect(turns, policy, here, plain, theirs, memory)
-            if not asked[here, memory]:
-                continue
-            claimed = splat(rolled, 0.0, lane)
-            if asked[here, memory] == 1:
-                for roll in range(rolls):
-                    if policy[here, roll] > 0.0:
-                        way = turns.way[situation, memory, roll]
-                        at = (way * lanes + turns.lane[memory]) * width
-                        claimed = claimed + policy[here, roll] * load(rolled, at, lane)
-            store(their_claims, (here * memories + memory) * width, claimed)
+            reflect_claims(turns, policy, here, memory, asked, rolled, their_claims, lane)
 
 
 @kernel
