@@ -54,8 +54,8 @@ class Counters(NamedTuple):
     ) -> "Counters":
         """Counters with new cuts where old ones failed, and with new counters.
 
-        These take the places of those without weight for longest, once there are `most`. The arrays
-        are changed in place as far as they go.
+        These take the places of those without weight for longest, once there are `most`; a pool
+        that has more already keeps its size. The arrays are changed in place as far as they go.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Counters(NamedTuple):
         iteration : int
         most : int
         """
-        excess = min(max(0, len(self.pool) + len(new) - most), len(self.pool))
+        excess = min(max(0, len(self.pool) + len(new) - most), len(self.pool), len(new))
         self.used[failed] = iteration
         dropped = np.argsort(self.used, kind="stable")[:excess]
         if excess:

@@ -145,6 +145,15 @@ def test_a_full_pool_drops_what_was_used_least(small: Game) -> None:
     assert (state.used[state.weights > 1e-6] == 12).all()
 
 
+def test_a_pool_that_is_larger_than_asked_keeps_its_size(small: Game) -> None:
+    state = run(small, 15)
+    before = len(state.pool)
+    assert before > 11
+    after = ProximalBundle(pool_size=10).step(small, state)
+    assert {len(value) for value in (after.pool, after.gradients, after.reach)} == {before}
+    assert (after.used == 16).any()
+
+
 def test_sharpening_ends_with_a_matrix() -> None:
     plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).policy for sharpen in (0.0, 0.05))
     assert plain.max() < 0.7  # the equilibrium plays one side a third of the time
