@@ -427,7 +427,8 @@ def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
     common to all. None where passes are generic.
     """
     tables, diagonals = game.tables, game.diagonals
-    if game.plan is None and (diagonals is None or diagonals.any_stays):
+    generic = game.plan is None and (diagonals is None or diagonals.any_stays)
+    if generic or game.positions_recur:
         return None
     policy = NUMBER * game.goal**2 * game.num_actions
     if diagonals is not None:

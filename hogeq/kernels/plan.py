@@ -85,6 +85,15 @@ class Constants(NamedTuple):
     """
     by_vector: bool = False
     """Whether what is written for a cell is of one vector of its lanes."""
+    idle: int = -1
+    """Record of turns that stay, leaving both scores as they were; -1 if none does.
+
+    What they lead to is no target, but found apart (:mod:`hogeq.kernels.planned_stays`).
+    """
+    stays: tuple[float, ...] = ()
+    """By roll, the probability that it stays, ..."""
+    leaves: tuple[float, ...] = ()
+    """... and that it does not, to the last digit."""
 
     @property
     def slots(self) -> int:
@@ -157,6 +166,11 @@ class Places(NamedTuple):
     """Where the rolls of the bases lie, and before them all afterstates."""
     sums: int
     """Where the sums lie, to the end of the column or its padding."""
+    idle: int
+    """Record of turns that stay, or -1."""
+    turns: Ints
+    """(G * G,) by cell in that order: 1 if one that stays leads to the mirror image, 0 if to the
+    same two scores, the players having changed."""
 
 
 class PlanType(types.Type):
@@ -194,7 +208,6 @@ def can_plan(tables: Tables) -> bool:
     lanes = len(tables.lane)
     return bool(
         tables.only_swaps
-        and not tables.has_cycles
         and lanes % PIECE == 0
         and tables.dimensions.num_actions <= lanes <= WIDEST_BY_VECTOR
         and len(tables.plane_dice) == 1
@@ -204,6 +217,23 @@ def can_plan(tables: Tables) -> bool:
         and not tables.correction_gift.any()
         and not tables.zero_gift.any()
         and _lands_at_home(tables)
+        and (not tables.has_cycles or (lanes <= WIDEST and _one_idle_record(tables)))
+    )
+
+
+def _one_idle_record(tables: Tables) -> bool:
+    """Whether turns that stay, and they alone, leave one record; rolling no dice never stays."""
+    dice, cycles = tables.plane_dice[0], tables.cycles
+    idle = np.unique(cycles.stay_offset[cycles.stay[dice] > 0.0])
+    scored = tables.correction_points > 0
+    left = tables.correction_offset - tables.correction_points * tables.strides.scores
+    return bool(
+        len(idle) == 1
+        and not cycles.zero_stays.any()
+        and not len(cycles.certain)
+        and not (left[scored] == idle[0]).any()
+        and not (tables.zero_record * tables.strides.records == idle[0]).any()
+        and tables.many_offset != idle[0]
     )
 
 
@@ -250,6 +280,10 @@ def _constants(tables: Tables) -> Constants:
     strides = tables.strides
     dice = int(tables.plane_dice[0])
     many = int(tables.many_offset) // strides.records
+    idle = -1
+    if tables.has_cycles:
+        stays = tables.cycles.stay[dice] > 0.0
+        idle = int(tables.cycles.stay_offset[stays][0]) // strides.records
     targets = []
     for correction in range(*tables.correction_start[dice : dice + 2].tolist()):
         points = int(tables.correction_points[correction])
@@ -261,7 +295,8 @@ def _constants(tables: Tables) -> Constants:
             (int(tables.correction_source[i]) // lanes, float(tables.correction_prob[i]))
             for i in sources
         ]
-        targets.append(Target(points, recorded, tuple(ways)))
+        if recorded != idle:
+            targets.append(Target(points, recorded, tuple(ways)))
     alternatives = []
     for roll in range(dimensions.num_actions):
         for alternative in range(*tables.alternative_start[0, roll : roll + 2].tolist()):
@@ -273,8 +308,8 @@ def _constants(tables: Tables) -> Constants:
             alternatives.append(
                 Alternative(roll, far, offset, tuple(tables.member_memory[first:last].tolist()))
             )
-    points = _points(tables, targets, many)
-    written = {target.record for target in targets} - {many}
+    points = _points(tables, targets, many, idle)
+    written = {target.record for target in targets} - {many} | {idle} - {-1}
     sole = tuple(sorted(x for x in written if len(points[x]) == 1))
     return Constants(
         lanes=lanes,
@@ -295,12 +330,15 @@ def _constants(tables: Tables) -> Constants:
         sole=sole,
         shared=tuple(x for x in sorted(points) if x not in sole),
         by_vector=lanes > WIDEST,
+        idle=idle,
+        stays=tuple(tables.cycles.stay[dice].tolist()) if idle >= 0 else (),
+        leaves=tuple(tables.cycles.leave[dice].tolist()) if idle >= 0 else (),
     )
 
 
-def _points(tables: Tables, targets: Iterable[Target], many: int) -> dict[int, set[int]]:
+def _points(tables: Tables, targets: Iterable[Target], many: int, idle: int) -> dict[int, set[int]]:
     """Find the points with which rolls leave each record, even no dice."""
-    found: dict[int, set[int]] = {}
+    found: dict[int, set[int]] = {idle: {0}} if idle >= 0 else {}
     for target in targets:
         found.setdefault(target.record, set()).add(target.points)
     dice = int(tables.plane_dice[0])
@@ -316,7 +354,7 @@ def _places(tables: Tables, constants: Constants, strip: int) -> Places:
     """Lay a column out, ring after ring, and find what bases and afterstates need in it."""
     goal, lanes = tables.dimensions.goal, constants.lanes
     ring, sides, bases = constants.ring, constants.sides, constants.bases
-    points = _points(tables, constants.targets, constants.many)
+    points = _points(tables, constants.targets, constants.many, constants.idle)
     spans = np.array([1 + max(points.get(x, {-1})) for x in range(constants.records)])
     begin = np.append(0, np.cumsum(spans)) * lanes
     spare = int(begin[-1])
@@ -365,7 +403,19 @@ def _places(tables: Tables, constants: Constants, strip: int) -> Places:
         spare=spare,
         rolls=rolls,
         sums=sums,
+        idle=constants.idle,
+        turns=_turns(tables)[visited],
     )
+
+
+def _turns(tables: Tables) -> Ints:
+    """Whether a turn that stays leads to the mirror image of its cell, (G, G)."""
+    goal = tables.dimensions.goal
+    cell = np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))
+    opponent, own = np.divmod(tables.arrival_row, goal)
+    found = np.zeros((goal, goal), np.int64)
+    found[own, opponent] = (cell == opponent * goal + own) & (own != opponent)
+    return found
 
 
 def _order(goal: int, strip: int) -> Ints:

@@ -34,7 +34,7 @@ AHEAD = 4
 
 
 @part
-def _expect(tables, places, policies, which, turn):
+def expect(tables, places, policies, which, turn):
     """Ask for how a policy plays a cell, some cells before it is visited."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     cell = item(places.order, 3 * turn) * goal + item(places.order, 3 * turn + 1)
@@ -42,7 +42,7 @@ def _expect(tables, places, policies, which, turn):
 
 
 @part
-def _expect_weights(tables, masses, turn):
+def expect_weights(tables, masses, turn):
     """Ask for the reach of a cell that weights its values."""
     numbers = masses.shape[-1]
     for x in range(0, numbers, len(tables.lane)):
@@ -162,10 +162,10 @@ def backward(
         none = item(places.order, 3 * turn + 2)
         ahead = max(turn - AHEAD, 0)
         for which in range(players):
-            _expect(tables, places, policies, which, ahead)
+            expect(tables, places, policies, which, ahead)
         if role != EVALUATE:
             there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
-            _expect_weights(tables, masses, ahead)
+            expect_weights(tables, masses, ahead)
             prefetch(counterfactual_values, there * num_actions, tables.lane)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
@@ -244,9 +244,9 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
         none = item(places.order, 3 * turn + 2)
         ahead = min(turn + AHEAD, goal * goal - 1)
         for player in range(players):
-            _expect(tables, places, policies, player, ahead)
+            expect(tables, places, policies, player, ahead)
         if len(masses) > 0:
-            _expect_weights(tables, masses, ahead)
+            expect_weights(tables, masses, ahead)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         begun = 1.0 / players if cell == 0 else 0.0

@@ -341,6 +341,19 @@ def _collected(
     emit: Emitter, told: Any, landing: Any, landed: Any, first: Any, last: Any, begun: Any
 ) -> list[Pieces]:
     """Reach of every active memory at a cell, by lane."""
+    plan = emit.constants
+    rows = arrived(emit, told, landing, landed, first, last, (*plan.sole, *plan.shared))
+    rows += [emit.zero] * (plan.lanes - plan.records)
+    held = emit.transposed(rows)[: plan.active]
+    memory, lane = divmod(plan.start, plan.lanes)
+    held[memory] = emit.add(held[memory], emit.only(lane, begun))
+    return held
+
+
+def arrived(
+    emit: Emitter, told: Any, landing: Any, landed: Any, first: Any, last: Any, records: Any
+) -> list[Pieces]:
+    """Reach of what lands on a cell, by record, of some records: its lane the next mover's own."""
     plan, builder = emit.constants, emit.builder
 
     def gather(index: Any, running: Pieces) -> Pieces:
@@ -349,7 +362,7 @@ def _collected(
         found = []
         for record in range(plan.records):
             known = running[record * emit.pieces : (record + 1) * emit.pieces]
-            if record in (*plan.sole, *plan.shared):
+            if record in records:
                 more = emit.load(data, emit.entry(landing, at, record))
                 if record == plan.many and plan.depth:
                     rows = [
@@ -364,12 +377,7 @@ def _collected(
         return found
 
     flat = emit.loop(first, last, emit.zero * plan.records, gather)
-    rows = [flat[x * emit.pieces : (x + 1) * emit.pieces] for x in range(plan.records)]
-    rows += [emit.zero] * (plan.lanes - plan.records)
-    held = emit.transposed(rows)[: plan.active]
-    memory, lane = divmod(plan.start, plan.lanes)
-    held[memory] = emit.add(held[memory], emit.only(lane, begun))
-    return held
+    return [flat[x * emit.pieces : (x + 1) * emit.pieces] for x in range(plan.records)]
 
 
 def departed(here: Base, everyone: Pieces, held: list[Pieces], weights: Pieces) -> list[Pieces]:

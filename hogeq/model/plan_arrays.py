@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels import packed, planned
+from hogeq.kernels import packed, planned, planned_stays
 from hogeq.kernels.plan import Plan, piece_of
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
@@ -90,6 +90,67 @@ class WrittenOut(PlanArrays):
         return float(self._roots[0]), float(self._roots[-1]), int(changes)
 
 
+class WithStays(PlanArrays):
+    """Where turns can stay, besides (:mod:`hogeq.kernels.planned_stays`)."""
+
+    def __init__(self, tables: Tables, plan: Plan, players: int, dtype: DTypeLike) -> None:
+        super().__init__(tables, plan, players, dtype)
+        states, lanes = 2 * players, plan.constants.lanes
+        num_actions = tables.dimensions.num_actions
+        self._roots = np.zeros(players)
+        self._cores = zeros((3 * states * lanes,), dtype)
+        self._alone = zeros((states * num_actions,), dtype)
+        self._won, self._more = (zeros((states * lanes,), dtype) for _ in range(2))
+        self._before = np.zeros(num_actions)
+        self._flows = np.zeros(states * lanes)
+
+    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool) -> None:
+        """Fill the reach of cells; see :meth:`PlanArrays.forward`."""
+        planned_stays.forward(
+            self._plan,
+            self._plan.places,
+            self._view,
+            policies,
+            self._columns[0],
+            self._cores,
+            self._flows,
+            self._masses[0] if memories else self._masses[0, :0],
+            infoset_reach,
+        )
+
+    def backward(
+        self,
+        role: int,
+        policies: Floats,
+        counterfactual_values: Floats,
+        infoset_reach: Floats,
+        temperature: float,
+        damping: float,
+    ) -> tuple[float, float, int]:
+        """Pass over all cells; see :meth:`PlanArrays.backward`."""
+        changes = planned_stays.backward(
+            self._plan,
+            self._plan.places,
+            self._view,
+            role,
+            policies,
+            self._masses[0],
+            self._columns[0],
+            self._totals,
+            self._alone,
+            self._cores,
+            self._won,
+            self._more,
+            self._before,
+            counterfactual_values,
+            infoset_reach,
+            temperature,
+            damping,
+            self._roots,
+        )
+        return float(self._roots[0]), float(self._roots[-1]), int(changes)
+
+
 class ByVector(PlanArrays):
     """Where lanes are too wide for that (:mod:`hogeq.kernels.packed`)."""
 
@@ -157,5 +218,7 @@ class ByVector(PlanArrays):
 
 def plan_arrays(tables: Tables, plan: Plan, players: int, dtype: DTypeLike) -> PlanArrays:
     """Fresh arrays of the kind that a plan needs."""
-    kind = ByVector if plan.constants.by_vector else WrittenOut
+    kind: type[PlanArrays] = ByVector if plan.constants.by_vector else WrittenOut
+    if tables.has_cycles:
+        kind = WithStays
     return kind(tables, plan, players, dtype)

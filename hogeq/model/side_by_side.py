@@ -222,6 +222,6 @@ def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> Man
     diagonals = game.diagonals
     if diagonals is not None and not diagonals.any_stays and np.dtype(dtype) == np.float64:
         return DiagonalMany(game.tables, diagonals, pairs)
-    if game.plan is not None:
+    if game.plan is not None and not game.positions_recur:
         return LargeMany(game, game.plan, pairs, dtype)
     return GenericMany(game.tables, pairs, dtype)
