@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import PACKED_STRIP, STRIP, packed_plan
+from hogeq.kernels.plan import PACKED_STRIP, STRIP
+from hogeq.kernels.planning import packed_plan
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.windowed import (
     BONUS,

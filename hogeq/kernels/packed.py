@@ -7,18 +7,12 @@ else is. Matches lie side by side (:mod:`hogeq.kernels.packing`).
 
 from hogeq.kernels.lanes import item, lane_sum, load, prefetch, prefetch_nearby, splat, store
 from hogeq.kernels.packing import complete_sums, mix_and_publish, pass_reach_on
-from hogeq.kernels.plan import CHUNK, STEP
-from hogeq.kernels.planned import begin_values, move_row
+from hogeq.kernels.plan import CHUNK, KIND, NEEDED, NONE, OPPONENT, OWN, STAYING, STEP
+from hogeq.kernels.planned import begin_values, cell_of, clear, known_of, move_row
 from hogeq.kernels.roles import EVALUATE
 from hogeq.kernels.sums import kernel, part
-from hogeq.kernels.unrolled import (
-    average_rolls,
-    carry_sums,
-    clear_shared,
-    sum_rolls,
-    value_rolls,
-    weigh_rolls,
-)
+from hogeq.kernels.unrolled import average_rolls, sum_rolls, value_rolls, weigh_rolls
+from hogeq.kernels.unrolled_reach import carry_sums, clear_shared
 
 # How many cells before its visit a cell's numbers are asked for.
 AHEAD = 2
@@ -72,7 +66,7 @@ def backward(
     Parameters
     ----------
     plan : Plan
-        Of a pack of W matches (:func:`hogeq.kernels.plan.packed_plan`), or of one by vector.
+        Of a pack of W matches (:func:`hogeq.kernels.planning.packed_plan`), or of one by vector.
     places : Places
     tables : Tables
     role, temperature, damping
@@ -114,11 +108,17 @@ def backward(
     theirs = goal * goal if len(match) == 1 else 0  # before the rows of opponents
     numbers = masses.shape[-1]
     changes = 0
+    side = places.columns * places.column
+    for player in range(packs * players):
+        # Gifts that reach the goal have won nothing.
+        begin = player * side
+        clear(columns, begin + goal * places.column, begin + side, vector)
     for turn in range(goal * goal - 1, -1, -1):
-        own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
-        none = item(places.order, 3 * turn + 2)
+        own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
+        none, needed = known_of(places, turn, NONE), known_of(places, turn, NEEDED)
+        thrown, staying = known_of(places, turn, KIND), known_of(places, turn, STAYING)
         ahead = max(turn - AHEAD, 0)
-        there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
+        there = cell_of(places, goal, ahead)
         _expect(policy, there * num_actions, num_actions, vector)
         if role != EVALUATE:
             prefetch(counterfactual_values, there * num_actions, vector)
@@ -133,14 +133,18 @@ def backward(
         for player in range(players):
             weighs = player == 0 and role != EVALUATE
             for pack in range(packs):
-                begin = ((pack * players + player) * goal + opponent) * places.column
+                mine = (pack * players + player) * side
+                other = (pack * players + players - 1 - player) * side
+                begin = mine + opponent * places.column
                 for x in range(pieces):
                     column = begin + x * piece
                     if own == goal - 1:
                         begin_values(tables, places, columns, column, opponent, lanes, vector)
                     if item(places.source, base + STEP) == CHUNK - 1:
                         sum_rolls(plan, columns, column, places.source, base)
-                    value_rolls(plan, columns, column, places.source, base, none, wins, turn)
+                    value_rolls(
+                        plan, columns, column, places.source, base, none, needed, wins, turn
+                    )
                     if weighs:
                         at = (pack * goal * goal + turn) * numbers + x * piece
                         weigh_rolls(
@@ -149,6 +153,7 @@ def backward(
                             column,
                             places.source,
                             base,
+                            thrown,
                             masses,
                             at,
                             totals,
@@ -162,12 +167,15 @@ def backward(
                             column,
                             places.source,
                             base,
+                            thrown,
                             rows,
                             (player * theirs + pack * goal * goal + cell) * num_actions,
-                            (pack * players + players - 1 - player) * goal * places.column,
+                            other,
+                            mine,
                             places.landing,
                             places.landed,
                             first,
+                            staying,
                             last,
                             x,
                             starts[pack, player],
@@ -184,7 +192,8 @@ def backward(
             scratch = packs * goal * goal * num_actions
             row = _play(rows, scratch, policy, cell, num_actions, match)
             for pack in range(packs):
-                begin = (pack * players * goal + opponent) * places.column
+                mine = pack * players * side
+                begin = mine + opponent * places.column
                 for x in range(pieces - 1, -1, -1):
                     mix_and_publish(
                         plan,
@@ -192,12 +201,15 @@ def backward(
                         begin + x * piece,
                         places.source,
                         base,
+                        thrown,
                         rows,
                         row,
-                        (pack * players + players - 1) * goal * places.column,
+                        mine + (players - 1) * side,
+                        mine,
                         places.landing,
                         places.landed,
                         first,
+                        staying,
                         last,
                         x,
                         starts[pack, 0],
@@ -252,11 +264,15 @@ def forward(
     scratch = rows.size // len(match) - num_actions
     players = len(columns)
     nothing = splat(columns, 0.0, vector)
+    side = places.columns * places.column
+    for begin in range(0, players * side, places.column):
+        clear(columns, begin + places.given, begin + places.column, vector)
     for turn in range(goal * goal):
-        own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
-        none = item(places.order, 3 * turn + 2)
+        own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
+        none, needed = known_of(places, turn, NONE), known_of(places, turn, NEEDED)
+        thrown, staying = known_of(places, turn, KIND), known_of(places, turn, STAYING)
         ahead = min(turn + AHEAD, goal * goal - 1)
-        there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
+        there = cell_of(places, goal, ahead)
         _expect(policy, there * num_actions, num_actions, vector)
         if players > 1:
             _expect(rows, (theirs + pack * goal * goal + there) * played, played, vector)
@@ -268,20 +284,28 @@ def forward(
         played_here = _play(rows, scratch, policy, cell, num_actions, match)
         if own == 0:
             for player in range(players):
-                column = (player * goal + opponent) * places.column
-                for at in range(column, column + places.column - piece + 1, piece):
-                    store(columns, at, nothing)
+                column = player * side + opponent * places.column
+                clear(columns, column, column + places.given, vector)
         for player in range(players):
-            begin = (player * goal + opponent) * places.column
-            other = (players - 1 - player) * goal * places.column
+            mine, other = player * side, (players - 1 - player) * side
+            begin = mine + opponent * places.column
             row = played_here
             if player == 1:
                 row = (theirs + pack * goal * goal + cell) * num_actions
             for x in range(pieces):
                 if own > 0:
                     clear_shared(plan, columns, begin + x * piece, places.source, base)
-                at = other + x * piece
-                complete_sums(plan, columns, at, places.landing, places.landed, first, last)
+                complete_sums(
+                    plan,
+                    columns,
+                    other + x * piece,
+                    mine + x * piece,
+                    places.landing,
+                    places.landed,
+                    first,
+                    staying,
+                    last,
+                )
             for x in range(pieces):
                 column = begin + x * piece
                 pass_reach_on(
@@ -291,12 +315,16 @@ def forward(
                     places.source,
                     base,
                     none,
+                    thrown,
+                    needed,
                     rows,
                     row,
                     other,
+                    mine,
                     places.landing,
                     places.landed,
                     first,
+                    staying,
                     last,
                     x,
                     begun,

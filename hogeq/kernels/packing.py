@@ -13,7 +13,8 @@ from numba.extending import intrinsic
 
 from hogeq.kernels.emitter import Emitter, Pieces, constant_int
 from hogeq.kernels.lanes import data_of
-from hogeq.kernels.unrolled import base_of, departed, mixed, spread
+from hogeq.kernels.unrolled import base_of, mixed
+from hogeq.kernels.unrolled_reach import carry_on, completed
 
 _integer = types.int64
 
@@ -47,12 +48,15 @@ def mix_and_publish(
     column,
     source,
     base,
+    thrown,
     policies,
     row,
     player,
+    mine,
     landing,
     landed,
     first,
+    staying,
     last,
     vector,
     starts,
@@ -68,11 +72,14 @@ def mix_and_publish(
         _integer,
         source,
         _integer,
+        _integer,
         policies,
+        _integer,
         _integer,
         _integer,
         landing,
         landed,
+        _integer,
         _integer,
         _integer,
         _integer,
@@ -82,16 +89,18 @@ def mix_and_publish(
     def generate(context, builder, signature, arguments):
         kinds = signature.args
         here = base_of(context, builder, signature, arguments)
-        *_, row, player, _, _, first, last, vector, _ = arguments
+        thrown, _, row, player, mine, _, _, first, staying, last, vector, _ = arguments[5:]
         columns, policies, landing, landed, starts = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 5, 8, 9, 13)
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 6, 10, 11, 16)
         )
         emit, plan = here.emit, here.emit.constants
-        rows = mixed(here, policies, row)
-        rows += [rows[-1]] * (plan.slots - plan.active)
+        rows = mixed(here, thrown, policies, row)
         place = builder.mul(vector, constant_int(emit.piece))
         emit.store(rows[plan.start // plan.lanes], starts, place)
-        turned = _turned(emit, rows)
+        if plan.keeps:
+            told = builder.gep(columns, [mine])
+            _keep_values(emit, rows, told, landing, landed, (staying, last), place)
+        turned = _turned(emit, rows + [rows[-1]] * (plan.slots - plan.active))
         count = _vectors(emit)
 
         def write(index, _):
@@ -103,46 +112,69 @@ def mix_and_publish(
                     emit.store(turned[lane * count + x], data, emit.at(record, x * emit.piece))
             return []
 
-        emit.loop(first, last, [], write)
+        emit.loop(first, staying, [], write)
         return context.get_dummy_value()
 
     return signature, generate
 
 
+def _keep_values(
+    emit: Emitter,
+    rows: list[Pieces],
+    told: Any,
+    landing: Any,
+    landed: Any,
+    bounds: tuple[Any, Any],
+    place: Any,
+) -> None:
+    """Write what the memories of a vector's lanes are worth to whoever moves again."""
+
+    def write(index: Any, _: Pieces) -> Pieces:
+        there, at = emit.landed_at(landed, index)
+        data = emit.builder.gep(told, [there])
+        for record in emit.constants.kept:
+            kept = emit.subtract([emit.constant(1.0)], rows[record])
+            emit.store(kept, data, emit.builder.add(emit.entry(landing, at, record), place))
+        return []
+
+    emit.loop(*bounds, [], write)
+
+
 @intrinsic
-def complete_sums(typing, plan, columns, player, landing, landed, first, last):
+def complete_sums(typing, plan, columns, player, mine, landing, landed, first, staying, last):
     """Complete the reach of the afterstates to which sums lead, before a cell collects it.
 
-    `columns` begin at the position `player`, where one vector of the first lies.
+    `columns` begin at the position `player`, where one vector of the first lies, and at `mine` for
+    what lands with an extra turn.
     """
-    signature = types.void(plan, columns, _integer, landing, landed, _integer, _integer)
+    signature = types.void(
+        plan, columns, _integer, _integer, landing, landed, _integer, _integer, _integer
+    )
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        _, _, player, _, _, first, last = arguments
+        _, _, player, mine, _, _, first, staying, last = arguments
         columns, landing, landed = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3, 4)
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 4, 5)
         )
         emit = Emitter(builder, kinds[0].constants, context.get_value_type(kinds[1].dtype))
         plan = emit.constants
-        if not plan.depth:
-            return context.get_dummy_value()
 
-        def complete(index, _):
-            there, at = emit.landed_at(landed, index)
-            data = builder.gep(columns, [builder.add(player, there)])
-            rows = [
-                emit.load(data, emit.entry(landing, at, plan.slots + x))
-                for x in range(plan.sides - 1)
-            ]
-            landed_here = emit.scale(emit.constant(1.0 / plan.sides), emit.total(rows))
-            there = emit.entry(landing, at, plan.many)
-            # What corrections took away beforehand can leave nothing but rounding.
-            total = emit.add(landed_here, emit.load(data, there))
-            emit.store(emit.above(total, emit.rounding(landed_here)), data, there)
-            return []
+        def complete(player, first, last):
+            def one(index, _):
+                there, at = emit.landed_at(landed, index)
+                data = builder.gep(columns, [builder.add(player, there)])
+                there = emit.entry(landing, at, plan.many)
+                known = emit.load(data, there)
+                emit.store(completed(emit, known, data, landing, at, plan.slots), data, there)
+                return []
 
-        emit.loop(first, last, [], complete)
+            emit.loop(first, last, [], one)
+
+        if any(dice.depth for dice in plan.dice):
+            complete(player, first, staying)
+            if plan.keeps:
+                complete(mine, staying, last)
         return context.get_dummy_value()
 
     return signature, generate
@@ -157,12 +189,16 @@ def pass_reach_on(
     source,
     base,
     none,
+    thrown,
+    needed,
     policies,
     row,
     player,
+    mine,
     landing,
     landed,
     first,
+    staying,
     last,
     vector,
     begun,
@@ -183,11 +219,15 @@ def pass_reach_on(
         source,
         _integer,
         _integer,
+        _integer,
+        _integer,
         policies,
+        _integer,
         _integer,
         _integer,
         landing,
         landed,
+        _integer,
         _integer,
         _integer,
         _integer,
@@ -201,14 +241,15 @@ def pass_reach_on(
     def generate(context, builder, signature, arguments):
         kinds = signature.args
         here = base_of(context, builder, signature, arguments)
-        none, _, row, player, _, _, first, last, vector, _, begins, _, turn, _ = arguments[5:]
+        none, thrown, needed, _, row, player, mine, _, _, *others = arguments[5:]
+        *bounds, vector, _, begins, _, turn, _ = others
         columns, policies, landing, landed, begun, masses, arrived = (
-            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 6, 9, 10, 14, 16, 18)
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 8, 12, 13, 18, 20, 22)
         )
         emit, plan = here.emit, here.emit.constants
         place = builder.mul(vector, constant_int(emit.piece))
-        told = builder.gep(columns, [player])
-        held = _collected(emit, told, landing, landed, first, last, vector)
+        told = [builder.gep(columns, [where]) for where in (player, mine)]
+        held = _collected(emit, told, landing, landed, bounds, vector)
         memory = plan.start // plan.lanes
         held[memory] = emit.add(held[memory], emit.load(begun, builder.add(begins, place)))
         everyone = emit.total(list(held))
@@ -218,22 +259,23 @@ def pass_reach_on(
             at = builder.mul(turn, constant_int(plan.dense(emit.piece)))
             emit.store_dense([everyone, *members], masses, builder.add(at, place))
         weights = [emit.weight(policies, row, roll) for roll in range(plan.num_actions)]
-        spread(here, departed(here, everyone, held, weights), none)
+        carry_on(here, everyone, held, weights, thrown, needed, none)
         return context.get_dummy_value()
 
     return signature, generate
 
 
 def _collected(
-    emit: Emitter, told: Any, landing: Any, landed: Any, first: Any, last: Any, vector: Any
+    emit: Emitter, told: list[Any], landing: Any, landed: Any, bounds: list[Any], vector: Any
 ) -> list[Pieces]:
     """Reach of every active memory at a cell, for the lanes of a vector."""
     plan, builder = emit.constants, emit.builder
     count, held = _vectors(emit), emit.piece // plan.pairs
+    first, staying, last = bounds
 
     def gather(index: Any, running: Pieces) -> Pieces:
         there, at = emit.landed_at(landed, index)
-        data = builder.gep(told, [there])
+        data = builder.gep(told[0], [there])
         found = []
         for lane in range(held):
             record = _record_at(emit, landing, at, vector, lane)
@@ -242,8 +284,22 @@ def _collected(
                 found.extend(emit.add(running[len(found) : len(found) + 1], more))
         return found
 
-    flat = emit.loop(first, last, emit.zero * (held * count), gather)
+    flat = emit.loop(first, staying, emit.zero * (held * count), gather)
     rows: list[Pieces] = []
     for x in range(count):
         rows += emit.exchanged([[flat[lane * count + x]] for lane in range(held)])
-    return rows[: plan.active]
+    rows = rows[: plan.active]
+    if not plan.keeps:
+        return rows
+    place = builder.mul(vector, constant_int(emit.piece))
+
+    def keep(index: Any, running: Pieces) -> Pieces:
+        there, at = emit.landed_at(landed, index)
+        data = builder.gep(told[1], [there])
+        found = list(running)
+        for record in plan.kept:
+            more = emit.load(data, builder.add(emit.entry(landing, at, record), place))
+            found[record : record + 1] = emit.add(running[record : record + 1], more)
+        return found
+
+    return [[row] for row in emit.loop(staying, last, [row for (row,) in rows], keep)]

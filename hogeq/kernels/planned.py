@@ -15,29 +15,46 @@ from hogeq.kernels.gathers import (
 )
 from hogeq.kernels.lanes import item, lane_sum, prefetch, splat, store, store_one
 from hogeq.kernels.passes import TIE
-from hogeq.kernels.plan import CHUNK, STEP
+from hogeq.kernels.plan import CHUNK, KIND, NEEDED, NONE, OPPONENT, ORDER, OWN, STAYING, STEP
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,
-    carry_sums,
-    clear_shared,
     mix_and_publish,
-    pass_reach_on,
     sum_rolls,
     value_rolls,
     weigh_rolls,
 )
+from hogeq.kernels.unrolled_reach import carry_sums, clear_shared, pass_reach_on
 
 # How many cells before its visit a cell's rows are asked for.
 AHEAD = 4
 
 
 @part
+def known_of(places, turn, what):
+    """Look up what is known of a cell beforehand (`hogeq.kernels.plan.Places.order`)."""
+    return item(places.order, ORDER * turn + what)
+
+
+@part
+def cell_of(places, goal, turn):
+    """Return the cell of a visit."""
+    return known_of(places, turn, OWN) * goal + known_of(places, turn, OPPONENT)
+
+
+@part
+def clear(columns, first, last, vector):
+    """Set whole vectors to 0, from one position to before another."""
+    for at in range(first, last - len(vector) + 1, len(vector)):
+        store(columns, at, splat(columns, 0.0, vector))
+
+
+@part
 def expect(tables, places, policies, which, turn):
     """Ask for how a policy plays a cell, some cells before it is visited."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    cell = item(places.order, 3 * turn) * goal + item(places.order, 3 * turn + 1)
+    cell = cell_of(places, goal, turn)
     prefetch(policies, (which * goal * goal + cell) * num_actions, tables.lane)
 
 
@@ -57,16 +74,19 @@ def begin_values(tables, places, columns, column, opponent, lanes, vector):
     """
     dimensions = tables.dimensions
     goal, num_actions, bases = dimensions.goal, dimensions.num_actions, dimensions.ring
-    dice = tables.plane_dice[0]
+    kinds = len(tables.plane_dice)
     nothing = splat(columns, 0.0, vector)
     store(columns, column + places.spare, nothing)
-    for at in range(places.sums, places.column - lanes + 1, lanes):
+    for at in range(places.sums, places.given - lanes + 1, lanes):
         store(columns, column + at, nothing)
     for base in range(goal, goal + bases - 1):
-        for roll in range(num_actions):
-            at = column + places.rolls + (base % bases * num_actions + roll) * lanes
-            win = tables.terminal_win[dice, base, opponent, roll]
-            store(columns, at, splat(columns, win, vector))
+        for kind in range(kinds):
+            dice = tables.plane_dice[kind]
+            first = (base % bases * kinds + kind) * num_actions
+            for roll in range(num_actions):
+                at = column + places.rolls + (first + roll) * lanes
+                win = tables.terminal_win[dice, base, opponent, roll]
+                store(columns, at, splat(columns, win, vector))
 
 
 @part
@@ -157,30 +177,38 @@ def backward(
     players = len(roots)
     width = places.source.shape[1]
     changes = 0
+    theirs = places.columns * places.column
+    for player in range(players):
+        # Gifts that reach the goal have won nothing.
+        clear(columns, player * theirs + goal * places.column, (player + 1) * theirs, tables.lane)
     for turn in range(goal * goal - 1, -1, -1):
-        own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
-        none = item(places.order, 3 * turn + 2)
+        own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
+        none, needed = known_of(places, turn, NONE), known_of(places, turn, NEEDED)
+        thrown, staying = known_of(places, turn, KIND), known_of(places, turn, STAYING)
         ahead = max(turn - AHEAD, 0)
         for which in range(players):
             expect(tables, places, policies, which, ahead)
         if role != EVALUATE:
-            there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
             expect_weights(tables, masses, ahead)
-            prefetch(counterfactual_values, there * num_actions, tables.lane)
+            there = cell_of(places, goal, ahead) * num_actions
+            prefetch(counterfactual_values, there, tables.lane)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         base = own * width
         for player in range(players):
-            column = (player * goal + opponent) * places.column
+            mine, other = player * theirs, (players - 1 - player) * theirs
+            column = mine + opponent * places.column
             if own == goal - 1:
                 size = len(tables.lane)
                 begin_values(tables, places, columns, column, opponent, size, tables.lane)
             if item(places.source, base + STEP) == CHUNK - 1:
                 sum_rolls(plan, columns, column, places.source, base)
-            value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
+            value_rolls(plan, columns, column, places.source, base, none, needed, places.wins, turn)
             if player == 0 and role != EVALUATE:
                 at = turn * masses.shape[-1]
-                weigh_rolls(plan, columns, column, places.source, base, masses, at, totals, True)
+                weigh_rolls(
+                    plan, columns, column, places.source, base, thrown, masses, at, totals, True
+                )
                 average_rolls(plan, totals, counterfactual_values[own, opponent])
                 here = infoset_reach[own, opponent]
                 at = cell * num_actions
@@ -195,19 +223,21 @@ def backward(
                         temperature,
                         damping,
                     )
-            other = (players - 1 - player) * goal * places.column
             root = mix_and_publish(
                 plan,
                 columns,
                 column,
                 places.source,
                 base,
+                thrown,
                 policies,
                 (player * goal * goal + cell) * num_actions,
                 other,
+                mine,
                 places.landing,
                 places.landed,
                 first,
+                staying,
                 last,
             )
             if cell == 0:
@@ -236,12 +266,15 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     players = len(columns)
-    size = len(tables.lane)
     width = places.source.shape[1]
-    nothing = splat(columns, 0.0, tables.lane)
+    theirs = places.columns * places.column
+    for player in range(players):
+        for start in range(player * theirs, (player + 1) * theirs, places.column):
+            clear(columns, start + places.given, start + places.column, tables.lane)
     for turn in range(goal * goal):
-        own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
-        none = item(places.order, 3 * turn + 2)
+        own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
+        none, needed = known_of(places, turn, NONE), known_of(places, turn, NEEDED)
+        thrown, staying = known_of(places, turn, KIND), known_of(places, turn, STAYING)
         ahead = min(turn + AHEAD, goal * goal - 1)
         for player in range(players):
             expect(tables, places, policies, player, ahead)
@@ -253,12 +286,11 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
         base = own * width
         if own == 0:
             for player in range(players):
-                column = (player * goal + opponent) * places.column
-                for at in range(column, column + places.column - size + 1, size):
-                    store(columns, at, nothing)
+                column = player * theirs + opponent * places.column
+                clear(columns, column, column + places.given, tables.lane)
         for player in range(players):
-            column = (player * goal + opponent) * places.column
-            other = (players - 1 - player) * goal * places.column
+            mine, other = player * theirs, (players - 1 - player) * theirs
+            column = mine + opponent * places.column
             row = (player * goal * goal + cell) * num_actions
             if own > 0:
                 clear_shared(plan, columns, column, places.source, base)
@@ -269,12 +301,16 @@ def forward(plan, places, tables, policies, columns, masses, infoset_reach):
                 places.source,
                 base,
                 none,
+                thrown,
+                needed,
                 policies,
                 row,
                 other,
+                mine,
                 places.landing,
                 places.landed,
                 first,
+                staying,
                 last,
                 begun,
                 masses,

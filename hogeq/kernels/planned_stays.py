@@ -16,26 +16,27 @@ with all else that lands.
 """
 
 from hogeq.kernels.lanes import dot, item, load, prefetch, splat, store, store_one
-from hogeq.kernels.plan import CHUNK, NEAR, STEP
+from hogeq.kernels.plan import CHUNK, NEAR, NONE, OPPONENT, OWN, STEP
 from hogeq.kernels.planned import (
     AHEAD,
     begin_values,
+    cell_of,
+    clear,
     expect,
     expect_weights,
+    known_of,
     move_row,
 )
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,
-    carry_sums,
-    clear_shared,
     mix_and_publish,
-    pass_reach_on,
     sum_rolls,
     value_rolls,
     weigh_rolls,
 )
+from hogeq.kernels.unrolled_reach import carry_sums, clear_shared, pass_reach_on
 from hogeq.kernels.unrolled_stays import (
     CHANCE,
     LEAVE,
@@ -102,8 +103,8 @@ def _solve(
     """Find what it wins to stay at the cells of a component, of both players."""
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     for x in range(low, high):
-        own = item(places.order, 3 * (first + x))
-        opponent = item(places.order, 3 * (first + x) + 1)
+        own = known_of(places, first + x, OWN)
+        opponent = known_of(places, first + x, OPPONENT)
         for player in range(players):
             row = ((player * goal + own) * goal + opponent) * num_actions
             core = _core(tables, player, x)
@@ -182,19 +183,21 @@ def backward(
     first = goal * goal
     while first > 0:
         # A cell, and its mirror image, which comes right after it.
-        cells = 1 if item(places.order, 3 * first - 3) == item(places.order, 3 * first - 2) else 2
+        cells = (
+            1 if known_of(places, first - 1, OWN) == known_of(places, first - 1, OPPONENT) else 2
+        )
         first -= cells
         for x in range(cells):
             ahead = max(first + x - AHEAD, 0)
             for which in range(players):
                 expect(tables, places, policies, which, ahead)
             if role != EVALUATE:
-                there = item(places.order, 3 * ahead) * goal + item(places.order, 3 * ahead + 1)
+                there = cell_of(places, goal, ahead)
                 expect_weights(tables, masses, ahead)
                 prefetch(counterfactual_values, there * num_actions, tables.lane)
             turn = first + x
-            own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
-            none = item(places.order, 3 * turn + 2)
+            own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
+            none = known_of(places, turn, NONE)
             base = own * width
             for player in range(players):
                 column = (player * goal + opponent) * places.column
@@ -202,7 +205,7 @@ def backward(
                     begin_values(tables, places, columns, column, opponent, size, tables.lane)
                 if item(places.source, base + STEP) == CHUNK - 1:
                     sum_rolls(plan, columns, column, places.source, base)
-                value_rolls(plan, columns, column, places.source, base, none, places.wins, turn)
+                value_rolls(plan, columns, column, places.source, base, none, 1, places.wins, turn)
                 at = column + item(places.source, base + NEAR) + places.idle
                 for roll in range(num_actions):
                     there = (2 * player + x) * num_actions + roll
@@ -244,7 +247,7 @@ def backward(
                     stale = False
                 x = low + (step - steps if final else step // 2)
                 turn = first + x
-                own, opponent = item(places.order, 3 * turn), item(places.order, 3 * turn + 1)
+                own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
                 cell, base = own * goal + opponent, own * width
                 for player in range(players if final else 1):
                     column = (player * goal + opponent) * places.column
@@ -254,7 +257,7 @@ def backward(
                     if player == 0 and role != EVALUATE:
                         at = turn * masses.shape[-1]
                         weigh_rolls(
-                            plan, columns, column, places.source, base, masses, at, totals, True
+                            plan, columns, column, places.source, base, 0, masses, at, totals, True
                         )
                         found, row = (
                             counterfactual_values[own, opponent],
@@ -297,12 +300,15 @@ def backward(
                             column,
                             places.source,
                             base,
+                            0,
                             policies,
                             (player * goal * goal + cell) * num_actions,
                             other,
+                            0,
                             places.landing,
                             places.landed,
                             item(tables.arrival_start, cell),
+                            item(tables.arrival_start, cell + 1),
                             item(tables.arrival_start, cell + 1),
                         )
                         if cell == 0:
@@ -353,16 +359,15 @@ def forward(plan, places, tables, policies, columns, cores, flows, masses, infos
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     players, size = len(columns), len(tables.lane)
     width = places.source.shape[1]
-    nothing = splat(columns, 0.0, tables.lane)
     turn = 0
     while turn < goal * goal:
         # A cell, and its mirror image, which comes right after it.
         first = turn
-        cells = 1 if item(places.order, 3 * first) == item(places.order, 3 * first + 1) else 2
+        cells = 1 if known_of(places, first, OWN) == known_of(places, first, OPPONENT) else 2
         turn += cells
         for x in range(cells):
-            own = item(places.order, 3 * (first + x))
-            opponent = item(places.order, 3 * (first + x) + 1)
+            own = known_of(places, first + x, OWN)
+            opponent = known_of(places, first + x, OPPONENT)
             cell, base = own * goal + opponent, own * width
             ahead = min(first + x + AHEAD, goal * goal - 1)
             for player in range(players):
@@ -371,11 +376,10 @@ def forward(plan, places, tables, policies, columns, cores, flows, masses, infos
                 expect_weights(tables, masses, ahead)
             for player in range(players if own == 0 else 0):
                 column = (player * goal + opponent) * places.column
-                for at in range(column, column + places.column - size + 1, size):
-                    store(columns, at, nothing)
+                clear(columns, column, column + places.given, tables.lane)
         for x in range(cells):
-            own = item(places.order, 3 * (first + x))
-            opponent = item(places.order, 3 * (first + x) + 1)
+            own = known_of(places, first + x, OWN)
+            opponent = known_of(places, first + x, OPPONENT)
             cell, base = own * goal + opponent, own * width
             for player in range(players):
                 core = _core(tables, player, x)
@@ -401,8 +405,8 @@ def forward(plan, places, tables, policies, columns, cores, flows, masses, infos
                 for lane in range(tables.dimensions.records):
                     cores[core + lane] += flows[(2 * player + x) * size + lane]
         for x in range(cells):
-            own = item(places.order, 3 * (first + x))
-            opponent = item(places.order, 3 * (first + x) + 1)
+            own = known_of(places, first + x, OWN)
+            opponent = known_of(places, first + x, OPPONENT)
             for player in range(players):
                 at = (player * goal + opponent) * places.column
                 at += item(places.landing, own * places.landing.shape[1] + places.idle)
@@ -412,9 +416,9 @@ def forward(plan, places, tables, policies, columns, cores, flows, masses, infos
                 back = _come_back(tables, places, cores, player, players, first, x, cells)
                 store_one(columns, at + places.idle, item(columns, at + places.idle) + back)
         for x in range(cells):
-            own = item(places.order, 3 * (first + x))
-            opponent = item(places.order, 3 * (first + x) + 1)
-            none = item(places.order, 3 * (first + x) + 2)
+            own = known_of(places, first + x, OWN)
+            opponent = known_of(places, first + x, OPPONENT)
+            none = known_of(places, first + x, NONE)
             cell, base = own * goal + opponent, own * width
             for player in range(players):
                 column = (player * goal + opponent) * places.column
@@ -427,12 +431,16 @@ def forward(plan, places, tables, policies, columns, cores, flows, masses, infos
                     places.source,
                     base,
                     none,
+                    0,
+                    1,
                     policies,
                     (player * goal * goal + cell) * num_actions,
                     (players - 1 - player) * goal * places.column,
+                    0,
                     places.landing,
                     places.landed,
                     item(tables.arrival_start, cell),
+                    item(tables.arrival_start, cell + 1),
                     item(tables.arrival_start, cell + 1),
                     1.0 / players if cell == 0 else 0.0,
                     masses,

@@ -14,7 +14,8 @@ from numba.extending import intrinsic
 from hogeq.kernels.emitter import Emitter, Pieces, emitter_of
 from hogeq.kernels.lanes import data_of
 from hogeq.kernels.plan import FAR, NEAR, Constants
-from hogeq.kernels.unrolled import arrived, base_of
+from hogeq.kernels.unrolled import base_of
+from hogeq.kernels.unrolled_reach import arrived
 
 _integer = types.int64
 
@@ -190,8 +191,9 @@ def first_stays(
         )
         emit, plan = here.emit, here.emit.constants
         told = builder.gep(columns, [player])
-        others = sorted({*plan.sole, *plan.shared} - {plan.idle})
-        rows = arrived(emit, told, landing, landed, first, last, others)
+        others = sorted({*plan.kept} - {plan.idle})
+        nothing = [emit.zero] * plan.records
+        rows = arrived(emit, told, landing, landed, (first, last), others, nothing)
         memory, lane = divmod(plan.start, plan.lanes)
         rows[lane] = emit.add(rows[lane], emit.only(memory, begun))
         chances = emit.load(cores, emit.at(at, CHANCE * plan.lanes))

@@ -10,7 +10,8 @@ from numpy.typing import DTypeLike
 from hogeq.kernels.diagonals import Diagonals, diagonals_of
 from hogeq.kernels.duel import can_duel
 from hogeq.kernels.handover import SWAPPED
-from hogeq.kernels.plan import Plan, plan_of
+from hogeq.kernels.plan import Plan
+from hogeq.kernels.planning import plan_of
 from hogeq.kernels.tables import Dimensions, Tables
 from hogeq.model.components import find_components
 from hogeq.model.duels import Duels

@@ -22,7 +22,7 @@ class PlanArrays(ABC):
         self._piece = piece_of(lanes, np.dtype(dtype).itemsize * 8)
         self._plan = plan
         self._view = TablesView(tables)
-        self._columns = zeros((1, players, goal * plan.places.column), dtype)
+        self._columns = zeros((1, players, plan.places.columns * plan.places.column), dtype)
         self._masses = zeros((1, goal * goal, plan.constants.dense(self._piece)), dtype)
         self._totals = zeros((num_actions * lanes,), dtype)
 

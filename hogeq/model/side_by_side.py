@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels import packed
-from hogeq.kernels.plan import PIECE, Plan, packed_plan
+from hogeq.kernels.plan import PIECE, Plan
+from hogeq.kernels.planning import packed_plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.view import TablesView
 from hogeq.model.game import Game
@@ -34,7 +35,7 @@ class _Together:
         packs, lanes = -(-pairs // each), constants.lanes
         piece = PIECE * 64 // bits
         self._vector, self._match = (0,) * piece, (0,) * each
-        self._columns = zeros((packs, 2, goal * places.column), dtype)
+        self._columns = zeros((packs, 2, places.columns * places.column), dtype)
         self._masses = zeros((packs, goal * goal, constants.dense(piece)), dtype)
         self._totals = zeros((num_actions * lanes,), dtype)
         self._arrived = zeros((lanes,), dtype)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.kernels.plan import plan_of
+from hogeq.kernels.plan import NONE, OPPONENT, OWN
+from hogeq.kernels.planning import plan_of
 from hogeq.kernels.windowed import windowed_arrays
 from hogeq.model.duels import Duels
 from hogeq.model.game import Game, compile_game
@@ -23,6 +24,16 @@ GAMES = {
     ),
     "extra turns with dice of their own": replace(EDITIONS["su21"], goal=24),
 }
+
+ALL_AT_ONCE = replace(
+    EDITIONS["su20"],
+    goal=30,
+    max_dice=5,
+    hog_wild=True,
+    piggy_back=True,
+    pig_out=0,
+    more_boar="digit_range",
+)
 
 
 @cache
@@ -169,20 +180,45 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         replace(EDITIONS["su20"], goal=27, max_dice=15),  # and of 24
         replace(EDITIONS["su20"], goal=28, max_dice=24),  # and of 32, vector by vector
         replace(EDITIONS["su20"], goal=30, max_dice=4, sides=4),
+        replace(EDITIONS["su20"], goal=30, max_dice=5, hog_wild=True),
+        replace(EDITIONS["su20"], goal=30, max_dice=5, piggy_back=True, pig_out=0),
+        replace(EDITIONS["fa19"], goal=30, max_dice=5, piggy_back=True, pig_out=0),
+        replace(EDITIONS["su20"], goal=30, max_dice=5, more_boar="digit_range"),
+        ALL_AT_ONCE,
+        replace(ALL_AT_ONCE, max_dice=24),
     ],
-    ids=["sp20", "fa19", "3 dice", "15 dice", "24 dice", "4 sides"],
+    ids=[
+        "sp20",
+        "fa19",
+        "3 dice",
+        "15 dice",
+        "24 dice",
+        "4 sides",
+        "two kinds of dice",
+        "gifts",
+        "gifts, dice remembered",
+        "extra turns",
+        "all at once",
+        "all at once, vector by vector",
+    ],
 )
 def test_plans_of_other_games(rules: Rules) -> None:
     game = compile_game(rules)
     assert plan_of(game.tables, smallest=0) is not None
     played = policies(game, 1.0)
     fast, slow = planned(game, 2), Workspace(game.tables, 2)
-    rates = []
+    results = []
     for work in (fast, slow):
-        work.forward(played)
-        rates.append(work.win_rate(played, Role.COUNTERFACTUAL))
-    assert rates[0] == pytest.approx(rates[1], abs=1e-13)
+        for _ in range(2):  # the second finds the columns in use
+            work.forward(played)
+            rate = work.win_rate(played, Role.COUNTERFACTUAL)
+        moved = played.copy()
+        work.backward(moved, Role.ASCEND)
+        results.append((rate, moved))
+    assert results[0][0] == pytest.approx(results[1][0], abs=1e-13)
+    assert np.array_equal(results[0][1], results[1][1])
     assert fast.infoset_reach == pytest.approx(slow.infoset_reach, abs=1e-13)
+    assert np.array_equal(fast.infoset_reach > 0.0, slow.infoset_reach > 0.0)
     assert fast.counterfactual_values == pytest.approx(slow.counterfactual_values, abs=1e-13)
 
 
@@ -235,16 +271,24 @@ def test_values_that_were_not_kept_are_refused() -> None:
     assert work.hidden_values(0, 0).shape == (game.memory_size, game.num_actions)
 
 
-@pytest.mark.parametrize(("edition", "goal", "dice"), [("su20", 30, 10), ("fa19", 60, 4)])
-def test_afterstates_that_share_a_place_live_at_different_times(
-    edition: str, goal: int, dice: int
-) -> None:
-    tables = compile_game(replace(EDITIONS[edition], goal=goal, max_dice=dice)).tables
+@pytest.mark.parametrize(
+    "rules",
+    [
+        replace(EDITIONS["su20"], goal=30),
+        replace(EDITIONS["fa19"], goal=60, max_dice=4),
+        replace(ALL_AT_ONCE, goal=40),
+    ],
+    ids=["su20", "fa19", "all at once"],
+)
+def test_afterstates_that_share_a_place_live_at_different_times(rules: Rules) -> None:
+    tables, goal = compile_game(rules).tables, rules.goal
     plan = plan_of(tables, smallest=0)
     assert plan is not None
     places, constants = plan.places, plan.constants
     lanes = constants.lanes
     assert places.spare < goal * constants.records * lanes / 2  # or sharing would save nothing
+    targets = [target for dice in constants.dice for target in dice.targets]
+    assert any(target.gift for target in targets) == rules.piggy_back
     holder: dict[tuple[int, int], int] = {}
 
     def touch(opponent: int, score: int, record: int, place: int, *, first: bool) -> None:
@@ -253,11 +297,11 @@ def test_afterstates_that_share_a_place_live_at_different_times(
             assert first or holder.get((opponent, place), score) == score
             holder[opponent, place] = score
 
-    for own, opponent, none in places.order.tolist():
+    for own, opponent, none in places.order[:, [OWN, OPPONENT, NONE]].tolist():
         cell = own * goal + opponent
         for arrival in range(*tables.arrival_start[cell : cell + 2]):
             other, score = divmod(int(tables.arrival_row[arrival]), goal)
-            for record in (*constants.sole, *constants.shared):
+            for record in constants.kept:
                 touch(other, score, record, places.landing[score, record], first=False)
         row = places.source[own].tolist()
         for record, place in zip(constants.shared, row[constants.last_row :], strict=True):
@@ -265,12 +309,14 @@ def test_afterstates_that_share_a_place_live_at_different_times(
             for score in range(own + span - 1 if own else 0, own + span):
                 taken = places.landing[min(score, goal - 1), record] if own == 0 else place
                 touch(opponent, score, record, taken, first=True)
-        ways = [(target.points, target.record) for target in constants.targets]
-        found = dict(zip(ways, row[constants.target_row :], strict=False))
         free = int(tables.zero_points[0, own, opponent]), int(tables.zero_record[0, own, opponent])
-        found[free] = none
-        for (points, record), place in found.items():
-            touch(opponent, own + points, record, place, first=record in constants.sole)
+        found = [(0, *free, none)]
+        for target, place in zip(targets, row[constants.target_row(0) :], strict=False):
+            there = place - target.gift * places.column
+            found.append((target.gift, target.points, target.record, there))
+        for gift, points, record, place in found:
+            taken = record in constants.sole
+            touch(opponent + gift, own + points, record, place, first=taken)
 
 
 @pytest.mark.parametrize("edition", ["su21", "fa15", "fa22", "fa18"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.kernels.plan import plan_of
+from hogeq.kernels.planning import plan_of
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules

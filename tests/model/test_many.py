@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.kernels.passes import TIE
-from hogeq.kernels.plan import plan_of
+from hogeq.kernels.planning import plan_of
 from hogeq.model.game import Game, compile_game
 from hogeq.model.many import GenericMany, ManyWorkspace
 from hogeq.model.side_by_side import LargeMany, many_workspace
@@ -216,8 +216,17 @@ def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> Non
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_matches_lie_side_by_side_in_games_of_other_memories(dtype: type) -> None:
-    game = compile_game(rules_from({"edition": "fa19", "goal": 14, "max_dice": 6}))
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"edition": "fa19", "goal": 14, "max_dice": 6},
+        {"goal": 14, "max_dice": 4, "hog_wild": True},
+        {"goal": 14, "max_dice": 4, "piggy_back": True, "pig_out": 0, "more_boar": "digit_range"},
+    ],
+    ids=["dice remembered", "two kinds of dice", "gifts and extra turns"],
+)
+def test_matches_lie_side_by_side_in_other_games(rules: dict[str, Any], dtype: type) -> None:
+    game = compile_game(rules_from({"edition": "su20", **rules}))
     policy, *opponents = drawn(game, 9)
     plan = plan_of(game.tables, smallest=0)
     assert plan is not None
