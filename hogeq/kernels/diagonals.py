@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.kernels.orbits import Orbits, have_orbits, no_orbits, orbits_of
 from hogeq.kernels.stays import Stays, any_stays, pairs_suffice, stays_of
 from hogeq.kernels.tables import Floats, Ints, Tables
 
@@ -51,7 +52,8 @@ class Diagonals(NamedTuple):
     lines: int
     any_again: bool  # whether a player can ever move twice
     any_stays: bool  # whether a turn can leave both scores as they were
-    stays: Stays
+    stays: Stays  # without memory
+    orbits: Orbits  # with memory
 
     land: Places  # (ends, 2 G - 1 + reach, width) twice the place on a page of cells, + 1 for again
     page_end: Ints  # (C,)
@@ -105,7 +107,7 @@ def _suits(tables: Tables) -> bool:
     situation = _by_total(tables.situation)
     return bool(
         dimensions.ring == 1
-        and pairs_suffice(tables)
+        and (pairs_suffice(tables) or have_orbits(tables))
         and (situation[own + opponent] == tables.situation).all()
     )
 
@@ -198,6 +200,7 @@ class _Layout:
             any_again=any_again,
             any_stays=any_stays(tables),
             stays=self._stays(),
+            orbits=self._orbits(),
             land=land,
             **self._pages(worth_page),
             **groups,
@@ -212,6 +215,14 @@ class _Layout:
     def _stays(self) -> Stays:
         planes = self.tables.mode_plane[self.modes[:, 0]]
         return stays_of(self.tables, self.width, _by_total(self.tables.situation), planes)
+
+    def _orbits(self) -> Orbits:
+        if not have_orbits(self.tables):
+            return no_orbits(self.width)
+        lanes = [self.lanes.index(slot % self.width_of_lanes) for slot in self.memories]
+        first = np.arange(self.ends)[:, None] * len(self.lanes) + np.array(lanes)
+        pages = first * self.tables.dimensions.records
+        return orbits_of(self.tables, self.width, self.memories, self.modes, pages)
 
     def _place(self, ring: int, own: Ints, opponent: Ints) -> Ints:
         return (own + opponent) % ring * self.width + opponent

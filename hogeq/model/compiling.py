@@ -206,9 +206,10 @@ def parts(games: Iterable[Rules]) -> list[Part]:
             if name == "matrices" and not game.has_duels:
                 continue
             slow = name == "matrices" and not _meets_by_diagonals(game)
+            slow = slow or (name == "full memory" and _has_orbits(game))
             if game.diagonals is not None and name != "hidden states" and not slow:
                 if name not in {"values", "reach"}:  # as policies and search
-                    key = name, "diagonals", game.diagonals.any_stays
+                    key = name, "diagonals", game.diagonals.any_stays, _has_orbits(game)
                     found.setdefault(key, Part(rules, name))
                 continue
             windowed = name == "matrices" and common_record(game.tables) >= 0
@@ -223,6 +224,11 @@ def parts(games: Iterable[Rules]) -> list[Part]:
 def _meets_by_diagonals(game: Game) -> bool:
     """Whether two matrices meet by diagonals."""
     return game.diagonals is not None and suits_duels(game.diagonals)
+
+
+def _has_orbits(game: Game) -> bool:
+    """Whether turns can stay, and something is remembered, by diagonals."""
+    return game.diagonals is not None and game.diagonals.orbits.chances > 0
 
 
 def compile_kernel(kernel: cache.Kernel) -> None:

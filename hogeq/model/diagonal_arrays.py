@@ -33,7 +33,11 @@ class DiagonalArrays:
         Of the opponents in a mixture.
     weights : float64 (pairs, 2 G - 1, H, width)
         Reach of player 0's memories in the last pass forward.
+    remembers : bool
+        Whether FULL_MEMORY is among the roles.
     """
+
+    remembers = True
 
     def __init__(self, tables: Tables, diagonals: Diagonals, seats: int, pairs: int = 1) -> None:
         self.tables, self.game, self.seats = tables, diagonals, seats

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels import roles, stay_reach, stay_values
+from hogeq.kernels import orbit_reach, orbit_values, roles, stay_reach, stay_values
 from hogeq.kernels.diagonals import CELLS, Diagonals
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
@@ -92,6 +92,86 @@ class StayArrays(DiagonalArrays):
             counterfactual_values if weighted else None,
             choice if remembers else None,
             self._chained if remembers else None,
+            self._kept if keep else self._kept[:0],
+            temperature,
+            damping,
+            self._rows,
+            self._roots,
+        )
+        return float(self._roots[0]), float(self._roots[-CELLS]), int(changes)
+
+
+class OrbitArrays(DiagonalArrays):
+    """The same where something is remembered; any role but FULL_MEMORY."""
+
+    remembers = False
+
+    def __init__(self, tables: Tables, diagonals: Diagonals, seats: int) -> None:
+        super().__init__(tables, diagonals, seats)
+        game, blocks = diagonals, seats * diagonals.blocks
+        self._lines = zeros((blocks * (game.lines + 1) * CELLS,), np.float64)
+        self._played = zeros((blocks * game.num_actions * CELLS,), np.float64)
+        self._before = zeros((game.blocks * game.num_actions * CELLS,), np.float64)
+        rows = game.memories * seats * game.width
+        self._given = zeros((rows + game.orbits.chances * seats * game.width,), np.float64)
+        self._won, self._visits = (zeros((rows,), np.float64) for _ in range(2))
+        self._slots = zeros((game.orbits.slots * CELLS,), np.float64)
+        self._moved = zeros((game.width,), np.float64)
+
+    def forward(
+        self, policies: Floats, infoset_reach: Floats, *, memories: bool = True, pair: int = 0
+    ) -> None:
+        """Fill `infoset_reach`, and what weights values if `memories` are asked for."""
+        orbit_reach.forward(
+            self._view,
+            policies,
+            self.weights[pair] if memories else self.weights[:0, 0],
+            self._inflow,
+            self._sums,
+            self._arrived,
+            self._found,
+            self._played,
+            self._scratch,
+            self._given,
+            self._slots,
+            self._visits,
+            infoset_reach,
+            self._rows,
+            self.seats,
+        )
+
+    def backward(
+        self,
+        role: int,
+        policies: Floats,
+        counterfactual_values: Floats,
+        choice: NDArray[np.int8],  # noqa: ARG002 - of FULL_MEMORY
+        temperature: float,
+        damping: float,
+        *,
+        keep: bool = False,
+        weights: Floats | None = None,
+    ) -> tuple[float, float, int]:
+        """Pass over all cells, as :meth:`hogeq.model.diagonal_arrays.DiagonalArrays.backward`."""
+        given = self.weights if weights is None else weights
+        weighted = role in (roles.COUNTERFACTUAL, roles.ASCEND, roles.SOFTMAX)
+        changes = orbit_values.backward(
+            self._view,
+            role,
+            policies,
+            given[0] if weighted else None,
+            self._known,
+            self._sums,
+            self._worth,
+            self._lines,
+            self._played,
+            self._before,
+            self._averages,
+            self._given,
+            self._slots,
+            self._won,
+            self._moved,
+            counterfactual_values if weighted else None,
             self._kept if keep else self._kept[:0],
             temperature,
             damping,

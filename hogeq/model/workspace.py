@@ -15,7 +15,7 @@ from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.model.diagonal_arrays import DiagonalArrays
 from hogeq.model.plan_arrays import plan_arrays
-from hogeq.model.stay_arrays import StayArrays
+from hogeq.model.stay_arrays import OrbitArrays, StayArrays
 from hogeq.support.aliases import Floats
 
 TIE = passes.TIE
@@ -128,7 +128,9 @@ class Workspace:
         self._slots = dimensions.active_memories * width
         self._diagonal: DiagonalArrays | None = None
         if diagonals is not None:
-            kind = StayArrays if diagonals.any_stays else DiagonalArrays
+            kind: type[DiagonalArrays] = StayArrays if diagonals.any_stays else DiagonalArrays
+            if diagonals.orbits.chances:
+                kind = OrbitArrays
             self._diagonal = kind(tables, diagonals, players)
         self._values_kept = self._reach_kept = plan is None and diagonals is None
         self._values_due = False
@@ -205,7 +207,8 @@ class Workspace:
         self._values_kept = keep or role == Role.FULL_MEMORY or not fast
         if fast and role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
             raise RuntimeError("reach: the last pass forward kept that of the cells alone")
-        if self._diagonal is not None:
+        remembers = role == Role.FULL_MEMORY
+        if self._diagonal is not None and (self._diagonal.remembers or not remembers):
             played = _plain(policies)
             none = np.zeros((0, 0, 0), np.int8)
             rolls = none if choice is None else np.require(choice, np.int8, ["C", "W"])
@@ -239,6 +242,7 @@ class Workspace:
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
             return found
+        self._values_due = False
         chosen = np.zeros(
             (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8
         )

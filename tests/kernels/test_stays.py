@@ -48,7 +48,6 @@ def test_all_kinds_of_cells_are_there() -> None:
     "rules",
     [
         Rules(goal=14, max_dice=2, pig_out=0, more_boar="digit_range"),
-        Rules(goal=7, max_dice=2, pig_out=0, time_trot=True, time_trot_period=3),
         Rules(goal=7, max_dice=2, pig_out=0, feral_hogs="dice"),
     ],
 )
