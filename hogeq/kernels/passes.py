@@ -31,6 +31,7 @@ from hogeq.kernels.lanes import prefetch, splat, store
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.sums import (
     base_of,
+    clear_ahead,
     is_lean,
     kernel,
     land_sums,
@@ -342,12 +343,15 @@ def _forward(
     if len(sums) > 0:
         for player in range(players):
             direct[player] = is_lean(tables, policies[player])
-    reach[:] = 0.0
+    if tables.gives:
+        reach[:] = 0.0
     order, runs = tables.cell_order, tables.run_start
     for run in range(len(runs) - 1):
         for turn in range(runs[run], runs[run + 1]):
             own, opponent = divmod(order[turn], goal)
             for player in range(players):
+                if not tables.gives:
+                    clear_ahead(tables, reach[player], own, opponent)
                 if not direct[player]:
                     land_sums(tables, reach[player], sums, player, own, opponent)
         for turn in range(runs[run], runs[run + 1]):

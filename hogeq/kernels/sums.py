@@ -284,6 +284,19 @@ def spread_rolls(tables, policy, reach, buffer, place, own, opponent):
 
 
 @part
+def clear_ahead(tables, reach, own, opponent):
+    """Set to 0 the afterstates to which a base is the first of its column that can lead."""
+    strides, goal = tables.strides, tables.dimensions.goal
+    for end in range(len(reach) // strides.ends):
+        base = base_of(tables, end, own, opponent)
+        for record in range(tables.dimensions.records):
+            far = item(tables.record_reach, record)
+            for points in range(far if own > 0 else 0, min(far, goal - 1 - own) + 1):
+                at = base + points * strides.scores + record * strides.records
+                store(reach, at, splat(reach, 0.0, tables.lane))
+
+
+@part
 def land_sums(tables, reach, sums, player, own, opponent):
     """Complete the reach of the afterstates to which sums lead, before a cell collects it."""
     num_actions = tables.dimensions.num_actions

@@ -98,6 +98,8 @@ class Tables(NamedTuple):
     outcome_record: Ints  # (n,) ... and record
     outcome_start: Ints  # (D, K) first outcome; points ascend
     outcome_stop: Ints  # (D, K, T) one past the last outcome below the goal, from t
+    record_reach: Ints  # (W,) most points, and at least 1, of a turn that leaves a record
+    gives: bool  # a turn can give points to the opponent
     gift: Ints  # (D, K) points given to the opponent by the first outcome (0: none)
     target_offset: Ints  # (m,) the same outcomes by afterstate: its distance, grouped by kind
     target_points: Ints  # (m,) ascending within a kind of turn

@@ -200,6 +200,8 @@ def compile_game(rules: Rules) -> Game:
         outcome_record=points.record,
         outcome_start=points.start,
         outcome_stop=points.stop(ring),
+        record_reach=points.reach(),
+        gives=bool(points.gift.any() or points.zero_gift.any()),
         gift=points.gift,
         **points.targets(),
         **points.sums(ring),

@@ -119,6 +119,13 @@ class OutcomeArrays:
         points = max(self.points.max(), self.zero_points.max())
         return int(points), int(max(self.gift.max(), self.zero_gift.max()))
 
+    def reach(self) -> Ints:
+        """Most points of a turn that leaves each record, at least 1."""
+        found = np.ones(self.layout.records, np.int64)
+        np.maximum.at(found, self.record, self.points)
+        np.maximum.at(found, self.zero_record, self.zero_points)
+        return found
+
     def cycles(self) -> Cycles:
         """Which rolls can leave both scores as they were; no components yet."""
         layout, none = self.layout, np.zeros(0, np.int64)

@@ -126,6 +126,23 @@ def test_other_games_refuse_duels(edition: str) -> None:
         Duels(compile_game(replace(EDITIONS[edition], goal=20)).tables)
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [*GAMES.values(), replace(EDITIONS["su20"], goal=24, max_dice=5, time_trot=True)],
+    ids=[*GAMES, "records and turns counted"],
+)
+def test_nothing_is_left_of_an_earlier_pass_forward(rules: Rules) -> None:
+    game = compile_game(rules)
+    played = policies(game, 1.0)
+    used, fresh = Workspace(game.tables, 2), Workspace(game.tables, 2)
+    used.reach[:] = np.nan
+    used.forward(played[::-1].copy())
+    for work in (used, fresh):
+        work.forward(played)
+    assert np.array_equal(used.infoset_reach, fresh.infoset_reach)
+    assert np.array_equal(used.hidden_reach(), fresh.hidden_reach())
+
+
 def test_certain_rows_are_published_as_mixed_ones_are() -> None:
     game = compiled("records, one kind of dice")
     matrices = np.random.default_rng(3).integers(game.num_actions, size=(2, *game.shape[:2]))
