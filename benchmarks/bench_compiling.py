@@ -9,6 +9,7 @@ compile anything, is not counted.
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from os import environ
 from pathlib import Path
 from time import process_time
@@ -24,8 +25,16 @@ from hogeq.model.side_by_side import many_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS
 
-MEASURED = ("su20", "fa19", "fa22", "sp22", "su21")
-"""Plans of two games, diagonals of six-sided dice, turns that stay, and generic passes."""
+RULES = {
+    **EDITIONS,
+    "su20=0": replace(EDITIONS["su20"], pig_out=0),
+    "fa18=0": replace(EDITIONS["fa18"], pig_out=0),
+}
+"""Editions, and two that remember something and whose turns can stay."""
+MEASURED = ("su20", "fa19", "fa22", "sp22", "su21", "su20=0", "fa18=0")
+"""Plans of two games, diagonals of six-sided dice, turns that stay, generic passes, and both with
+memory.
+"""
 
 
 class Listener(event.Listener):
@@ -50,7 +59,7 @@ class Listener(event.Listener):
 
 def passes(edition: str) -> None:
     """Call each kernel of an edition, but those of full memory, once."""
-    game = compile_game(EDITIONS[edition])
+    game = compile_game(RULES[edition])
     policies = np.full((2, *game.shape), 1.0 / game.num_actions)
     quick = [np.float32] if game.plan is not None else []
     for work in (game.workspace(2), *(game.workspace(2, dtype) for dtype in quick)):
@@ -78,12 +87,12 @@ def compile_all(edition: str) -> None:
     with compiling_quietly(), event.install_listener("numba:compile", listener):
         passes(edition)
     for name, seconds in listener.seconds.items():
-        print(f"{edition:6}{name:28}" + "".join(f"{one:7.1f}" for one in seconds))
+        print(f"{edition:8}{name:28}" + "".join(f"{one:7.1f}" for one in seconds))
 
 
 def main() -> None:
     """Measure editions one after the other."""
-    print(f"{'':6}{'kernel':28}{'seconds, for each list of argument types':>40}")
+    print(f"{'':8}{'kernel':28}{'seconds, for each list of argument types':>40}")
     for edition in sys.argv[1:] or MEASURED:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(  # noqa: S603 - ourselves

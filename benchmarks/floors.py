@@ -309,6 +309,8 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
         round(blocks * (levels + lines + groups + VECTOR * pages)),
         near,
     )
+    if game.orbits.chances > 0:
+        values, reach = (one + _orbit_work(game, code) for code, one in ((1, values), (2, reach)))
     kept = Work(0, weights, 0, 0, blocks * game.memories)
     average = Work(
         2 * rolls,
@@ -327,6 +329,24 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
         near,
     )
     return DiagonalWork(values, reach, kept, average, match)
+
+
+def _orbit_work(game: Diagonals, code: int) -> Work:
+    """Count what eliminates the states of orbits, and what finds values (1) or visits (2).
+
+    Operations go from register to register; chances and states are read once, and states written.
+    Orbits are those of two players, who share them.
+    """
+    orbits = game.orbits
+    kinds, players = len(orbits.clear), 2
+    listed = np.diff(orbits.first[players - 1])[: (2 * game.goal - 1) * kinds]
+    eights = listed.reshape(-1, kinds).sum(axis=0) // VECTOR
+    steps = np.diff(orbits.code_start).reshape(kinds, 3)
+    states = np.diff(orbits.state_start)
+    slots = int(eights @ (steps[:, 0] + steps[:, code])) // players
+    loads = VECTOR * int(eights @ (np.diff(orbits.read_start) + states)) // players
+    stores = VECTOR * int(eights @ states) // players
+    return Work(2 * VECTOR * slots, 0, slots, loads, stores)
 
 
 # --- two matrices -----------------------------------------------------------------------------

@@ -33,6 +33,23 @@ def test_by_diagonals() -> None:
     assert values.near == 0
 
 
+def test_orbits() -> None:
+    terms = {"edition": "fa18", "goal": 4, "max_dice": 1, "sides": 2, "time_trot_period": 1}
+    plain, stays = (
+        FLOORS["diagonal_work"](
+            compile_game(rules_from({**terms, "swap": "none", "pig_out": pig_out})).diagonals
+        ).values
+        for pig_out in (1, 0)
+    )
+    # All orbits of two players on a diagonal are one vector. An orbit is a player at a cell and the
+    # other at its mirror image, each with 2 memories; of both it takes the chance of staying and of
+    # leaving. Of 4 states 2 recur: the chance of leaving them is a sum of a chance, a product and a
+    # copy, and there is one division; then each state takes one product, a recurring one two.
+    assert stays.slots - plain.slots == 7 * (4 + 5) // 2
+    assert stays.loads - plain.loads == 7 * 8 * (4 + 4) / 2
+    assert stays.stores - plain.stores == 7 * 8 * 4 / 2
+
+
 def test_with_lanes() -> None:
     tables = tiny("su20").tables
     # From 0 or 1 point neither outcome of the die wins, from 2 one does; and no dice.

@@ -95,32 +95,64 @@ def mover_at(tables, entry, who, whos):
 def build_chain(tables, component, whos, policies, picks, rest, chain, exits, gains):
     """Set up a component's chain: each state keeps to its pick (U,), or, if -1, to the policy.
 
-    Fills `chain` (U, U), `exits` (U,) and `gains` (U,), what the rolls in play win outside, `rest`
-    (U, K).
+    Fills `chain` (V, V) and `exits` (V,) of the V states of the core, to which others lead but
+    which lead to no others, and returns V; and `gains` (U,) with what the rolls in play win
+    outside, `rest` (U, K).
     """
     goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
     cycles = tables.cycles
     first = cycles.entry_start[component]
     size = (cycles.entry_start[component + 1] - first) * whos
+    core = (cycles.core_end[component] - first) * whos
     for state in range(size):
         entry = first + state // whos
         own, opponent = divmod(cycles.entry_cell[entry], goal)
         mover = mover_at(tables, entry, state % whos, whos)
         seat = min(mover, len(policies) - 1)
-        for other in range(size):
-            chain[state, other] = 0.0
-        exits[state] = 0.0
+        if state < core:
+            for other in range(core):
+                chain[state, other] = 0.0
+            exits[state] = 0.0
         gains[state] = 0.0
         for roll in range(num_actions):
             weight = policies[seat, own, opponent, roll]
             if picks[state] >= 0:
                 weight = 1.0 if roll == picks[state] else 0.0
             if weight > 0.0:
-                target = cycles.move_to[entry, roll] * whos + mover
-                chain[state, target] += weight * cycles.move_stay[entry, roll]
-                exits[state] += weight * cycles.move_leave[entry, roll]
+                if state < core:
+                    target = cycles.move_to[entry, roll] * whos + mover
+                    chain[state, target] += weight * cycles.move_stay[entry, roll]
+                    exits[state] += weight * cycles.move_leave[entry, roll]
                 gains[state] += weight * rest[state, roll]
-    return size
+    return core
+
+
+@part
+def enter_core(tables, component, whos, policies, picks, flows, gains):
+    """Let what flows into the states outside a component's core flow on into the core.
+
+    With `gains` those states gain what the core does instead.
+    """
+    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
+    cycles = tables.cycles
+    first = cycles.entry_start[component]
+    for entry in range(cycles.core_end[component], cycles.entry_start[component + 1]):
+        own, opponent = divmod(cycles.entry_cell[entry], goal)
+        for who in range(whos):
+            state = (entry - first) * whos + who
+            mover = mover_at(tables, entry, who, whos)
+            seat = min(mover, len(policies) - 1)
+            for roll in range(num_actions):
+                stays = cycles.move_stay[entry, roll]
+                weight = policies[seat, own, opponent, roll]
+                if picks[state] >= 0:
+                    weight = 1.0 if roll == picks[state] else 0.0
+                if weight > 0.0 and stays > 0.0:
+                    target = cycles.move_to[entry, roll] * whos + mover
+                    if gains:
+                        flows[state] += weight * stays * flows[target]
+                    else:
+                        flows[target] += weight * stays * flows[state]
 
 
 @part

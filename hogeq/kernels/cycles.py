@@ -13,6 +13,7 @@ from hogeq.kernels.chains import (
     absorb,
     build_chain,
     count_visits,
+    enter_core,
     factorise,
     improve,
     mover_at,
@@ -97,6 +98,7 @@ def _backward(
                         )
                         factorise(chain, exits, count)
                         absorb(chain, exits, wins, count)
+                        enter_core(tables, component, 2, policies, picks, wins, True)
                         # The reply to player 0's picks is found first, and whole (Hoffman, Karp
                         # 1966).
                         if choice is None:
@@ -312,6 +314,7 @@ def _forward(
                     tables, component, players, policies, picks, rest, chain, exits, unused
                 )
                 factorise(chain, exits, count)
+                enter_core(tables, component, players, policies, picks, visits, False)
                 count_visits(chain, visits, count)
             for x in range(first, last):
                 cell = cycles.component_cells[x]

@@ -42,19 +42,47 @@ def _ramp(size: int) -> Any:
     return ir.Constant(ir.VectorType(_WORD, size), list(range(size)))
 
 
+def _pointers(builder: ir.IRBuilder, data: Any, places: Any) -> Any:
+    """Make pointers of places, a vector of whole numbers."""
+    size = places.type.count
+    start = _whole(builder, builder.ptrtoint(data, _WORD), size)
+    bytes_on = builder.shl(places, ir.Constant(places.type, [_LOG2_BYTES] * size))
+    return builder.inttoptr(builder.add(start, bytes_on), ir.VectorType(data.type, size))
+
+
 def _fetch(builder: ir.IRBuilder, data: Any, places: Any, mask: Any = None) -> Any:
     """Read the numbers at places, a vector of whole numbers; 0 where a mask is."""
     size = places.type.count
     vector = ir.VectorType(data.type.pointee, size)
-    start = _whole(builder, builder.ptrtoint(data, _WORD), size)
-    bytes_on = builder.shl(places, ir.Constant(places.type, [_LOG2_BYTES] * size))
-    pointers = builder.inttoptr(builder.add(start, bytes_on), ir.VectorType(data.type, size))
+    pointers = _pointers(builder, data, places)
     if mask is None:
         mask = ir.Constant(ir.VectorType(_BIT, size), [1] * size)
     kind = ir.FunctionType(vector, [pointers.type, _INDEX, mask.type, vector])
     name = f"llvm.masked.gather.v{size}f64.v{size}p0"
     gather = cgutils.get_or_insert_function(builder.module, kind, name)
     return builder.call(gather, [pointers, ir.Constant(_INDEX, 8), mask, zero_of(vector)])
+
+
+@intrinsic
+def put(typing, values, page, places, at, vector):
+    """Write a vector of doubles to the places in ``places[at:][:V]``, counted from `page`."""
+    signature = types.void(values, types.int64, places, types.int64, vector)
+
+    def generate(context, builder, signature, arguments):
+        values, page, places, at, vector = arguments
+        size = vector.type.count
+        data = data_of(context, builder, signature.args[0], values)
+        places = data_of(context, builder, signature.args[2], places)
+        found = builder.sext(load_at(builder, places, at, size), _ramp(size).type)
+        pointers = _pointers(builder, data, builder.add(_whole(builder, page, size), found))
+        mask = ir.Constant(ir.VectorType(_BIT, size), [1] * size)
+        kind = ir.FunctionType(ir.VoidType(), [vector.type, pointers.type, _INDEX, mask.type])
+        name = f"llvm.masked.scatter.v{size}f64.v{size}p0"
+        scatter = cgutils.get_or_insert_function(builder.module, kind, name)
+        builder.call(scatter, [vector, pointers, ir.Constant(_INDEX, 8), mask])
+        return context.get_dummy_value()
+
+    return signature, generate
 
 
 @intrinsic

@@ -11,9 +11,9 @@ the number of players.
 
 from hogeq.kernels.diagonal_reach import arrive, clear_sums, collect_memory, spread_lines
 from hogeq.kernels.diagonal_rows import CELLS, bounds, row_at, rows_of, take_row, turned
-from hogeq.kernels.gathers import first_of, picked
+from hogeq.kernels.gathers import first_of, picked, put
 from hogeq.kernels.lanes import item, load, splat, store
-from hogeq.kernels.orbit_values import add_chances, eliminate, hand_out, run
+from hogeq.kernels.orbit_values import add_chances, eliminate, run
 from hogeq.kernels.sums import kernel, part
 
 
@@ -37,8 +37,8 @@ def _visit(game, total, players, given, slots, visits):
             run(game, slots, code, item(orbits.code_start, 3 * kind + 3))
             for x in range(first, last):
                 place = item(orbits.state, 4 * x + 1) * listed + at
-                slot, page = 1 + x - first, item(orbits.state, 4 * x) * rows
-                hand_out(game, visits, place, slots, slot, page)
+                value = load(slots, (1 + x - first) * CELLS, lane)
+                put(visits, item(orbits.state, 4 * x) * rows, orbits.places, place, value)
 
 
 @kernel

@@ -22,8 +22,8 @@ from hogeq.kernels.diagonal_values import (
     take_best_rows,
     value_lines,
 )
-from hogeq.kernels.gathers import picked, where_at_least
-from hogeq.kernels.lanes import item, lane_sum, load, splat, store, store_one
+from hogeq.kernels.gathers import picked, put, where_at_least
+from hogeq.kernels.lanes import item, lane_sum, load, splat, store
 from hogeq.kernels.orbits import ADD, SET
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
 from hogeq.kernels.sums import kernel, part
@@ -48,9 +48,9 @@ def run(game, slots, first, last):
     """Do operations on slots."""
     code, lane = game.orbits.code, game.lane
     for x in range(first, last):
-        operation, to = item(code, 4 * x), item(code, 4 * x + 1) * CELLS
-        one = load(slots, item(code, 4 * x + 2) * CELLS, lane)
-        other = load(slots, item(code, 4 * x + 3) * CELLS, lane)
+        operation, to = item(code, 4 * x), item(code, 4 * x + 1)
+        one = load(slots, item(code, 4 * x + 2), lane)
+        other = load(slots, item(code, 4 * x + 3), lane)
         if operation == ADD:
             store(slots, to, load(slots, to, lane) + one * other)
         elif operation == SET:
@@ -77,14 +77,6 @@ def eliminate(game, kind, at, seats, given, slots):
 
 
 @part
-def hand_out(game, found, at, slots, slot, rows):
-    """Write eight numbers of a slot to a row of all players."""
-    for x in range(CELLS):
-        place = item(game.orbits.places, at + x)
-        store_one(found, rows + place, item(slots, slot * CELLS + x))
-
-
-@part
 def _solve(game, total, seats, given, slots, won):
     """Find the worth of all memories at the cells of a diagonal."""
     orbits, lane = game.orbits, game.lane
@@ -99,17 +91,16 @@ def _solve(game, total, seats, given, slots, won):
                 place = item(orbits.state, 4 * x + 1) * listed + at
                 value = picked(given, item(orbits.state, 4 * x) * rows, orbits.places, place, lane)
                 if item(orbits.state, 4 * x + 3) > 0:
-                    page = (game.memories + item(orbits.state, 4 * x + 2)) * rows
-                    value = picked(given, page, orbits.places, place, lane) - value
+                    value = load(slots, item(orbits.state, 4 * x + 2), lane) - value
                 store(slots, (1 + x - first) * CELLS, value)
             code = item(orbits.code_start, 3 * kind + 1)
             run(game, slots, code, item(orbits.code_start, 3 * kind + 2))
             for x in range(first, last):
-                slot = 1 + x - first
+                value = load(slots, (1 + x - first) * CELLS, lane)
                 if item(orbits.state, 4 * x + 3) > 0:
-                    store(slots, slot * CELLS, one - load(slots, slot * CELLS, lane))
+                    value = one - value
                 place = item(orbits.state, 4 * x + 1) * listed + at
-                hand_out(game, won, place, slots, slot, item(orbits.state, 4 * x) * rows)
+                put(won, item(orbits.state, 4 * x) * rows, orbits.places, place, value)
 
 
 @part
@@ -142,25 +133,41 @@ def _average(game, total, block, situation, weights, known, found, averages):
     at = total * game.memories * game.width + block * CELLS
     base = block * (game.lines + 1) * CELLS
     here = average_lines(game, situation, weights, at, 1.0, found, base, averages, none)
-    row = row_at(game, total, block * CELLS)
+    orbits = game.orbits
+    row, stays = row_at(game, total, block * CELLS), none
     for memory in range(game.memories):
-        weight = load(weights, at + memory * game.width, lane)
-        first = (situation * game.memories + memory) * num_actions
-        for roll in range(1, num_actions):
-            page = item(game.orbits.page, first + roll) * game.known_page
-            gain = item(game.orbits.share, first + roll) * load(known, page + row, lane)
-            value = load(averages, roll * CELLS, lane) + weight * gain
-            store(averages, roll * CELLS, value)
+        page = item(orbits.usual_page, memory) * game.known_page
+        stays += load(weights, at + memory * game.width, lane) * load(known, page + row, lane)
+    for roll in range(1, num_actions):
+        share = item(orbits.usual_share, situation * num_actions + roll)
+        value = load(averages, roll * CELLS, lane)
+        store(averages, roll * CELLS, value + share * stays)
+    for x in range(item(orbits.other_start, situation), item(orbits.other_start, situation + 1)):
+        memory, roll = item(orbits.other, 2 * x), item(orbits.other, 2 * x + 1)
+        way = (situation * game.memories + memory) * num_actions + roll
+        page = item(orbits.page, way) * game.known_page
+        usual = item(orbits.usual_page, memory) * game.known_page
+        gain = item(orbits.share, way) * load(known, page + row, lane)
+        share = item(orbits.usual_share, situation * num_actions + roll)
+        gain = gain - share * load(known, usual + row, lane)
+        value = load(averages, roll * CELLS, lane)
+        value += load(weights, at + memory * game.width, lane) * gain
+        store(averages, roll * CELLS, value)
     return here
 
 
 @part
-def _whose_turn(game, total, block, half, moved, arrived):
-    """Reach of the cells of a block whose rows are changed now; 0 of all others."""
+def _whose_turn(game, total, block, half):
+    """1 at the cells of a block whose rows are changed now, 0 elsewhere."""
+    turns = game.orbits.turn
+    return load(turns, ((half * turns.shape[1]) + total) * game.width + block * CELLS, game.lane)
+
+
+@part
+def _free(game, total, block, moved, turn, arrived):
+    """Reach of the cells of a block whose turn it is; 0 if a row that they feed has changed."""
     at, lane = total * game.width + block * CELLS, game.lane
     none, one = splat(moved, 0.0, lane), splat(moved, 1.0, lane)
-    second = load(game.orbits.second, at, lane)
-    turn = second if half > 0 else one - second
     mirrored = picked(moved, 0, game.orbits.mirror, at, lane)
     free = one - load(game.orbits.joined, at, lane) * mirrored
     return where_at_least(none, turn * free, none, arrived)
@@ -257,6 +264,9 @@ def backward(
                     _tell(game, total, first, last, seats, won, worth)
                     land(game, total, 0, worth, known)
                     for block in range(first, last):
+                        turn = _whose_turn(game, total, block, half)
+                        if role != COUNTERFACTUAL and lane_sum(turn) == 0.0:
+                            continue
                         here = row[block * played : (block + 1) * played]
                         arrived = _average(
                             game, total, block, situation, weights, known, found, averages
@@ -270,8 +280,6 @@ def backward(
                             for x in range(0, played, CELLS):
                                 more = load(here, x, lane) - load(before, block * played + x, lane)
                                 gain += more * load(averages, x, lane)
-                            second = load(game.orbits.second, at, lane)
-                            turn = second if half > 0 else one - second
                             bad = where_at_least(none, gain, one, none)
                             bad = bad * load(moved, block * CELLS, lane) * turn
                             bad = bad * load(game.orbits.loops, at, lane)
@@ -282,7 +290,7 @@ def backward(
                             changes -= lane_sum(bad)
                             store(moved, block * CELLS, load(moved, block * CELLS, lane) - bad)
                         else:
-                            arrived = _whose_turn(game, total, block, half, moved, arrived)
+                            arrived = _free(game, total, block, moved, turn, arrived)
                             if role == ASCEND:
                                 for x in range(0, played, CELLS):
                                     store(before, block * played + x, load(here, x, lane))

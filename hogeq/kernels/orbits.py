@@ -39,21 +39,27 @@ class Orbits(NamedTuple):
     chance_weight: Floats  # (t,)
     share: Floats  # (S, H, K) probability that a roll stays
     page: Ints  # (S, H, K) page of the afterstate that it then leaves
+    usual_share: Floats  # (S, K) the same of most memories ...
+    usual_page: Ints  # (H,) ... and of most rolls
+    other_start: Ints  # (S + 1,) range of what is otherwise ...
+    other: Ints  # (o, 2) ... memory and roll
     # Of a kind: what is read, and what is done.
     read_start: Ints  # (k + 1,) range of what is read of chances
     read: Ints  # (r, 3) slot, chance, corner
     state_start: Ints  # (k + 1,) range of the states; their slots follow that of the constant
-    state: Ints  # (z, 4) memory, corner, chance of leaving, 1 if another player's than corner 0
+    state: Ints  # (z, 4) memory, corner, slot of leaving, 1 if another player's than corner 0
     clear: Ints  # (k, 2) range of the slots that begin with 0
     code_start: Ints  # (3 * k + 1,) operations that eliminate, find values, find visits
-    code: Ints  # (n, 4) operation, t, a, b
+    code: Ints  # (n, 4) operation, and where the slots t, a and b lie
     # Orbits by players, total and kind, in eights; what is missing there is there twice.
     first: Ints  # (2, (2 G - 1) * k + 1) range of the eights
     places: Places  # (corners, m) where corners lie in a row of all players
     # Cells by total and opponent's score, (2 G - 1, width).
     mirror: Places  # opponent's score of the mirror image
-    second: Floats  # 1 if its row changes after that of the mirror image ...
-    joined: Floats  # ... and 1 if only one of both does, since they feed each other
+    turn: (
+        Floats  # (2, 2 G - 1, width) 1 if its row changes first, and 1 if after the mirror image's
+    )
+    joined: Floats  # 1 if only one of both does, since they feed each other
     loops: Floats  # 1 if a turn that stays can come back
 
 
@@ -70,6 +76,10 @@ def no_orbits(width: int) -> Orbits:
         chance_weight=cells[:, 0],
         share=shares,
         page=shares.astype(np.int64),
+        usual_share=shares[0:0, 0:0].reshape(0, 0),
+        usual_page=numbers,
+        other_start=start,
+        other=codes[:, :2],
         read_start=start,
         read=codes[:, :3],
         state_start=start,
@@ -80,7 +90,7 @@ def no_orbits(width: int) -> Orbits:
         first=np.zeros((2, 1), np.int64),
         places=cells.astype(np.int32),
         mirror=cells.astype(np.int32),
-        second=cells,
+        turn=shares,
         joined=cells,
         loops=cells,
     )
@@ -314,13 +324,18 @@ def orbits_of(tables: Tables, width: int, memories: list[int], modes: Ints, page
         chain = _Chain(leaving, moves, free)
         reads.append([(at, *key) for key, at in slots.items()])
         states.append(
-            [(memory, corner, leaves[memory], kind.corners[corner][0]) for corner, memory in inside]
+            [
+                (memory, corner, EIGHT * at, kind.corners[corner][0])
+                for (corner, memory), at in zip(inside, leaving, strict=True)
+            ]
         )
         clears.append((free, chain.free))
         for code in chain.codes():
-            codes.extend(code)
+            codes.extend((step[0], *(EIGHT * slot for slot in step[1:])) for step in code)
             starts.append(len(codes))
     start, roll, weight = chances.listed()
+    page = pages[end, np.arange(len(memories))[:, None]] + idle
+    otherwise = (share != share[:, :1]) | ((share > 0.0) & (page != pages[0, :, None] + idle))
     return Orbits(
         chances=len(chances.weights),
         slots=max(stop for _, stop in clears),
@@ -328,7 +343,11 @@ def orbits_of(tables: Tables, width: int, memories: list[int], modes: Ints, page
         chance_roll=roll,
         chance_weight=weight,
         share=share,
-        page=pages[end, np.arange(len(memories))[:, None]] + idle,
+        page=page,
+        usual_share=share[:, 0].copy(),
+        usual_page=pages[0] + idle,
+        other_start=np.append(0, np.cumsum(otherwise.sum(axis=(1, 2)))).astype(np.int64),
+        other=np.argwhere(otherwise)[:, 1:].astype(np.int64),
         read_start=np.cumsum([0, *map(len, reads)]).astype(np.int64),
         read=np.concatenate(reads).astype(np.int64),
         state_start=np.cumsum([0, *map(len, states)]).astype(np.int64),
@@ -352,18 +371,13 @@ def _order(tables: Tables, width: int) -> dict[str, NDArray[Any]]:
     own, opponent = np.indices((goal, goal))
     place, other = own * goal + opponent, opponent * goal + own
     joined = (number[place] == number[other]) & (own != opponent)
-    cells = {
-        "second": rank[place] > rank[other],
-        "joined": joined,
-        "loops": (np.diff(cycles.entry_start) > 0)[number[place]],
-    }
-    found: dict[str, NDArray[Any]] = {}
-    for name, cell in cells.items():
-        found[name] = np.zeros((2 * goal - 1, width))
-        found[name][own + opponent, opponent] = cell
-    found["mirror"] = np.zeros((2 * goal - 1, width), np.int32)
-    found["mirror"][own + opponent, opponent] = own
-    return found
+    second = rank[place] > rank[other]
+    cells = [~second, second, joined, (np.diff(cycles.entry_start) > 0)[number[place]]]
+    found = np.zeros((len(cells), 2 * goal - 1, width))
+    found[:, own + opponent, opponent] = cells
+    mirror = np.zeros((2 * goal - 1, width), np.int32)
+    mirror[own + opponent, opponent] = own
+    return {"mirror": mirror, "turn": found[:2], "joined": found[2], "loops": found[3]}
 
 
 def _list_orbits(tables: Tables, width: int) -> tuple[list[_Kind], Ints, Places]:
@@ -373,7 +387,8 @@ def _list_orbits(tables: Tables, width: int) -> tuple[list[_Kind], Ints, Places]
     turns = (lands != np.arange(goal**2).reshape(goal, goal)).astype(np.int64)
     ways = np.stack([turns, again], axis=-1).transpose(1, 2, 0, 3)
     named = [[tuple(map(tuple, cell)) for cell in row] for row in ways.tolist()]
-    numbers: dict[object, int] = {}
+    orbits: dict[object, tuple[int, _Kind]] = {}
+    numbers: dict[object, int] = {}  # by all that a kind's operations depend on
     kinds: list[_Kind] = []
     found: dict[tuple[int, int, int], list[list[int]]] = {}
     for players in (1, 2):
@@ -382,13 +397,17 @@ def _list_orbits(tables: Tables, width: int) -> tuple[list[_Kind], Ints, Places]
             if (seat, own, opponent) in met:
                 continue
             key = named[own][opponent], named[opponent][own]
-            if key not in numbers:
-                numbers[key] = len(kinds)
-                kinds.append(_kind_of(*key))
-            kind = numbers[key]
+            if key not in orbits:
+                made = _kind_of(*key)
+                same = tuple(player for player, _ in made.corners), str(made.after)
+                if same not in numbers:
+                    numbers[same] = len(kinds)
+                    kinds.append(made)
+                orbits[key] = numbers[same], made
+            kind, orbit = orbits[key]
             cells = [
                 ((seat ^ other) % players, *((opponent, own) if mirror else (own, opponent)))
-                for other, mirror in kinds[kind].corners
+                for other, mirror in orbit.corners
             ]
             met.update(cells)
             at = [player * width + score for player, _, score in cells]

@@ -7,7 +7,15 @@ pair is a game of its own, and is solved by policy iteration as in :mod:`hogeq.k
 Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number of players.
 """
 
-from hogeq.kernels.chains import absorb, build_chain, factorise, improve, mover_at, settle
+from hogeq.kernels.chains import (
+    absorb,
+    build_chain,
+    enter_core,
+    factorise,
+    improve,
+    mover_at,
+    settle,
+)
 from hogeq.kernels.diagonal_rows import CELLS, rows_of, take_row, turned
 from hogeq.kernels.diagonal_values import (
     average_lines,
@@ -158,6 +166,7 @@ def _best_of_pairs(
             count = build_chain(tables, component, 2, policies, picks, rest, chain, exits, wins)
             factorise(chain, exits, count)
             absorb(chain, exits, wins, count)
+            enter_core(tables, component, 2, policies, picks, wins, True)
             if improve(tables, component, 1, picks, rest, wins):
                 continue
             if not improve(tables, component, 0, picks, rest, wins):

@@ -68,6 +68,7 @@ class Cycles(NamedTuple):
     component_start: Ints  # (C + 1,) range of the cells of a component
     component_cells: Ints  # (G * G,) in the order in which components can be solved backward
     entry_start: Ints  # (C + 1,) range of the entries of a component
+    core_end: Ints  # (C,) end of those of them, the first, to which rolls at its entries lead
     entry_position: Ints  # (n,) where it lies among the afterstates
     entry_from: Ints  # (n, 4) the same as end, opponent's score, record, own score
     entry_cell: Ints  # (n,) cell on which it lands

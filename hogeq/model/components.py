@@ -189,15 +189,30 @@ def _entries(
     entry_at[entry_position] = np.arange(len(entry_position))
     cells = repeated(target).ravel()[by_component].astype(np.int64)
     slots = slot.ravel()[by_component]
-    return {
-        "entry_start": start.astype(np.int64),
+    first = np.repeat(start[:-1], np.diff(start))
+    found = {
         "entry_position": entry_position,
         "entry_from": np.stack(entry_from, axis=1)[by_component].astype(np.int64),
         "entry_cell": cells,
         "entry_slot": slots,
         "entry_again": repeated(again).ravel()[by_component].astype(np.int64),
-        **_moves(tables, cells, slots, np.repeat(start[:-1], np.diff(start)), entry_at),
+        **_moves(tables, cells, slots, first, entry_at),
     }
+    return {"entry_start": start.astype(np.int64), **_cores_first(found, first, start)}
+
+
+def _cores_first(found: dict[str, NDArray[Any]], first: Ints, start: Ints) -> dict[str, Any]:
+    """Sort the entries of every component: first those to which its moves lead."""
+    leads = found["move_stay"] > 0.0
+    is_core = np.zeros(len(first), bool)
+    is_core[(found["move_to"] + first[:, None])[leads]] = True
+    order = np.lexsort((~is_core, first))
+    place = np.argsort(order)
+    moved = {name: column[order] for name, column in found.items()}
+    to = place[moved["move_to"] + first[:, None]] - first[:, None]
+    moved["move_to"] = np.where(leads[order], to, 0)
+    cores = np.diff(np.append(0, np.cumsum(is_core))[start])
+    return {"core_end": start[:-1] + cores, **moved}
 
 
 def _moves(

@@ -141,6 +141,7 @@ class OutcomeArrays:
             component_start=none,
             component_cells=none,
             entry_start=none,
+            core_end=none,
             entry_position=none,
             entry_from=none.reshape(0, 4),
             entry_cell=none,

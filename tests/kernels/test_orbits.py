@@ -42,7 +42,7 @@ def test_all_kinds_of_orbits_are_there() -> None:
             states = orbits.state[slice(*orbits.state_start[kind : kind + 2])]
             corners.add(1 + int(states[:, 1].max()))
         # Turns of one cell lead to its mirror image and never back.
-        apart = apart or bool((orbits.second * (1.0 - orbits.joined)).any())
+        apart = apart or bool((orbits.turn[1] * (1.0 - orbits.joined)).any())
     assert corners == {2, 4}
     assert apart
 
