@@ -25,7 +25,7 @@ from hogeq.kernels.diagonal_values import (
 from hogeq.kernels.gathers import picked, put, where_at_least
 from hogeq.kernels.lanes import item, lane_sum, load, splat, store
 from hogeq.kernels.orbits import ADD, SET
-from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
+from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, SOFTMAX
 from hogeq.kernels.sums import kernel, part
 
 
@@ -231,7 +231,9 @@ def backward(
     changes = 0.0
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
-        if total <= 2 * goal - 2:
+        inside = total <= 2 * goal - 2
+        first, last, two, situation = 0, 0, 0, 0
+        if inside:
             first, last, two = blocks_of(game, total)
             situation = item(game.situation, total)
             # What a turn that stays wins is not known yet.
@@ -255,56 +257,60 @@ def backward(
                     _weigh(game, situation, block, seat, seats, here, found, base, given)
             for x in range(0, game.width, CELLS):
                 store(moved, x, none)
-            if weights is not None:
-                # Rows of one half change, which is checked if it has to win; then of the other.
-                steps = 1 if role == COUNTERFACTUAL else 4 if role == ASCEND else 2
-                for step in range(steps):
-                    half, checks = (step // 2, step % 2) if role == ASCEND else (step, 0)
-                    _solve(game, total, seats, given, slots, won)
-                    _tell(game, total, first, last, seats, won, worth)
-                    land(game, total, 0, worth, known)
-                    for block in range(first, last):
-                        turn = _whose_turn(game, total, block, half)
-                        if role != COUNTERFACTUAL and lane_sum(turn) == 0.0:
-                            continue
-                        here = row[block * played : (block + 1) * played]
-                        arrived = _average(
-                            game, total, block, situation, weights, known, found, averages
-                        )
-                        if role == COUNTERFACTUAL:
-                            give_rows(game, total, block, averages, counterfactual_values)
-                            continue
-                        at = total * game.width + block * CELLS
-                        if checks > 0:
-                            gain = none
-                            for x in range(0, played, CELLS):
-                                more = load(here, x, lane) - load(before, block * played + x, lane)
-                                gain += more * load(averages, x, lane)
-                            bad = where_at_least(none, gain, one, none)
-                            bad = bad * load(moved, block * CELLS, lane) * turn
-                            bad = bad * load(game.orbits.loops, at, lane)
-                            for x in range(0, played, CELLS):
-                                old = load(before, block * played + x, lane)
-                                value = where_at_least(none, bad, load(here, x, lane), old)
-                                store(here, x, value)
-                            changes -= lane_sum(bad)
-                            store(moved, block * CELLS, load(moved, block * CELLS, lane) - bad)
-                        else:
-                            arrived = _free(game, total, block, moved, turn, arrived)
-                            if role == ASCEND:
-                                for x in range(0, played, CELLS):
-                                    store(before, block * played + x, load(here, x, lane))
-                                changed = take_best_rows(game, arrived, here, averages)
-                                changes += lane_sum(changed)
-                                now = load(moved, block * CELLS, lane) + changed
-                                store(moved, block * CELLS, now)
-                            else:
-                                soften_rows(game, arrived, here, averages, temperature, damping)
-                        give_rows(game, total, block, here, policies)
-                        _weigh(game, situation, block, 0, seats, here, found, block * size, given)
-            if role != COUNTERFACTUAL:
+        # Rows of one half change, which is checked if it has to win; then of the other.
+        steps = 0
+        if weights is not None and inside:
+            steps = 4 if role == ASCEND else 2 if role == SOFTMAX else 0
+        for step in range(steps + 1):
+            half, checks = (step // 2, step % 2) if role == ASCEND else (step, 0)
+            if inside:
                 _solve(game, total, seats, given, slots, won)
-            _tell(game, total, first, last, seats, won, worth)
+                _tell(game, total, first, last, seats, won, worth)
+            for seat in range(seats if step == steps else 1):
+                land(game, total, seat, worth, known)
+            if weights is not None:
+                # At the end counterfactual values are all that is still asked for.
+                stop = last if step < steps or role == COUNTERFACTUAL else first
+                for block in range(first, stop):
+                    turn = _whose_turn(game, total, block, half)
+                    if role != COUNTERFACTUAL and lane_sum(turn) == 0.0:
+                        continue
+                    here = row[block * played : (block + 1) * played]
+                    arrived = _average(
+                        game, total, block, situation, weights, known, found, averages
+                    )
+                    if role == COUNTERFACTUAL:
+                        give_rows(game, total, block, averages, counterfactual_values)
+                        continue
+                    at = total * game.width + block * CELLS
+                    if checks > 0:
+                        gain = none
+                        for x in range(0, played, CELLS):
+                            more = load(here, x, lane) - load(before, block * played + x, lane)
+                            gain += more * load(averages, x, lane)
+                        bad = where_at_least(none, gain, one, none)
+                        bad = bad * load(moved, block * CELLS, lane) * turn
+                        bad = bad * load(game.orbits.loops, at, lane)
+                        for x in range(0, played, CELLS):
+                            old = load(before, block * played + x, lane)
+                            value = where_at_least(none, bad, load(here, x, lane), old)
+                            store(here, x, value)
+                        changes -= lane_sum(bad)
+                        store(moved, block * CELLS, load(moved, block * CELLS, lane) - bad)
+                    else:
+                        arrived = _free(game, total, block, moved, turn, arrived)
+                        if role == ASCEND:
+                            for x in range(0, played, CELLS):
+                                store(before, block * played + x, load(here, x, lane))
+                            changed = take_best_rows(game, arrived, here, averages)
+                            changes += lane_sum(changed)
+                            now = load(moved, block * CELLS, lane) + changed
+                            store(moved, block * CELLS, now)
+                        else:
+                            soften_rows(game, arrived, here, averages, temperature, damping)
+                    give_rows(game, total, block, here, policies)
+                    _weigh(game, situation, block, 0, seats, here, found, block * size, given)
+        if inside:
             for seat in range(seats):
                 for memory in range(memories if len(kept) > 0 else 0):
                     at = ((seat * (2 * goal - 1) + total) * memories + memory) * game.width
@@ -315,6 +321,5 @@ def backward(
                     value = load(won, (game.start * seats + seat) * game.width, lane)
                     store(roots, seat * CELLS, value)
         for seat in range(seats):
-            land(game, total, seat, worth, known)
             begin_sums(game, total, seat, known, sums, rows)
     return changes
