@@ -7,11 +7,17 @@ else is. Matches lie side by side (:mod:`hogeq.kernels.packing`).
 
 from hogeq.kernels.lanes import item, lane_sum, load, prefetch, prefetch_nearby, splat, store
 from hogeq.kernels.packing import complete_sums, mix_and_publish, pass_reach_on
-from hogeq.kernels.plan import CHUNK, KIND, NEEDED, NONE, OPPONENT, OWN, STAYING, STEP
+from hogeq.kernels.plan import CHUNK, ENDED, KIND, NEEDED, NONE, OPPONENT, OWN, STAYING, STEP
 from hogeq.kernels.planned import begin_values, cell_of, clear, known_of, move_row
 from hogeq.kernels.roles import EVALUATE
 from hogeq.kernels.sums import kernel, part
-from hogeq.kernels.unrolled import average_rolls, sum_rolls, value_rolls, weigh_rolls
+from hogeq.kernels.unrolled import (
+    average_rolls,
+    end_here,
+    sum_rolls,
+    value_rolls,
+    weigh_rolls,
+)
 from hogeq.kernels.unrolled_reach import carry_sums, clear_shared
 
 # How many cells before its visit a cell's numbers are asked for.
@@ -117,6 +123,7 @@ def backward(
         own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
         none, needed = known_of(places, turn, NONE), known_of(places, turn, NEEDED)
         thrown, staying = known_of(places, turn, KIND), known_of(places, turn, STAYING)
+        ended = known_of(places, turn, ENDED)
         ahead = max(turn - AHEAD, 0)
         there = cell_of(places, goal, ahead)
         _expect(policy, there * num_actions, num_actions, vector)
@@ -140,6 +147,9 @@ def backward(
                     column = begin + x * piece
                     if own == goal - 1:
                         begin_values(tables, places, columns, column, opponent, lanes, vector)
+                    if ended > 0:
+                        at = own * places.landing.shape[1]
+                        end_here(plan, columns, column, places.landing, at, ended - 1.0)
                     if item(places.source, base + STEP) == CHUNK - 1:
                         sum_rolls(plan, columns, column, places.source, base)
                     value_rolls(

@@ -31,9 +31,9 @@ SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth o
 # Places in a source row.
 NEAR, FAR, STEP, ROWS = 0, 1, 2, 3
 # Places in what is known of a cell: its scores; afterstate of no dice; where its rolls lie, from
-# those of the first kind of dice; a bit for each kind that is thrown from its base; and, among what
-# lands on it, the first with an extra turn.
-OWN, OPPONENT, NONE, KIND, NEEDED, STAYING, ORDER = 0, 1, 2, 3, 4, 5, 6
+# those of the first kind of dice; a bit for each kind that is thrown from its base; the first with
+# an extra turn among what lands on it; and 1 if an afterstate of its scores has lost, 2 if won.
+OWN, OPPONENT, NONE, KIND, NEEDED, STAYING, ENDED, ORDER = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 class Target(NamedTuple):
@@ -66,11 +66,8 @@ class Dice(NamedTuple):
     is_sum: tuple[bool, ...]
     """By roll: whether the sum counts for it, or is only a step to the next."""
     targets: tuple[Target, ...]
-
-    @property
-    def ring(self) -> int:
-        """Bases of a column whose sums are kept."""
-        return CHUNK + self.sides if self.depth else 0
+    ring: int
+    """Bases of a column whose sums are kept."""
 
     @property
     def arriving(self) -> int:
@@ -103,6 +100,8 @@ class Constants(NamedTuple):
     """Records of turns that give points away: bases of several columns lead to an afterstate."""
     keeps: bool
     """Whether a landing can give an extra turn, which keeps memories as they are."""
+    ends: bool
+    """Whether a landing can end the game from below the goal."""
     pairs: int = 1
     """Matches whose numbers lie side by side: those of all for one lane, then for the next.
 

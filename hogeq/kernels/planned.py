@@ -15,11 +15,12 @@ from hogeq.kernels.gathers import (
 )
 from hogeq.kernels.lanes import item, lane_sum, prefetch, splat, store, store_one
 from hogeq.kernels.passes import TIE
-from hogeq.kernels.plan import CHUNK, KIND, NEEDED, NONE, OPPONENT, ORDER, OWN, STAYING, STEP
+from hogeq.kernels.plan import CHUNK, ENDED, KIND, NEEDED, NONE, OPPONENT, ORDER, OWN, STAYING, STEP
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import kernel, part
 from hogeq.kernels.unrolled import (
     average_rolls,
+    end_here,
     mix_and_publish,
     sum_rolls,
     value_rolls,
@@ -185,6 +186,7 @@ def backward(
         own, opponent = known_of(places, turn, OWN), known_of(places, turn, OPPONENT)
         none, needed = known_of(places, turn, NONE), known_of(places, turn, NEEDED)
         thrown, staying = known_of(places, turn, KIND), known_of(places, turn, STAYING)
+        ended = known_of(places, turn, ENDED)
         ahead = max(turn - AHEAD, 0)
         for which in range(players):
             expect(tables, places, policies, which, ahead)
@@ -201,6 +203,9 @@ def backward(
             if own == goal - 1:
                 size = len(tables.lane)
                 begin_values(tables, places, columns, column, opponent, size, tables.lane)
+            if ended > 0:
+                at = own * places.landing.shape[1]
+                end_here(plan, columns, column, places.landing, at, ended - 1.0)
             if item(places.source, base + STEP) == CHUNK - 1:
                 sum_rolls(plan, columns, column, places.source, base)
             value_rolls(plan, columns, column, places.source, base, none, needed, places.wins, turn)

@@ -39,14 +39,13 @@ def can_plan(tables: Tables) -> bool:
         and lanes % PIECE == 0
         and tables.dimensions.num_actions <= lanes <= WIDEST_BY_VECTOR
         and (lanes <= WIDEST or tables.sum_depth[kinds].all())
-        and not len(tables.fixed_win)
         and not tables.zero_gift.any()
         and all(
             (column[kinds] == column[kinds[0]]).all()
             for column in (tables.zero_points, tables.zero_record)
         )
         and _differ_in_dice(tables)
-        and _lands_at_home(tables)
+        and _furthest(tables) >= 0
         and (not tables.has_cycles or _one_idle_record(tables))
     )
 
@@ -65,6 +64,8 @@ def _one_idle_record(tables: Tables) -> bool:
         and tables.only_swaps
         and len(tables.plane_dice) == 1
         and not tables.correction_gift.any()
+        and not len(tables.fixed_win)
+        and _furthest(tables) == 0
         and len(idle) == 1
         and not cycles.zero_stays.any()
         and not len(cycles.certain)
@@ -101,12 +102,16 @@ def _differ_in_dice(tables: Tables) -> bool:
     return all(one == seen[0] for one in seen)
 
 
-def _lands_at_home(tables: Tables) -> bool:
-    """Whether all afterstates land on cells of the same two scores."""
+def _furthest(tables: Tables) -> int:
+    """Find by how many points a landing raises the mover's score at most; -1 if it does more."""
     goal = tables.dimensions.goal
     cell = np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))
-    pairs = [np.sort(np.divmod(cells, goal), axis=0) for cells in (cell, tables.arrival_row)]
-    return bool((pairs[0] == pairs[1]).all())
+    low, high = np.sort(np.divmod(cell, goal), axis=0)
+    opponent, score = np.divmod(tables.arrival_row, goal)
+    raised = low + high - opponent - score
+    # The opponent's score is the cell's lower or higher one, the mover's the other or less.
+    whole = ((low == opponent) | (high == opponent)) & (raised >= 0)
+    return int(raised.max()) if whole.all() else -1
 
 
 def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
@@ -165,12 +170,15 @@ def _constants(tables: Tables) -> Constants:
     idle = -1
     if tables.has_cycles:
         idle = int(tables.cycles.stay_offset[chances > 0.0][0]) // tables.strides.records
+    # What is recorded of a turn waits until the cell is visited on which it lands.
+    wait = max(CHUNK, _furthest(tables) + 1)
     dice = tuple(
         Dice(
             sides=int(tables.sides[kind]),
             depth=int(tables.sum_depth[kind]),
             is_sum=tuple(map(bool, tables.is_sum[kind])),
             targets=_targets(tables, kind, idle),
+            ring=wait + int(tables.sides[kind]) if tables.sum_depth[kind] else 0,
         )
         for kind in tables.plane_dice.tolist()
     )
@@ -211,6 +219,7 @@ def _constants(tables: Tables) -> Constants:
         shared=tuple(x for x in sorted(points) if x not in {*sole, *given}),
         given=given,
         keeps=bool(tables.arrival_again.any()),
+        ends=bool(_ended(tables).any()),
         by_vector=lanes > WIDEST,
         idle=idle,
         stays=tuple(chances.tolist()) if idle >= 0 else (),
@@ -237,7 +246,8 @@ def _places(tables: Tables, constants: Constants, strip: int) -> Places:
     goal, lanes = tables.dimensions.goal, constants.lanes
     dice, bases = constants.dice, constants.bases
     points = _points(tables, dice, constants.many, constants.idle)
-    spans = np.array([1 + max(points.get(x, {-1})) for x in range(constants.records)])
+    most = np.array([max(points.get(x, {-1})) for x in range(constants.records)])
+    spans = np.where(most < 0, 0, np.minimum(1 + most + _furthest(tables), goal))
     spans[list(constants.given)] = 0
     begin = np.append(0, np.cumsum(spans)) * lanes
     spare = int(begin[-1])
@@ -273,7 +283,7 @@ def _places(tables: Tables, constants: Constants, strip: int) -> Places:
         for target in thrown.targets:
             there = afterstate(own + target.points, target.record)
             source.append(there + target.gift * column)
-    source += [afterstate(own + spans[record] - 1, record) for record in constants.shared]
+    source += [afterstate(own + most[record], record) for record in constants.shared]
     landing = [afterstate(own, record) for record in range(constants.records)]
     if constants.by_vector:
         landing = [
@@ -293,7 +303,7 @@ def _places(tables: Tables, constants: Constants, strip: int) -> Places:
     by_cell = np.lexsort([again, cell])
     staying = tables.arrival_start[1:] - np.bincount(cell, again, goal * goal).astype(np.int64)
     opponent, score = np.divmod(tables.arrival_row[by_cell], goal)
-    known = [none, thrown_here, needed, staying.reshape(goal, goal)]
+    known = [none, thrown_here, needed, staying.reshape(goal, goal), _ended(tables)]
     gifts = [target.gift for thrown in dice for target in thrown.targets]
     return Places(
         order=np.column_stack([order, *[column[visited] for column in known]]).astype(np.int64),
@@ -310,6 +320,15 @@ def _places(tables: Tables, constants: Constants, strip: int) -> Places:
         idle=constants.idle,
         turns=_turns(tables)[visited],
     )
+
+
+def _ended(tables: Tables) -> Ints:
+    """Whether an afterstate below the goal has ended the game, (G, G): 1 if lost, 2 if won."""
+    goal = tables.dimensions.goal
+    opponent, score = np.divmod(tables.arrival_row, goal)
+    ended = 1 + tables.wins[:goal, :goal].astype(np.int64)
+    ended[score, opponent] = 0
+    return ended
 
 
 def _turns(tables: Tables) -> Ints:

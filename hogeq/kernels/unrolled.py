@@ -168,6 +168,24 @@ def _value_rolls(here: Base, kind: int, sums: Any, none: Any, wins: Any, won: An
 
 
 @intrinsic
+def end_here(typing, plan, columns, column, landing, at, worth):
+    """Set the afterstates of a row of landings to what they are worth, the game being over."""
+    signature = types.void(plan, columns, _integer, landing, _integer, types.float64)
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        _, _, column, _, at, worth = arguments
+        columns, landing = (data_of(context, builder, kinds[x], arguments[x]) for x in (1, 3))
+        emit = emitter_of(context, builder, kinds[0], kinds[1])
+        data, lane = builder.gep(columns, [column]), [emit.splat(worth)] * emit.pieces
+        for record in emit.constants.kept if emit.constants.ends else ():
+            emit.store(lane, data, emit.entry(landing, at, record))
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
 def mix_and_publish(
     typing,
     plan,

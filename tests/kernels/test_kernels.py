@@ -201,8 +201,10 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         replace(EDITIONS["su20"], goal=30, max_dice=5, piggy_back=True, pig_out=0),
         replace(EDITIONS["fa19"], goal=30, max_dice=5, piggy_back=True, pig_out=0),
         replace(EDITIONS["su20"], goal=30, max_dice=5, more_boar="digit_range"),
+        replace(EDITIONS["su20"], goal=40, max_dice=5, square_swine=True),
+        replace(EDITIONS["su20"], goal=40, max_dice=5, landing="hog_pile_double"),
         ALL_AT_ONCE,
-        replace(ALL_AT_ONCE, max_dice=24),
+        replace(ALL_AT_ONCE, max_dice=24, square_swine=True),
     ],
     ids=[
         "sp20",
@@ -215,6 +217,8 @@ def test_passes_with_a_plan_are_the_passes_without(players: int, share: float) -
         "gifts",
         "gifts, dice remembered",
         "extra turns",
+        "landings that raise scores",
+        "landings that double them",
         "all at once",
         "all at once, vector by vector",
     ],
@@ -294,8 +298,9 @@ def test_values_that_were_not_kept_are_refused() -> None:
         replace(EDITIONS["su20"], goal=30),
         replace(EDITIONS["fa19"], goal=60, max_dice=4),
         replace(ALL_AT_ONCE, goal=40),
+        replace(EDITIONS["su20"], goal=40, square_swine=True),
     ],
-    ids=["su20", "fa19", "all at once"],
+    ids=["su20", "fa19", "all at once", "landings that raise scores"],
 )
 def test_afterstates_that_share_a_place_live_at_different_times(rules: Rules) -> None:
     tables, goal = compile_game(rules).tables, rules.goal
@@ -306,6 +311,10 @@ def test_afterstates_that_share_a_place_live_at_different_times(rules: Rules) ->
     assert places.spare < goal * constants.records * lanes / 2  # or sharing would save nothing
     targets = [target for dice in constants.dice for target in dice.targets]
     assert any(target.gift for target in targets) == rules.piggy_back
+    far = np.zeros(constants.records, np.int64)
+    far[constants.many] = max(dice.sides for dice in constants.dice)
+    np.maximum.at(far, [target.record for target in targets], [x.points for x in targets])
+    np.maximum.at(far, tables.zero_record, tables.zero_points)
     holder: dict[tuple[int, int], int] = {}
 
     def touch(opponent: int, score: int, record: int, place: int, *, first: bool) -> None:
@@ -322,8 +331,7 @@ def test_afterstates_that_share_a_place_live_at_different_times(rules: Rules) ->
                 touch(other, score, record, places.landing[score, record], first=False)
         row = places.source[own].tolist()
         for record, place in zip(constants.shared, row[constants.last_row :], strict=True):
-            span = len(set(places.landing[:, record].tolist()))
-            for score in range(own + span - 1 if own else 0, own + span):
+            for score in range(own + far[record] if own else 0, own + far[record] + 1):
                 taken = places.landing[min(score, goal - 1), record] if own == 0 else place
                 touch(opponent, score, record, taken, first=True)
         free = int(tables.zero_points[0, own, opponent]), int(tables.zero_record[0, own, opponent])
