@@ -220,8 +220,8 @@ MIXED = {
 def bench_sweep_against_a_mixture(benchmark: Benchmark, name: str, how: str) -> None:
     benchmark.group = f"{name}, sweep against a mixture"
     game = compile_game(MIXED[name])
-    is_quick = how.endswith("precision") and game.plan is not None
     pairs = int(how[0])
+    is_quick = how.endswith("precision") and game.quick_dtype(pairs) == np.float32
     work = many_workspace(game, pairs, np.float32 if is_quick else np.float64)
     opponents = np.stack([mixed(game, 1 + pair) for pair in range(pairs)])
     work.face(opponents)

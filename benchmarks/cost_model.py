@@ -211,10 +211,9 @@ def measure(game: Game, *, alone: bool) -> dict[str, tuple[Work, list[float]]]:
     duel, duels = duel_work(game, matrices), game.duels()
     if duel is not None and duels is not None:
         found[DUEL] = duel, by_turns(lambda: duels.win_rate(matrices))
-    number = SINGLE if game.plan is not None else NUMBER
-    mixture = mixture_work(game, PAIRS, number)
+    mixture = mixture_work(game, PAIRS, _mixture_number(game))
     if mixture is not None:
-        many = many_workspace(game, PAIRS, np.float32 if number == SINGLE else np.float64)
+        many = many_workspace(game, PAIRS, game.quick_dtype(PAIRS))
         many.face(random.dirichlet(np.ones(game.num_actions), (PAIRS, *game.shape[:2])))
 
         def sweep_many() -> None:
@@ -223,6 +222,11 @@ def measure(game: Game, *, alone: bool) -> dict[str, tuple[Work, list[float]]]:
 
         found[MIXTURE] = mixture, by_turns(sweep_many, times=2)
     return found
+
+
+def _mixture_number(game: Game) -> int:
+    """Bytes of a number in a sweep against many opponents."""
+    return SINGLE if game.quick_dtype(PAIRS) == np.float32 else NUMBER
 
 
 def main() -> None:
@@ -289,7 +293,7 @@ def tell(
     for what, (work, (seconds, *others)) in measure(game, alone=alone).items():
         players = 1 if what in ALONE else 2
         pairs = PAIRS if what == MIXTURE else 1
-        number = SINGLE if what == MIXTURE and game.plan is not None else NUMBER
+        number = _mixture_number(game) if what == MIXTURE else NUMBER
         floor, bound = most.floor(work, kept_bytes(game, players, number, pairs))
         generic = others[0] if others else None
         share = floor / seconds

@@ -261,12 +261,14 @@ class DiagonalWork(NamedTuple):
 
 
 def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
-    """Count the passes by diagonals.
+    """Count the passes by diagonals, in the precision of which a vector has a block's cells.
 
-    Sums of two totals share what both have: half of a die's sides less one are additions, and one
-    multiplication gives each die its share. So many players' sums are used at a block in turn.
+    Policies are in double precision always. Sums of two totals share what both have: half of a
+    die's sides less one are additions, and one multiplication gives each die its share. So many
+    players' sums are used at a block in turn.
     """
-    cells = game.goal**2
+    cells, vector = game.goal**2, len(game.lane)
+    number = NUMBER * VECTOR // vector
     totals = np.arange(2 * game.goal - 1)
     counts = np.minimum(totals, 2 * game.goal - 2 - totals) + 1  # cells of each diagonal
     by_situation = np.bincount(game.situation, counts, len(game.line)).astype(np.int64)
@@ -279,19 +281,19 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
     landings = cells * len(game.page_end)
     policy = NUMBER * cells * game.num_actions
     places = game.land.itemsize * cells * (len(game.land) + len(game.zero))
-    weights = NUMBER * cells * game.memories
+    weights = number * cells * game.memories
     # Vectors of a block of cells; blocks are visited once a total.
     first, last = np.maximum(totals - game.goal + 1, 0), np.minimum(totals, game.goal - 1)
-    blocks = int((last // VECTOR - first // VECTOR + 1).sum())
+    blocks = int((last // vector - first // vector + 1).sum())
     levels = int(game.group_depth.sum())
     each = int((game.group_depth * sides).sum())  # rows of sums, of two totals
     lines = float(by_situation @ (game.line >= 0).sum(axis=(1, 2))) / cells
     products_of_cell = products / cells
     mixed = game.memories * game.num_actions
     pages, groups = len(game.page_end), len(sides)
-    gathered = VECTOR * (pages + game.num_actions)
-    near = NUMBER * game.sum_block * blocks // 2  # all sums of a block, every second total
-    near = near if NUMBER * game.sum_block * players > FIRST_LEVEL else 0
+    gathered = vector * (pages + game.num_actions)
+    near = number * game.sum_block * blocks // 2  # all sums of a block, every second total
+    near = near if number * game.sum_block * players > FIRST_LEVEL else 0
     summing = (each + levels) / 2
     values = Work(
         sums + 2 * products + 2 * rolls + landings,
@@ -306,7 +308,7 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
         policy + places,
         round(blocks * (summing + products_of_cell + mixed + game.memories + pages)),
         round(blocks * (each / 2 + levels + lines + groups + game.memories + gathered)),
-        round(blocks * (levels + lines + groups + VECTOR * pages)),
+        round(blocks * (levels + lines + groups + vector * pages)),
         near,
     )
     if game.orbits.chances > 0:
@@ -324,7 +326,7 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
         sums + 2 * products + landings,
         NUMBER * cells + places,
         round(blocks * (summing + products_of_cell + game.memories)),
-        round(blocks * (each / 2 + lines + groups + VECTOR * pages + game.memories)) + 3 * picked,
+        round(blocks * (each / 2 + lines + groups + vector * pages + game.memories)) + 3 * picked,
         round(blocks * (levels + lines + game.memories + pages + groups)) + picked,
         near,
     )
@@ -432,7 +434,8 @@ def _outcome_work(
 def kept_bytes(game: Game, players: int, number: int = NUMBER, pairs: int = 1) -> int:
     """Bytes that the order of visits comes back to: sums of all, or columns of a strip."""
     if game.diagonals is not None:
-        return NUMBER * game.diagonals.sum_size * players * pairs
+        single = game.diagonals_of(np.float32) if number == SINGLE else None
+        return number * (single or game.diagonals).sum_size * players * pairs
     if game.plan is None:
         return 0
     strip, plan = STRIP, game.plan
@@ -448,6 +451,8 @@ def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
     common to all. None where passes are generic.
     """
     tables, diagonals = game.tables, game.diagonals
+    if diagonals is not None and number == SINGLE:
+        diagonals = game.diagonals_of(np.float32)
     generic = game.plan is None and (diagonals is None or diagonals.any_stays)
     if generic or game.positions_recur:
         return None

@@ -101,8 +101,11 @@ class Toy:
         """Information sets of one seat."""
         return sorted(infoset for infoset, nodes in self.nodes.items() if nodes[0].seat == seat)
 
-    plan = None
     can_be_endless = False
+
+    def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:  # noqa: ARG002
+        """Precision of searches."""
+        return np.float64
 
     def workspace(self, players: int, dtype: Any = float) -> "ToyWorkspace":  # noqa: ARG002
         """Fresh arrays for passes over this game."""

@@ -1,27 +1,29 @@
 """Where passes by diagonals find what they need: rows of a ring, cells of a block.
 
 Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`. What a block keeps of sums lies in
-one piece: for every group, levels of as many rows as a die has sides and two more, and at the end,
-of one level, two rows.
+one piece: for every group, levels of as many rows as a die has sides, and at the end, of one level,
+two rows. A block is as many cells as a lane has numbers.
 """
 
-from hogeq.kernels.gathers import strided, windows
-from hogeq.kernels.lanes import item, load, splat, store
+from hogeq.kernels.gathers import like, strided, windows
+from hogeq.kernels.lanes import item, load, splat, store, store_one
 from hogeq.kernels.sums import part
 
-CELLS = 8
+CELLS = 8  # of a block in double precision
 
 
 @part
 def rows_of(game, total, away, rows):
     """Fill where rings of sums have a total, and those further on (1) or before it (-1).
 
+    As many totals away as a die has sides is the row of the total itself, which is to be replaced.
     The one on the other side, whose sums are computed together with its, comes last.
     """
     for dice in range(len(game.sides)):
-        ring = game.sides[dice] + 2
-        for face in range(ring):
-            rows[dice * game.sum_rows + face] = (total + away * face) % ring * CELLS
+        sides, first = game.sides[dice], dice * game.sum_rows
+        for face in range(sides + 1):
+            rows[first + face] = (total + away * face) % sides * len(game.lane)
+        rows[first + sides + 1] = (total - away) % sides * len(game.lane)
 
 
 @part
@@ -31,9 +33,9 @@ def beside(game, dice):
 
 
 @part
-def two_rows(total):
+def two_rows(game, total):
     """Where the level of two rows has a total."""
-    return (total & 1) * CELLS
+    return (total & 1) * len(game.lane)
 
 
 @part
@@ -46,7 +48,25 @@ def turned(total, x, count):
 def bounds(game, total, block):
     """Range of the cells of a block that are on the board."""
     first, last = max(0, total - game.goal + 1), min(total, game.goal - 1)
-    return max(0, first - block * CELLS), min(CELLS, last + 1 - block * CELLS)
+    cells = len(game.lane)
+    return max(0, first - block * cells), min(cells, last + 1 - block * cells)
+
+
+@part
+def afterstates_of(game, total):
+    """Range of the blocks of a total's afterstates, the last included."""
+    first = max(0, total - game.goal + 1 - game.reach) // len(game.lane)
+    last = min(total, game.goal - 1 + game.given) // len(game.lane)
+    return first, last
+
+
+@part
+def blocks_of(game, total):
+    """Range of the blocks of a total, and 1 if the total before it begins a block sooner."""
+    lowest = total - game.goal + 1
+    first = max(0, lowest) // len(game.lane)
+    last = min(total, game.goal - 1) // len(game.lane) + 1
+    return first, last, int(total % 2 == 0 and lowest > 0 and lowest % len(game.lane) == 0)
 
 
 @part
@@ -56,26 +76,36 @@ def row_at(game, total, cell):
 
 
 @part
+def six_rows(rows, first):
+    """Where the rows of the next six totals are."""
+    a, b, c = item(rows, first + 1), item(rows, first + 2), item(rows, first + 3)
+    return a, b, c, item(rows, first + 4), item(rows, first + 5), item(rows, first + 6)
+
+
+@part
+def eight_rows(rows, first):
+    """Where the rows of the next eight totals are."""
+    a, b, c = item(rows, first + 1), item(rows, first + 2), item(rows, first + 3)
+    d, e, f = item(rows, first + 4), item(rows, first + 5), item(rows, first + 6)
+    return a, b, c, d, e, f, item(rows, first + 7), item(rows, first + 8)
+
+
+@part
 def pair_of_sums(game, sums, at, dice, rows):
     """Sum the rows of 2 to as many totals away as a die has sides; the same for the next total."""
     sides = item(game.sides, dice)
     first = dice * game.sum_rows
     if sides == 6:
-        near, far = rows[first + 1], rows[first + 6]
-        steps = (near, rows[first + 2], rows[first + 3], rows[first + 4], rows[first + 5], far)
-        here, other = windows(sums, at, steps, game.lane)
+        here, other = windows(sums, at, six_rows(rows, first), game.lane)
     elif sides == 8:
-        near, far, x = rows[first + 1], rows[first + 8], first + 5
-        a, b, c = rows[first + 2], rows[first + 3], rows[first + 4]
-        steps = (near, a, b, c, rows[x], rows[x + 1], rows[x + 2], far)
-        here, other = windows(sums, at, steps, game.lane)
+        here, other = windows(sums, at, eight_rows(rows, first), game.lane)
     else:
         here = splat(sums, 0.0, game.lane)
         for face in range(2, sides):
             here += load(sums, at + item(rows, first + face), game.lane)
         other = here + load(sums, at + item(rows, first + 1), game.lane)
         here += load(sums, at + item(rows, first + sides), game.lane)
-    share = 1.0 / sides
+    share = item(game.share, dice)
     return share * here, share * other
 
 
@@ -84,8 +114,19 @@ def take_row(game, policies, which, total, block, row):
     """Copy the rows of a policy at the cells of a block, (K, V)."""
     goal, num_actions = game.goal, game.num_actions
     low, high = bounds(game, total, block)
-    opponent = block * CELLS
+    opponent = block * len(game.lane)
     at = ((which * goal + total - opponent) * goal + opponent) * num_actions
     for roll in range(num_actions):
         value = strided(policies, at + roll, (1 - goal) * num_actions, low, high, game.lane)
-        store(row, roll * CELLS, value)
+        store(row, roll * len(game.lane), like(row, value))
+
+
+@part
+def give_rows(game, total, block, from_row, table):
+    """Write the rows of a block, (K, V), to a table (G, G, K)."""
+    low, high = bounds(game, total, block)
+    for cell in range(low, high):
+        opponent = block * len(game.lane) + cell
+        at = ((total - opponent) * game.goal + opponent) * game.num_actions
+        for roll in range(game.num_actions):
+            store_one(table, at + roll, item(from_row, roll * len(game.lane) + cell))

@@ -9,48 +9,84 @@ Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number o
 
 from hogeq.kernels.diagonal_rows import (
     CELLS,
+    afterstates_of,
     beside,
+    blocks_of,
     bounds,
+    eight_rows,
+    give_rows,
     pair_of_sums,
     row_at,
     rows_of,
+    six_rows,
     take_row,
     turned,
     two_rows,
 )
-from hogeq.kernels.gathers import exponential, first_of, landed, larger, picked, where_at_least
+from hogeq.kernels.gathers import (
+    exponential,
+    first_of,
+    landed,
+    larger,
+    like,
+    picked,
+    where_at_least,
+    windows,
+)
 from hogeq.kernels.lanes import item, lane_sum, load, splat, store, store_one
 from hogeq.kernels.passes import TIE
-from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, SOFTMAX
+from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
 from hogeq.kernels.sums import kernel, part
 
 
 @part
-def blocks_of(game, total):
-    """Range of the blocks of a total, and 1 if the total before it begins a block sooner."""
-    lowest = total - game.goal + 1
-    first = max(0, lowest) // CELLS
-    last = min(total, game.goal - 1) // CELLS + 1
-    return first, last, int(total % 2 == 0 and lowest > 0 and lowest % CELLS == 0)
+def _climb_by(game, total, sums, at, steps, step, depth, share, places):
+    to, other = places
+    here = before = splat(sums, 0.0, game.lane)
+    for level in range(depth):
+        more, less = windows(sums, at, steps, game.lane)
+        if level > 0:
+            store(sums, at + to, share * here)
+            store(sums, at + other, share * before)
+        here, before = more, less
+        at += step
+    store(sums, at + two_rows(game, total), share * here)
+    store(sums, at + two_rows(game, total + 1), share * before)
 
 
 @part
 def climb(game, total, block, player, sums, rows):
-    """Sum one die more, to the most, at the cells of a block and one total before."""
+    """Sum one die more, to the most, at the cells of a block and one total before.
+
+    A level's new sums replace two rows that the next level still needs, and so come after that.
+    """
     start = player * game.sum_size + block * game.sum_block
     for group in range(len(game.group_dice)):
         depth = item(game.group_depth, group)
+        if depth == 0:
+            continue
         dice = item(game.group_dice, group)
-        step = (item(game.sides, dice) + 2) * CELLS
+        step = item(game.sides, dice) * len(game.lane)
         at = start + item(game.group_sums, group)
         to, other = item(rows, dice * game.sum_rows), item(rows, beside(game, dice))
-        for level in range(depth):
-            if level == depth - 1:
-                to, other = two_rows(total), two_rows(total + 1)
-            here, before = pair_of_sums(game, sums, at, dice, rows)
-            at += step
-            store(sums, at + to, here)
-            store(sums, at + other, before)
+        sides, share = item(game.sides, dice), item(game.share, dice)
+        if sides == 6:
+            steps = six_rows(rows, dice * game.sum_rows)
+            _climb_by(game, total, sums, at, steps, step, depth, share, (to, other))
+        elif sides == 8:
+            steps = eight_rows(rows, dice * game.sum_rows)
+            _climb_by(game, total, sums, at, steps, step, depth, share, (to, other))
+        else:
+            here = before = splat(sums, 0.0, game.lane)
+            for level in range(depth):
+                more, less = pair_of_sums(game, sums, at, dice, rows)
+                if level > 0:
+                    store(sums, at + to, here)
+                    store(sums, at + other, before)
+                here, before = more, less
+                at += step
+            store(sums, at + two_rows(game, total), here)
+            store(sums, at + two_rows(game, total + 1), before)
 
 
 @part
@@ -63,28 +99,28 @@ def value_lines(game, total, block, situation, known, player, sums, rows, found,
     for group in range(groups):
         dice = item(game.group_dice, group)
         depth = item(game.group_depth, group)
-        step = (item(game.sides, dice) + 2) * CELLS
+        step = item(game.sides, dice) * len(game.lane)
         at = start + item(game.group_sums, group) + item(rows, dice * game.sum_rows)
-        last = start + item(game.group_sums, group) + depth * step + two_rows(total)
+        last = start + item(game.group_sums, group) + depth * step + two_rows(game, total)
         page = pages + item(game.group_page, group) * game.known_page
         first = (situation * groups + group) * num_actions
         line = item(game.line, first)
         if line >= 0:
-            there = (dice * (2 * game.goal - 1) + total) * game.width + block * CELLS
-            store(found, base + line * CELLS, picked(known, page, game.zero, there, lane))
+            there = (dice * (2 * game.goal - 1) + total) * game.width + block * len(game.lane)
+            store(found, base + line * len(game.lane), picked(known, page, game.zero, there, lane))
         # In most games the first term of every roll is the same afterstate.
         common = item(game.common, dice)
-        row = row_at(game, total + game.common_total, block * CELLS)
+        row = row_at(game, total + game.common_total, block * len(game.lane))
         pig_out = load(known, page + row, lane)
         run = item(game.run, situation * groups + group)
         if run >= 0:
-            to = base + run * CELLS
+            to = base + run * len(game.lane)
             term = game.term_start[dice, 1]
             for x in range(1, depth + 1):
                 at = last if x == depth else at + step
                 value = load(sums, at, lane) + item(game.term_prob, term) * pig_out
                 store(found, to, value)
-                to += CELLS
+                to += len(game.lane)
                 term += 1
             continue
         for roll in range(1, num_actions):
@@ -98,17 +134,17 @@ def value_lines(game, total, block, situation, known, player, sums, rows, found,
                     value += item(game.term_prob, term) * pig_out
                     term += 1
                 for x in range(term, game.term_start[dice, roll + 1]):
-                    row = row_at(game, total + item(game.term_total, x), block * CELLS)
+                    row = row_at(game, total + item(game.term_total, x), block * len(game.lane))
                     place = page + item(game.term_page, x) + row + item(game.term_shift, x)
                     value += item(game.term_prob, x) * load(known, place, lane)
-                store(found, base + line * CELLS, value)
+                store(found, base + line * len(game.lane), value)
 
 
 @part
 def publish(game, total, block, memory, player, rival, worth, value):
     """Keep what a memory is worth at the cells of a block, for whoever comes there."""
     size = 2 * game.memories * game.worth_page
-    there = (total & (game.worth_ring - 1)) * game.width + block * CELLS
+    there = (total & (game.worth_ring - 1)) * game.width + block * len(game.lane)
     other = rival * size + memory * game.worth_page
     store(worth, other + there, 1.0 - value)
     if game.any_again:
@@ -117,18 +153,10 @@ def publish(game, total, block, memory, player, rival, worth, value):
 
 
 @part
-def _afterstates(game, total):
-    """Range of the blocks of a total's afterstates, the last included."""
-    first = max(0, total - game.goal + 1 - game.reach) // CELLS
-    last = min(total, game.goal - 1 + game.given) // CELLS
-    return first, last
-
-
-@part
 def land(game, total, player, worth, known):
     """Tell what the afterstates of a total are worth: as much as the cells on which they land."""
     pages = len(game.page_end)
-    first, last = _afterstates(game, total)
+    first, last = afterstates_of(game, total)
     cells = player * 2 * game.memories * game.worth_page
     for page in range(pages):
         end = item(game.page_end, page)
@@ -137,8 +165,10 @@ def land(game, total, player, worth, known):
         places = (end * game.land.shape[1] + total) * game.width
         at = (player * pages + page) * game.known_page + row_at(game, total, 0)
         for block in range(first, last + 1):
-            value = landed(worth, game.land, places + block * CELLS, other, again, game.lane)
-            store(known, at + block * CELLS, value)
+            value = landed(
+                worth, game.land, places + block * len(game.lane), other, again, game.lane
+            )
+            store(known, at + block * len(game.lane), value)
 
 
 @part
@@ -146,33 +176,33 @@ def begin_sums(game, total, player, known, sums, rows):
     """Begin the sums of a total with what its afterstates are worth."""
     lane = game.lane
     pages = len(game.page_end)
-    first, last = _afterstates(game, total)
+    first, last = afterstates_of(game, total)
     lowest = total - game.goal + 1
     for group in range(len(game.group_dice)):
         depth = item(game.group_depth, group)
         if depth == 0:
             continue
         dice = item(game.group_dice, group)
-        step = (item(game.sides, dice) + 2) * CELLS
+        step = item(game.sides, dice) * len(game.lane)
         at = (player * pages + item(game.group_many, group)) * game.known_page
         at += row_at(game, total, 0)
         to = player * game.sum_size + item(game.group_sums, group)
         to += item(rows, dice * game.sum_rows)
         for block in range(first, min(last + 1, game.blocks)):
-            store(sums, to + block * game.sum_block, load(known, at + block * CELLS, lane))
+            store(sums, to + block * game.sum_block, load(known, at + block * len(game.lane), lane))
         # Sums from scores past the goal, where they meet the board.
         if 0 < lowest < game.edge.shape[1] + 1:
             for edge in range(game.edges):
-                block = (lowest - 1) // CELLS - edge
+                block = (lowest - 1) // len(game.lane) - edge
                 if 0 <= block < game.blocks:
                     past = (dice * game.edge.shape[1] + lowest - 1) * game.edges + edge
-                    past *= game.edge.shape[3] * CELLS
+                    past *= game.edge.shape[3] * len(game.lane)
                     there = to + block * game.sum_block
                     for roll in range(1, depth):
                         there += step
-                        value = load(game.edge, past + roll * CELLS, lane)
+                        value = load(game.edge, past + roll * len(game.lane), lane)
                         board = load(sums, there, lane)
-                        store(sums, there, first_of(lowest - block * CELLS, value, board))
+                        store(sums, there, first_of(lowest - block * len(game.lane), value, board))
 
 
 @part
@@ -182,8 +212,8 @@ def mix_memory(game, situation, memory, row, found, base):
     first = (situation * game.memories + memory) * num_actions
     value = splat(found, 0.0, game.lane)
     for roll in range(num_actions):
-        worth = load(found, base + item(game.source, first + roll) * CELLS, game.lane)
-        value += load(row, roll * CELLS, game.lane) * worth
+        worth = load(found, base + item(game.source, first + roll) * len(game.lane), game.lane)
+        value += load(row, roll * len(game.lane), game.lane) * worth
     return value
 
 
@@ -194,18 +224,20 @@ def best_of_memory(game, total, block, situation, memory, found, base, choice):
     first = (situation * game.memories + memory) * num_actions
     best = splat(found, -1.0, lane)
     for roll in range(num_actions):
-        best = larger(load(found, base + item(game.source, first + roll) * CELLS, lane), best)
+        best = larger(
+            load(found, base + item(game.source, first + roll) * len(game.lane), lane), best
+        )
     chosen = splat(found, 0.0, lane)
     enough = best - splat(found, TIE, lane)
     for roll in range(num_actions - 1, -1, -1):
-        value = load(found, base + item(game.source, first + roll) * CELLS, lane)
+        value = load(found, base + item(game.source, first + roll) * len(game.lane), lane)
         chosen = where_at_least(value, enough, splat(found, 1.0 * roll, lane), chosen)
     if len(choice) > 0:
-        at = base + game.lines * CELLS
+        at = base + game.lines * len(game.lane)
         store(found, at, chosen)
         low, high = bounds(game, total, block)
         for cell in range(low, high):
-            opponent = block * CELLS + cell
+            opponent = block * len(game.lane) + cell
             choice[total - opponent, opponent, memory] = int(found[at + cell])
     return best
 
@@ -219,9 +251,9 @@ def average_lines(game, situation, weights, at, share, found, base, averages, he
         here += weight
         first = (situation * game.memories + memory) * num_actions
         for roll in range(num_actions):
-            worth = load(found, base + item(game.source, first + roll) * CELLS, lane)
-            value = load(averages, roll * CELLS, lane) + weight * worth
-            store(averages, roll * CELLS, value)
+            worth = load(found, base + item(game.source, first + roll) * len(game.lane), lane)
+            value = load(averages, roll * len(game.lane), lane) + weight * worth
+            store(averages, roll * len(game.lane), value)
     return here
 
 
@@ -229,26 +261,27 @@ def average_lines(game, situation, weights, at, share, found, base, averages, he
 def take_best_rows(game, here, row, averages):
     """Put all probability on the best roll, the present one on a tie; 1 where it changed."""
     num_actions, lane = game.num_actions, game.lane
-    none, one = splat(row, 0.0, lane), splat(row, 1.0, lane)
-    best = splat(row, -1.0, lane)
+    none, one = splat(averages, 0.0, lane), splat(averages, 1.0, lane)
+    certain, never = splat(row, 1.0, lane), splat(row, 0.0, lane)
+    best = splat(averages, -1.0, lane)
     for roll in range(num_actions):
-        best = larger(load(averages, roll * CELLS, lane), best)
+        best = larger(load(averages, roll * len(lane), lane), best)
     enough = best - TIE * here
-    chosen, kept = splat(row, 0.0, lane), splat(row, -1.0, lane)
+    chosen, kept = none, splat(averages, -1.0, lane)
     for roll in range(num_actions - 1, -1, -1):
-        number = splat(row, 1.0 * roll, lane)
-        value = load(averages, roll * CELLS, lane)
+        number = splat(averages, 1.0 * roll, lane)
+        value = load(averages, roll * len(lane), lane)
         chosen = where_at_least(value, enough, number, chosen)
-        present = where_at_least(load(row, roll * CELLS, lane), one, number, kept)
+        present = where_at_least(load(row, roll * len(lane), lane), certain, number, kept)
         kept = where_at_least(value, enough, present, kept)
     chosen = where_at_least(kept, none, kept, chosen)
     changed = where_at_least(kept, none, none, one)
     for roll in range(num_actions):
-        number = splat(row, 1.0 * roll, lane)
-        first = where_at_least(number, chosen, one, none)
-        certain = where_at_least(chosen, number, first, none)
-        value = load(row, roll * CELLS, lane)
-        store(row, roll * CELLS, where_at_least(none, here, value, certain))
+        number = splat(averages, 1.0 * roll, lane)
+        first = where_at_least(number, chosen, certain, never)
+        now = where_at_least(chosen, number, first, never)
+        value = load(row, roll * len(lane), lane)
+        store(row, roll * len(lane), where_at_least(none, here, value, now))
     return where_at_least(none, here, none, changed)
 
 
@@ -256,32 +289,24 @@ def take_best_rows(game, here, row, averages):
 def soften_rows(game, here, row, averages, temperature, damping):
     """Move rows part of the way to the softmax of their values, given arrival at the cell."""
     num_actions, lane = game.num_actions, game.lane
+    arrived = like(row, here)
     none, one = splat(row, 0.0, lane), splat(row, 1.0, lane)
-    best = splat(row, -1.0, lane)
+    best = splat(averages, -1.0, lane)
     for roll in range(num_actions):
-        best = larger(load(averages, roll * CELLS, lane), best)
-    scale = one / (temperature * where_at_least(none, here, one, here))
+        best = larger(load(averages, roll * len(lane), lane), best)
+    scale = one / (temperature * where_at_least(none, arrived, one, arrived))
     total = none
     for roll in range(num_actions):
-        power = exponential((load(averages, roll * CELLS, lane) - best) * scale)
-        total += power
-        store(averages, roll * CELLS, power)
+        less = like(row, load(averages, roll * len(lane), lane) - best)
+        power = like(averages, exponential(less * scale))
+        total += like(row, power)
+        store(averages, roll * len(lane), power)
     share = one / total
     for roll in range(num_actions):
-        value = load(row, roll * CELLS, lane)
-        moved = damping * (load(averages, roll * CELLS, lane) * share - value) + value
-        store(row, roll * CELLS, where_at_least(none, here, value, moved))
-
-
-@part
-def give_rows(game, total, block, from_row, table):
-    """Write the rows of a block, (K, V), to a table (G, G, K)."""
-    low, high = bounds(game, total, block)
-    for cell in range(low, high):
-        opponent = block * CELLS + cell
-        at = ((total - opponent) * game.goal + opponent) * game.num_actions
-        for roll in range(game.num_actions):
-            store_one(table, at + roll, item(from_row, roll * CELLS + cell))
+        value = load(row, roll * len(lane), lane)
+        wanted = like(row, load(averages, roll * len(lane), lane)) * share
+        moved = damping * (wanted - value) + value
+        store(row, roll * len(lane), where_at_least(none, arrived, value, moved))
 
 
 @kernel
@@ -295,6 +320,7 @@ def backward(
     sums,
     worth,
     found,
+    given,
     row,
     averages,
     counterfactual_values,
@@ -306,6 +332,9 @@ def backward(
     roots,
 ):
     """Backward induction; the role says how player 0's rolls come about.
+
+    In single precision blocks are twice as many cells, and arrays that are passed from one diagonal
+    to another or named scratch, weights and edges hold singles; policies and results stay doubles.
 
     Parameters
     ----------
@@ -330,8 +359,10 @@ def backward(
         player or, in the second half, the same. Constants as in `known`.
     found : float64 ((lines + 1) * V,)
         Scratch.
+    given : float64 (K * V,)
+        Scratch: rows that may be changed.
     row, averages : float64 (K * V,)
-        Scratch.
+        Scratch. In double precision `given` may be `row`.
     counterfactual_values : float64 (G, G, K) or None
         Filled for COUNTERFACTUAL.
     choice : int8 (G, G, H) or (0, 0, 0) or None
@@ -351,8 +382,8 @@ def backward(
         How many cells ASCEND changed.
     """
     pairs = len(shares)
-    seats = len(roots) // (CELLS * pairs)
-    size = (game.lines + 1) * CELLS
+    seats = len(roots) // (len(game.lane) * pairs)
+    size = (game.lines + 1) * len(game.lane)
     changes = 0.0
     goal, num_actions, memories, lane = game.goal, game.num_actions, game.memories, game.lane
     none = splat(found, 0.0, lane)
@@ -364,41 +395,48 @@ def backward(
             seat = turned(total, turn, seats)
             for x in range(last - first + two):
                 block = last - 1 - turned(total, x, last - first + two)
-                for pair in range(pairs):
+                weighs, acts = weights is not None and seat == 0, False
+                if weighs:
+                    acts = role != COUNTERFACTUAL
+                    for roll in range(num_actions):
+                        store(averages, roll * len(lane), none)
+                if choice is None and seat == 0 and block >= first:
+                    take_row(game, policies, 0, total, block, given)
+                here = none
+                # A row that all pairs share is set when rolls are valued in all of them.
+                waits = acts and pairs > 1
+                for step in range(2 * pairs if waits else pairs):
+                    pair = step if step < pairs else step - pairs
                     player, base = pair * seats + seat, pair * size
-                    if total % 2 == 0:
+                    if step < pairs and total % 2 == 0:
                         climb(game, total, block, player, sums, rows)
-                    if block >= first:
+                    if block < first:
+                        continue
+                    if step < pairs:
                         value_lines(
                             game, total, block, situation, known, player, sums, rows, found, base
                         )
-                if block < first:
-                    continue
-                if choice is None and seat == 0:
-                    take_row(game, policies, 0, total, block, row)
-                if weights is not None and seat == 0:
-                    here = none
-                    for roll in range(num_actions):
-                        store(averages, roll * CELLS, none)
-                    for pair in range(pairs):
-                        at = ((pair * (2 * goal - 1) + total) * memories) * game.width
-                        at += block * CELLS
-                        share, base = item(shares, pair), pair * size
+                    if weighs and step < pairs:
+                        at = (pair * (2 * goal - 1) + total) * memories * game.width
+                        at += block * len(lane)
+                        share = item(shares, pair)
                         here = average_lines(
                             game, situation, weights, at, share, found, base, averages, here
                         )
-                    if role == COUNTERFACTUAL:
-                        give_rows(game, total, block, averages, counterfactual_values)
-                    elif role == ASCEND:
-                        changes += lane_sum(take_best_rows(game, here, row, averages))
-                        give_rows(game, total, block, row, policies)
-                    elif role == SOFTMAX:
-                        soften_rows(game, here, row, averages, temperature, damping)
-                        give_rows(game, total, block, row, policies)
-                for pair in range(pairs):
-                    player, base = pair * seats + seat, pair * size
+                    if acts and step == pairs - 1:
+                        if role == ASCEND:
+                            changes += lane_sum(take_best_rows(game, here, given, averages))
+                        else:
+                            soften_rows(game, here, given, averages, temperature, damping)
+                        give_rows(game, total, block, given, policies)
+                    if waits and step < pairs:
+                        continue
                     if seat == 1:
                         take_row(game, policies, 1 + pair, total, block, row)
+                    elif pair == 0 and len(lane) != CELLS:
+                        for roll in range(num_actions):
+                            rounded = like(row, load(given, roll * len(lane), lane))
+                            store(row, roll * len(lane), rounded)
                     for memory in range(memories):
                         if choice is not None and seat == 0:
                             value = best_of_memory(
@@ -410,9 +448,11 @@ def backward(
                         publish(game, total, block, memory, player, rival, worth, value)
                         if len(kept) > 0:
                             at = (player * (2 * goal - 1) + total) * memories + memory
-                            store(kept, at * game.width + block * CELLS, value)
+                            store(kept, at * game.width + block * len(lane), value)
                         if total == 0 and memory == game.start:
-                            store(roots, player * CELLS, value)
+                            store(roots, player * len(lane), value)
+                if weighs and not acts and block >= first:
+                    give_rows(game, total, block, averages, counterfactual_values)
         for player in range(pairs * seats):
             land(game, total, player, worth, known)
             begin_sums(game, total, player, known, sums, rows)
@@ -443,14 +483,14 @@ def match(game, matrices, known, sums, worth, found, picks, rows, roots):
                 for memory in range(game.memories):
                     lines = (situation * game.memories + memory) * num_actions
                     for cell in range(low, high):
-                        opponent = block * CELLS + cell
+                        opponent = block * len(game.lane) + cell
                         roll = matrices[player, total - opponent, opponent]
                         line = item(game.source, lines + roll)
-                        store_one(picks, cell, item(found, line * CELLS + cell))
+                        store_one(picks, cell, item(found, line * len(game.lane) + cell))
                     value = load(picks, 0, game.lane)
                     publish(game, total, block, memory, player, 1 - player, worth, value)
                     if total == 0 and memory == game.start:
-                        store(roots, player * CELLS, value)
+                        store(roots, player * len(game.lane), value)
         for player in range(2):
             land(game, total, player, worth, known)
             begin_sums(game, total, player, known, sums, rows)

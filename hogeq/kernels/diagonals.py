@@ -8,9 +8,10 @@ is how :mod:`hogeq.kernels.diagonal_values` and :mod:`hogeq.kernels.diagonal_rea
 whose lanes would leave vectors empty.
 
 Symbols of shapes are those of :mod:`hogeq.kernels.tables`; besides them, H is the number of
-memories, C that of pages, one for each end, lane and record of an afterstate, and V = 8 that of
-cells in a block, one vector. A *group* is a plane together with a lane: its rolls are sums over the
-same afterstates. A *line* is a roll of a group that some memory plays somewhere.
+memories, C that of pages, one for each end, lane and record of an afterstate, and V that of
+cells in a block, one vector: 8 doubles or 16 singles. A *group* is a plane together with a lane:
+its rolls are sums over the same afterstates. A *line* is a roll of a group that some memory plays
+somewhere.
 
 Only the last totals are alive, so afterstates lie in rings, of powers of two rows. Whatever is past
 the goal is a constant, 0 or 1, and two of them end every page.
@@ -20,13 +21,13 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.orbits import Orbits, have_orbits, no_orbits, orbits_of
 from hogeq.kernels.stays import Stays, any_stays, pairs_suffice, stays_of
 from hogeq.kernels.tables import Floats, Ints, Tables
 
-CELLS = 8  # of a block: one vector of the machine
+CELLS = 8  # of a block in double precision: one vector of the machine
 Places = NDArray[np.int32]
 
 
@@ -46,7 +47,7 @@ class Diagonals(NamedTuple):
     known_page: int
     worth_ring: int  # rows of a page of cells, by memory
     worth_page: int
-    sum_rows: int  # most rows of which sums are kept: sides + 2
+    sum_rows: int  # most places of rows that a pass notes: sides + 2
     sum_block: int  # numbers that a block keeps of sums
     sum_size: int  # the same of all blocks of a player
     lines: int
@@ -68,8 +69,9 @@ class Diagonals(NamedTuple):
     group_many: Ints  # (g,) page of those with the record of large sums
     group_sums: Ints  # (g,) where its sums begin in those of a block
     sides: Ints  # (D,)
+    share: Floats  # (D,) 1 / sides
     is_sum: NDArray[np.uint8]  # (D, K)
-    edge: Floats  # (D, totals, edges, depth, V) sums from scores past the goal
+    edge: NDArray[np.floating]  # (D, totals, edges, depth, V) sums from scores past the goal
     edges: int
     situation: Ints  # (2 G - 1,) of every diagonal
     line: Ints  # (S, g, K) line of a group's roll, -1 if nobody plays it
@@ -94,11 +96,15 @@ class Diagonals(NamedTuple):
     zero: Places  # (D, 2 G - 1, width) place of what no dice lead to, from a group's page
 
 
-def diagonals_of(tables: Tables) -> Diagonals | None:
-    """Lay a game out by diagonals; None for games that other kernels play."""
-    if not _suits(tables):
+def diagonals_of(tables: Tables, dtype: DTypeLike = np.float64) -> Diagonals | None:
+    """Lay a game out by diagonals; None for games that other kernels play.
+
+    Games with turns that stay have diagonals in double precision alone.
+    """
+    single = np.dtype(dtype) == np.float32
+    if not _suits(tables) or (single and any_stays(tables)):
         return None
-    return _Layout(tables).diagonals()
+    return _Layout(tables, 2 * CELLS if single else CELLS).diagonals()
 
 
 def _suits(tables: Tables) -> bool:
@@ -120,11 +126,6 @@ def _by_total(table: NDArray[np.uint8]) -> Ints:
     return table[own, totals - own].astype(np.int64)
 
 
-def _whole(cells: int) -> int:
-    """Round up to whole blocks."""
-    return -(-cells // CELLS) * CELLS
-
-
 def _ring(rows: int) -> int:
     """Round up to a power of two."""
     return 1 << max(0, rows - 1).bit_length()
@@ -133,8 +134,8 @@ def _ring(rows: int) -> int:
 class _Layout:
     """What is computed once from the tables of a game."""
 
-    def __init__(self, tables: Tables) -> None:
-        self.tables = tables
+    def __init__(self, tables: Tables, cells: int) -> None:
+        self.tables, self.cells = tables, cells
         dimensions = tables.dimensions
         self.goal, self.rolls = dimensions.goal, dimensions.num_actions
         self.width_of_lanes = len(tables.lane)
@@ -146,14 +147,18 @@ class _Layout:
         rows = tables.correction_points + tables.correction_gift
         self.given = gifts
         self.reach = max(int(tables.sides.max()), int(rows.max(initial=0)))
-        self.width = _whole(_whole(self.goal) + gifts)
+        self.width = self._whole(self._whole(self.goal) + gifts)
         self.totals = 2 * self.goal - 1
         own, opponent = np.indices((self.goal, self.goal))
         inside = (own + tables.zero_points < self.goal) & (opponent + tables.zero_gift < self.goal)
         farthest = int((tables.zero_points + tables.zero_gift)[inside].max(initial=0))
         self.known_ring = _ring(max(self.reach, farthest) + 1)
-        self.known_page = self.known_ring * self.width + CELLS
+        self.known_page = self.known_ring * self.width + self.cells
         self.modes = self._modes()
+
+    def _whole(self, cells: int) -> int:
+        """Round up to whole blocks."""
+        return -(-cells // self.cells) * self.cells
 
     def _records(self) -> Any:
         strides = self.tables.strides
@@ -178,17 +183,17 @@ class _Layout:
     def diagonals(self) -> Diagonals:
         tables = self.tables
         land, worth_ring, any_again = self._landings()
-        worth_page = worth_ring * self.width + CELLS
+        worth_page = worth_ring * self.width + self.cells
         groups = self._groups()
         depth = int(groups["group_depth"].max(initial=0))
         edge = self._edges(depth)
         return Diagonals(
-            lane=(0,) * CELLS,
+            lane=(0,) * self.cells,
             goal=self.goal,
             num_actions=self.rolls,
             memories=len(self.memories),
             start=self.memories.index(tables.start),
-            blocks=_whole(self.goal) // CELLS,
+            blocks=self._whole(self.goal) // self.cells,
             width=self.width,
             reach=self.reach,
             given=self.given,
@@ -205,6 +210,7 @@ class _Layout:
             **self._pages(worth_page),
             **groups,
             sides=tables.sides,
+            share=1.0 / tables.sides,
             is_sum=tables.is_sum,
             edge=edge,
             edges=edge.shape[2],
@@ -319,9 +325,9 @@ class _Layout:
             (tables.plane_again[plane] * len(self.lanes) + self.lanes.index(lane)) * records
             for plane, lane in found
         ]
-        rings = [int(tables.sides[tables.plane_dice[plane]]) + 2 for plane, _ in found]
+        rings = [int(tables.sides[tables.plane_dice[plane]]) for plane, _ in found]
         rows = [depth * ring + 2 for depth, ring in zip(depths, rings, strict=True)]
-        sums = np.cumsum([0, *(CELLS * row * (row > 2) for row in rows)])
+        sums = np.cumsum([0, *(self.cells * row * (row > 2) for row in rows)])
         over = np.array(page, np.int64) + many
         pages = self.ends * len(self.lanes) * records
         terms = self._terms()
@@ -343,21 +349,22 @@ class _Layout:
             "group_many": over,
             "group_sums": sums[:-1].astype(np.int64),
             "sum_block": int(sums[-1]),
-            "sum_size": int(sums[-1]) * _whole(goal) // CELLS,
+            "sum_size": int(sums[-1]) * self._whole(goal) // self.cells,
         }
 
-    def _edges(self, depth: int) -> Floats:
+    def _edges(self, depth: int) -> NDArray[np.floating]:
         """Sum up to depth - 1 dice from scores past the goal, in the blocks before the edge."""
-        tables, goal = self.tables, self.goal
+        tables, goal, cells = self.tables, self.goal, self.cells
         wins = tables.wins
         most = int(tables.sides.max())
-        edges = -(-most // CELLS) + 1
-        found = np.zeros((len(tables.sides), goal - 1 + most, edges, max(1, depth), CELLS))
+        edges = -(-most // cells) + 1
+        shape = len(tables.sides), goal - 1 + most, edges, max(1, depth), cells
+        found = np.zeros(shape, np.float64 if cells == CELLS else np.float32)
         if depth == 0:
             return found
         scores = goal + most * (depth + 1)
-        total, edge, cell = np.ogrid[: found.shape[1], :edges, :CELLS]
-        there = (total // CELLS - edge) * CELLS + cell
+        total, edge, cell = np.ogrid[: found.shape[1], :edges, :cells]
+        there = (total // cells - edge) * cells + cell
         past = total + goal - there
         used = (there >= 0) & (there < goal) & (past >= goal) & (past < goal + most)
         for dice, sides in enumerate(tables.sides.tolist()):

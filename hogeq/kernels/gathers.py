@@ -16,7 +16,6 @@ from hogeq.kernels.lanes import Vector, contracted, data_of, load_at, splat_of, 
 
 _WORD = ir.IntType(64)
 _BIT = ir.IntType(1)
-_LOG2_BYTES = 3  # of a double
 _INDEX = ir.IntType(32)
 # 2 ** 52 + 2 ** 51: adding it leaves a whole number in the lowest bits.
 _SHIFT = 6755399441055744.0
@@ -42,11 +41,17 @@ def _ramp(size: int) -> Any:
     return ir.Constant(ir.VectorType(_WORD, size), list(range(size)))
 
 
+def _bits(data: Any) -> int:
+    """Give the size of the numbers at a pointer."""
+    return 64 if isinstance(data.type.pointee, ir.DoubleType) else 32
+
+
 def _pointers(builder: ir.IRBuilder, data: Any, places: Any) -> Any:
     """Make pointers of places, a vector of whole numbers."""
     size = places.type.count
     start = _whole(builder, builder.ptrtoint(data, _WORD), size)
-    bytes_on = builder.shl(places, ir.Constant(places.type, [_LOG2_BYTES] * size))
+    shift = (_bits(data) // 8).bit_length() - 1
+    bytes_on = builder.shl(places, ir.Constant(places.type, [shift] * size))
     return builder.inttoptr(builder.add(start, bytes_on), ir.VectorType(data.type, size))
 
 
@@ -54,13 +59,15 @@ def _fetch(builder: ir.IRBuilder, data: Any, places: Any, mask: Any = None) -> A
     """Read the numbers at places, a vector of whole numbers; 0 where a mask is."""
     size = places.type.count
     vector = ir.VectorType(data.type.pointee, size)
+    bits = _bits(data)
     pointers = _pointers(builder, data, places)
     if mask is None:
         mask = ir.Constant(ir.VectorType(_BIT, size), [1] * size)
     kind = ir.FunctionType(vector, [pointers.type, _INDEX, mask.type, vector])
-    name = f"llvm.masked.gather.v{size}f64.v{size}p0"
+    name = f"llvm.masked.gather.v{size}f{bits}.v{size}p0"
     gather = cgutils.get_or_insert_function(builder.module, kind, name)
-    return builder.call(gather, [pointers, ir.Constant(_INDEX, 8), mask, zero_of(vector)])
+    width = ir.Constant(_INDEX, bits // 8)
+    return builder.call(gather, [pointers, width, mask, zero_of(vector)])
 
 
 @intrinsic
@@ -247,6 +254,21 @@ def windows(typing, values, at, steps, lane):
         return context.make_tuple(builder, signature.return_type, both)
 
     return types.UniTuple(vector, 2)(values, types.int64, steps, lane), generate
+
+
+@intrinsic
+def like(typing, array, vector):
+    """Return a vector rounded or widened to the kind of an array's elements."""
+    kind = Vector(array.dtype, vector.size)
+
+    def generate(context, builder, signature, arguments):
+        value, wanted = arguments[1], context.get_value_type(kind)
+        if value.type == wanted:
+            return value
+        narrow = isinstance(wanted.element, ir.FloatType)
+        return (builder.fptrunc if narrow else builder.fpext)(value, wanted)
+
+    return kind(array, vector), generate
 
 
 @intrinsic

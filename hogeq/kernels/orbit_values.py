@@ -8,13 +8,19 @@ Symbols of shapes are those of :mod:`hogeq.kernels.diagonals` and :mod:`hogeq.ke
 the number of players.
 """
 
-from hogeq.kernels.diagonal_rows import CELLS, row_at, rows_of, take_row, turned
+from hogeq.kernels.diagonal_rows import (
+    CELLS,
+    blocks_of,
+    give_rows,
+    row_at,
+    rows_of,
+    take_row,
+    turned,
+)
 from hogeq.kernels.diagonal_values import (
     average_lines,
     begin_sums,
-    blocks_of,
     climb,
-    give_rows,
     land,
     mix_memory,
     publish,

@@ -16,14 +16,12 @@ from hogeq.kernels.chains import (
     mover_at,
     settle,
 )
-from hogeq.kernels.diagonal_rows import CELLS, rows_of, take_row, turned
+from hogeq.kernels.diagonal_rows import CELLS, blocks_of, give_rows, rows_of, take_row, turned
 from hogeq.kernels.diagonal_values import (
     average_lines,
     begin_sums,
     best_of_memory,
-    blocks_of,
     climb,
-    give_rows,
     land,
     publish,
     soften_rows,

@@ -31,12 +31,12 @@ class _Scratch:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.quick = self._workspace(np.float64 if game.plan is None else np.float32, game.plan)
+        self.quick = self._workspace(game.quick_dtype(), game.plan)
         self.exact = self._workspace(np.float64, game.plan)
         self.plain = self._workspace(np.float64, None)
 
     def _workspace(self, dtype: DTypeLike, plan: Plan | None) -> Workspace:
-        work = Workspace(self.game.tables, 2, dtype, plan, self.game.diagonals)
+        work = Workspace(self.game.tables, 2, dtype, plan, self.game.diagonals_of(dtype))
         work._values_kept = work._reach_kept = True  # noqa: SLF001 - numbers do not matter here
         return work
 
@@ -209,8 +209,9 @@ def parts(games: Iterable[Rules]) -> list[Part]:
             slow = slow or (name == "full memory" and _has_orbits(game))
             if game.diagonals is not None and name != "hidden states" and not slow:
                 if name not in {"values", "reach"}:  # as policies and search
-                    key = name, "diagonals", game.diagonals.any_stays, _has_orbits(game)
-                    found.setdefault(key, Part(rules, name))
+                    how = game.diagonals.any_stays, _has_orbits(game)
+                    quick = game.quick_dtype() if name == "search" else None
+                    found.setdefault((name, "diagonals", *how, quick), Part(rules, name))
                 continue
             windowed = name == "matrices" and common_record(game.tables) >= 0
             if name in _WITHOUT_A_PLAN:

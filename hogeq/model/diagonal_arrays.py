@@ -1,10 +1,10 @@
 """The arrays that passes by diagonals fill, and the passes themselves."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import diagonal_reach, diagonal_values, roles
-from hogeq.kernels.diagonals import CELLS, Diagonals
+from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
@@ -26,41 +26,53 @@ class DiagonalArrays:
         1 for self-play, or 2.
     pairs : int
         Opponents that player 0 meets at once, each in a match of its own.
+    dtype : dtype
+        float64 or float32, as the diagonals are.
 
     Attributes
     ----------
     shares : float64 (pairs,)
         Of the opponents in a mixture.
-    weights : float64 (pairs, 2 G - 1, H, width)
-        Reach of player 0's memories in the last pass forward.
+    weights : (pairs, 2 G - 1, H, width)
+        Reach of player 0's memories in the last pass forward, of the precision of the arrays.
     remembers : bool
         Whether FULL_MEMORY is among the roles.
     """
 
     remembers = True
 
-    def __init__(self, tables: Tables, diagonals: Diagonals, seats: int, pairs: int = 1) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        diagonals: Diagonals,
+        seats: int,
+        pairs: int = 1,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
         self.tables, self.game, self.seats = tables, diagonals, seats
         game, players = diagonals, seats * pairs
+        self._block = cells = len(game.lane)
         self._view = TablesView(game)
         pages, own_pages = len(game.page_end), 2 * game.memories
         self._totals = 2 * game.goal - 1
-        self._known = zeros((players, pages, game.known_page), np.float64)
-        self._inflow = zeros((seats * pages * game.known_page,), np.float64)
-        self._worth = zeros((players, own_pages, game.worth_page), np.float64)
-        self._arrived = zeros((seats, own_pages, game.worth_page), np.float64)
+        self._known = zeros((players, pages, game.known_page), dtype)
+        self._inflow = zeros((seats * pages * game.known_page,), dtype)
+        self._worth = zeros((players, own_pages, game.worth_page), dtype)
+        self._arrived = zeros((seats, own_pages, game.worth_page), dtype)
         # A page ends with the constants 0 and 1.
         for array in (self._known, self._worth):
-            array[:, :, 1 - CELLS] = 1.0
-        self._sums = zeros((players, game.sum_size), np.float64)
-        self._found = zeros((pairs * (game.lines + 1) * CELLS,), np.float64)
-        self._row, self._averages = zeros((2, game.num_actions * CELLS), np.float64)
-        self._scratch = zeros((pages * CELLS,), np.float64)
+            array[:, :, 1 - cells] = 1.0
+        self._sums = zeros((players, game.sum_size), dtype)
+        self._found = zeros((pairs * (game.lines + 1) * cells,), dtype)
+        self._row, self._averages = zeros((2, game.num_actions * cells), dtype)
+        single = np.dtype(dtype) == np.float32
+        self._given = zeros((game.num_actions * cells,), np.float64) if single else self._row
+        self._scratch = zeros((pages * cells,), dtype)
         self._rows = np.zeros(len(game.sides) * game.sum_rows, np.int64)
-        self._roots = zeros((players * CELLS,), np.float64)
-        self.weights = zeros((pairs, self._totals, game.memories, game.width), np.float64)
+        self._roots = zeros((players * cells,), dtype)
+        self.weights = zeros((pairs, self._totals, game.memories, game.width), dtype)
         self.shares = np.ones(pairs)
-        self._kept = zeros((players, self._totals, game.memories, game.width), np.float64)
+        self._kept = zeros((players, self._totals, game.memories, game.width), dtype)
         own, opponent = np.indices((game.goal, game.goal))
         self._cells = own + opponent, slice(None), opponent
 
@@ -116,6 +128,7 @@ class DiagonalArrays:
             self._sums,
             self._worth,
             self._found,
+            self._given,
             self._row,
             self._averages,
             counterfactual_values if weighted else None,
@@ -126,12 +139,12 @@ class DiagonalArrays:
             self._rows,
             self._roots,
         )
-        return float(self._roots[0]), float(self._roots[-CELLS]), int(changes)
+        return float(self._roots[0]), float(self._roots[-self._block]), int(changes)
 
     @property
     def roots(self) -> Floats:
         """Win probabilities in the last pass of each player when moving first, (pairs, seats)."""
-        return self._roots[::CELLS].reshape(-1, self.seats).copy()
+        return self._roots[:: self._block].reshape(-1, self.seats).astype(np.float64)
 
     def match(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
         """Win probability of each of two matrices, (2, G, G), when it moves first."""
@@ -146,7 +159,7 @@ class DiagonalArrays:
             self._rows,
             self._roots,
         )
-        return float(self._roots[0]), float(self._roots[CELLS])
+        return float(self._roots[0]), float(self._roots[self._block])
 
     def reach(self) -> Floats:
         """Reach probability of every hidden state, player 0 to move: (G, G, H)."""

@@ -27,6 +27,8 @@ from hogeq.rules.outcomes import TurnTable
 # Vectors over so many memories do better than vectors along diagonals so short.
 MANY = 12
 SHORT = 12
+# Diagonals of games to fewer points would not fill vectors of singles.
+LONG = 32
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
@@ -99,8 +101,7 @@ class Game:
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        diagonals = self.diagonals if np.dtype(dtype) == np.float64 else None
-        return Workspace(self.tables, players, dtype, self.plan, diagonals)
+        return Workspace(self.tables, players, dtype, self.plan, self.diagonals_of(dtype))
 
     @property
     def has_duels(self) -> bool:
@@ -118,6 +119,26 @@ class Game:
         """The same game by diagonals; None if vectors over the memory do as well."""
         short = self.memory_size > MANY and self.goal < SHORT
         return None if self.plan is not None or short else diagonals_of(self.tables)
+
+    @cached_property
+    def _single_diagonals(self) -> Diagonals | None:
+        return None if self.diagonals is None else diagonals_of(self.tables, np.float32)
+
+    def diagonals_of(self, dtype: DTypeLike) -> Diagonals | None:
+        """Give the game by diagonals of blocks that suit a precision; None if it has none."""
+        single = np.dtype(dtype) == np.float32
+        return self._single_diagonals if single else self.diagonals
+
+    def quick_dtype(self, pairs: int = 1) -> type[np.floating]:
+        """Precision for what need not be exact, of a player who meets so many at once.
+
+        Single where kernels for it take half to two thirds of the time. Without memory a pass by
+        diagonals is so short that it takes many pairs to be worth kernels of its own.
+        """
+        by_diagonals = self.goal >= LONG and (self.has_memory or pairs > 1)
+        if self.plan is not None or (by_diagonals and self._single_diagonals is not None):
+            return np.float32
+        return np.float64
 
 
 def required_bytes(rules: Rules) -> int:

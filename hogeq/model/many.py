@@ -285,10 +285,12 @@ class DiagonalMany(ManyWorkspace):
     over one pair after the other, whose sums stay in the cache.
     """
 
-    def __init__(self, tables: Tables, diagonals: Diagonals, pairs: int) -> None:
+    def __init__(
+        self, tables: Tables, diagonals: Diagonals, pairs: int, dtype: DTypeLike = np.float64
+    ) -> None:
         super().__init__(tables, pairs)
-        self._together = DiagonalArrays(tables, diagonals, 2, pairs)
-        self._alone = DiagonalArrays(tables, diagonals, 2)
+        self._together = DiagonalArrays(tables, diagonals, 2, pairs, dtype)
+        self._alone = DiagonalArrays(tables, diagonals, 2, dtype=dtype)
         self._policies = np.zeros((1 + pairs, *self.counterfactual_values.shape))
         self._two = np.zeros((2, *self.counterfactual_values.shape))
 

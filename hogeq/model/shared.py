@@ -36,9 +36,9 @@ def shared_workspace(game: Game, players: int, dtype: DTypeLike = np.float64) ->
 def quick_workspace(game: Game, players: int) -> Workspace:
     """Shared workspace for what need not be exact: most of a search, weights of an average.
 
-    In single precision in large games, where that takes half to two thirds of the time.
+    In single precision where :meth:`hogeq.model.game.Game.quick_dtype` says so.
     """
-    return shared_workspace(game, players, np.float64 if game.plan is None else np.float32)
+    return shared_workspace(game, players, game.quick_dtype())
 
 
 def shared_many(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
@@ -51,7 +51,7 @@ def shared_many(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWo
 
 def quick_many(game: Game, pairs: int) -> ManyWorkspace:
     """Shared workspace for n pairs of what need not be exact, as :func:`quick_workspace`."""
-    return shared_many(game, pairs, np.float64 if game.plan is None else np.float32)
+    return shared_many(game, pairs, game.quick_dtype(pairs))
 
 
 class _Kept(local):

@@ -220,9 +220,9 @@ class LargeMany(ManyWorkspace):
 
 def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
     """Fresh arrays for passes over n pairs of strategies, in the fastest way that a game has."""
-    diagonals = game.diagonals
-    if diagonals is not None and not diagonals.any_stays and np.dtype(dtype) == np.float64:
-        return DiagonalMany(game.tables, diagonals, pairs)
+    diagonals = game.diagonals_of(dtype)
+    if diagonals is not None and not diagonals.any_stays:
+        return DiagonalMany(game.tables, diagonals, pairs, dtype)
     if game.plan is not None and not game.positions_recur:
         return LargeMany(game, game.plan, pairs, dtype)
     return GenericMany(game.tables, pairs, dtype)

@@ -128,10 +128,12 @@ class Workspace:
         self._slots = dimensions.active_memories * width
         self._diagonal: DiagonalArrays | None = None
         if diagonals is not None:
-            kind: type[DiagonalArrays] = StayArrays if diagonals.any_stays else DiagonalArrays
             if diagonals.orbits.chances:
-                kind = OrbitArrays
-            self._diagonal = kind(tables, diagonals, players)
+                self._diagonal = OrbitArrays(tables, diagonals, players)
+            elif diagonals.any_stays:
+                self._diagonal = StayArrays(tables, diagonals, players)
+            else:
+                self._diagonal = DiagonalArrays(tables, diagonals, players, dtype=dtype)
         self._values_kept = self._reach_kept = plan is None and diagonals is None
         self._values_due = False
         self._weighed = True

@@ -107,7 +107,8 @@ class Kicked(NamedTuple):
 def kicked(against: Against, odds: dict[str, Odds], told: Phase, given: Round) -> Kicked:
     """Kick a trail, in single precision; make sure of what that found in double precision."""
     game, random = against.game, np.random.default_rng(given.seed)
-    margin = 0.0 if game.plan is None else ROUNDING
+    single = game.quick_dtype(len(against.opponents)) == np.float32
+    margin = ROUNDING if single else 0.0
     best, rate, away = given.matrix, given.rate, given.away
     policies = against.met_by(one_hot(best, game.num_actions))
     work = against.passes()

@@ -101,6 +101,32 @@ def test_passes_by_diagonals_are_the_generic_ones(name: str) -> None:
     compare_matrices(game, np.random.default_rng(1))
 
 
+@pytest.mark.parametrize(
+    "name", ["no memory", "two kinds of dice", "gifts, boosted points", "a small board"]
+)
+def test_single_precision_is_as_exact_as_it_can_be(name: str) -> None:
+    game, random = compile_game(GAMES[name]), np.random.default_rng(0)
+    for players in (2, 1):
+        played = random.dirichlet(np.ones(game.num_actions), (players, *game.shape[:2]))
+        played[:, :, :, 0] = 0.0  # so that something is never reached
+        played /= played.sum(axis=-1, keepdims=True)
+        found: list[tuple[NDArray[np.float64], ...]] = []
+        for work in (game.workspace(players, np.float32), Workspace(game.tables, players)):
+            assert work.values.dtype == (np.float64 if found else np.float32)
+            work.forward(played, keep=True)
+            reach = work.hidden_reach()
+            rates = np.array(work.backward(played))
+            softened = played.copy()
+            work.backward(softened, Role.SOFTMAX, temperature=0.1, damping=0.3)
+            work.backward(played, Role.COUNTERFACTUAL)
+            found.append((reach, work.infoset_reach, rates, work.counterfactual_values, softened))
+            np.testing.assert_allclose(softened.sum(axis=-1), 1.0, rtol=0.0, atol=EXACT)
+        errors = [np.abs(one - other).max() for one, other in zip(*found, strict=True)]
+        assert max(errors[:4]) < 1e-6
+        assert errors[4] < 2e-5
+        assert not found[0][0][found[1][0] == 0.0].any()
+
+
 @pytest.mark.parametrize("block", range(0, len(RANDOM), 20))
 def test_random_games(block: int) -> None:
     for number in RANDOM[block : block + 20]:
