@@ -10,7 +10,7 @@ from pydantic import Field
 
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_workspace
+from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
 from hogeq.response.population import mixed
 from hogeq.response.trails import Trails, follow, no_trails
@@ -262,6 +262,8 @@ class CFRBR(Solver[CFRBRState]):
         work, win_rate = quick_workspace(game, 2), climbed.win_rate
         if win_rate is None:
             win_rate, _ = ascend(work, policies, self.responder_sweeps)
+        if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision
+            work = shared_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
         return Responder(to_matrix(policies[0]), win_rate, found)
 

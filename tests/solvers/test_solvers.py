@@ -105,6 +105,15 @@ def test_readings_of_cfr_br(averaging: str) -> None:
     assert toys.exploitability(toy, solver.average(toy, state)) < 0.02
 
 
+def test_counterfactual_weights_at_full_size_are_finite() -> None:
+    # Rows of ones, a factor of 11 a turn, sum to more than single precision holds.
+    game = compile_game(rules_from("su20"))
+    options = {"regret_weight": "counterfactual", "responder_steps": 1, "responders": 1}
+    _, state = run(game, "cfr_br", 1, **options)
+    assert np.isfinite(state.regrets).all()
+    assert state.regrets.max() > 1e30
+
+
 def test_mirror_descent_rests_at_a_logit_equilibrium() -> None:
     toy, temperature = toys.kuhn(), 0.05
     solver, state = run(
