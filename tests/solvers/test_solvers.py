@@ -108,7 +108,7 @@ def test_readings_of_cfr_br(averaging: str) -> None:
 def test_counterfactual_weights_at_full_size_are_finite() -> None:
     # Rows of ones, a factor of 11 a turn, sum to more than single precision holds.
     game = compile_game(rules_from("su20"))
-    options = {"regret_weight": "counterfactual", "responder_steps": 1, "responders": 1}
+    options = {"regret_weight": "counterfactual", "responders": 1, "responder_sweeps": 2}
     _, state = run(game, "cfr_br", 1, **options)
     assert np.isfinite(state.regrets).all()
     assert state.regrets.max() > 1e30
