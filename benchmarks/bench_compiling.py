@@ -61,7 +61,8 @@ def passes(edition: str) -> None:
     """Call each kernel of an edition, but those of full memory, once."""
     game = compile_game(RULES[edition])
     policies = np.full((2, *game.shape), 1.0 / game.num_actions)
-    for work in (game.workspace(2, dtype) for dtype in {np.float64, game.quick_dtype()}):
+    dtypes: set[type[np.floating[Any]]] = {np.float64, game.quick_dtype()}
+    for work in (game.workspace(2, dtype) for dtype in dtypes):
         work.forward(policies)
         work.backward(policies, Role.SOFTMAX, temperature=1.0, damping=0.0)
     duels = game.duels()
