@@ -8,9 +8,10 @@ policy, its argmax, and its argmax against opponents who err on 1 turn in 100.
 Prints a Markdown table and writes results/epsilon.md and .png.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
-from common import EFFORT, Points, arguments, draw, effort, publish, small_game, solved
+from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.baselines.delta import trembling
 from hogeq.baselines.diagonals import countable
@@ -42,20 +43,21 @@ def main() -> None:
     if countable(game):
         runs["dynamic, exact"] = ("dynamic", 10, {"memory": "exact"})
         runs["dynamic, counted"] = ("dynamic", 2, {"memory": "counted"})
-    rows, lines = [], dict[str, Points]()
-    for name, (solver, iterations, parameters) in runs.items():
-        points = []
-        for epsilon in given.epsilons:
-            policy = solved(game, solver, iterations, epsilon=epsilon, **parameters)
-            matrix = argmax(game, policy)
-            found = [attack(game, each, budget).win_rate for each in (policy, matrix)]
-            against = win_rate(game, matrix, erring).win_rate
-            figures = [*found, full_memory_bound(game, policy), against]
-            rows.append([name, epsilon, *(f"{figure:.6f}" for figure in figures)])
-            points.append((max(epsilon, 1e-6), found[0] - 0.5))
-        lines[name] = points
+    lines: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+
+    def rows() -> Iterator[list[object]]:
+        for name, (solver, iterations, parameters) in runs.items():
+            for epsilon in given.epsilons:
+                policy = solved(game, solver, iterations, epsilon=epsilon, **parameters)
+                matrix = argmax(game, policy)
+                found = [attack(game, each, budget).win_rate for each in (policy, matrix)]
+                against = win_rate(game, matrix, erring).win_rate
+                figures = [*found, full_memory_bound(game, policy), against]
+                lines[name].append((max(epsilon, 1e-6), found[0] - 0.5))
+                yield [name, epsilon, *(f"{figure:.6f}" for figure in figures)]
+
     header = ["solver", "epsilon", "attack", "argmax, attack", "bound", "argmax against errors"]
-    publish(given.out, "epsilon", header, rows)
+    publish(given.out, "epsilon", header, rows())
     panels = {"epsilon (0 at the left edge)": lines}
     draw(given.out, "epsilon", panels, "attack found, win rate - 1/2")
 
