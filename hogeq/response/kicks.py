@@ -104,8 +104,10 @@ class Kicked(NamedTuple):
     """Of near moves, of far moves, and of the rolls of moves by one roll."""
 
 
-def kicked(against: Against, odds: dict[str, Odds], told: Phase, given: Round) -> Kicked:
-    """Kick a trail, in single precision; make sure of what that found in double precision."""
+def kicked(
+    against: Against, odds: dict[str, Odds], told: Phase, given: Round, *, confirm: bool = True
+) -> Kicked:
+    """Kick a trail, in single precision; `confirm` what that found in double precision."""
     game, random = against.game, np.random.default_rng(given.seed)
     single = game.quick_dtype(len(against.opponents)) == np.float32
     margin = ROUNDING if single else 0.0
@@ -154,7 +156,7 @@ def kicked(against: Against, odds: dict[str, Odds], told: Phase, given: Round) -
             risen = away.move != STAY and rate > away.begun
             away = Excursion.stay(best, rate) if risen else None
         told.step(ASCENT)
-    if rate == given.rate:
+    if rate == given.rate or not confirm:
         return Kicked(best, rate, away, spent, choices)
     policies[0] = one_hot(best, game.num_actions)
     rate, sweeps = climb(game, policies, weights=against.weights)

@@ -5,7 +5,8 @@ they roll, and a policy that answers one of them is as weak against the next. An
 by a hundred kicks from a random start, passing through weaker ones. A search that only follows the
 strongest known therefore never meets them. A trail begins where a start of an attack does and has
 its kicks a few at a time, each time against the policy of today; when it has had them all it ends,
-and another begins.
+and another begins. What a trail has found is evaluated anew anyway, so it climbs in single
+precision where that is quicker.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against, Round, kicked
-from hogeq.response.moves import climb, ith_start, respond, to_matrix
+from hogeq.response.moves import ROUNDING, ascend, cool, ith_start, to_matrix, to_pure
 from hogeq.response.portfolio import bandits
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
@@ -43,21 +44,22 @@ class Trail(NamedTuple):
 
     def search(self, against: Against, known: Matrix) -> Matrix:
         """Where it comes to, (G, G); known are counters (m, G, G) to cross with."""
-        game, weights = against.game, against.weights
+        game = against.game
         random = np.random.default_rng(self.seed)
         if self.new:
             start, cooling = ith_start(game, against.mean(), 2 + int(random.integers(2)), random)
             policies = against.met_by(start)
-            rate, _ = respond(game, policies, STEPS, DAMPING, cooling, weights=weights)
+            cool(against.passes(), policies, STEPS, DAMPING, cooling)
+            to_pure(policies[0])
         else:
             policies = against.met_by(one_hot(self.matrix, game.num_actions))
-            rate, _ = climb(game, policies, weights=weights)
+        rate, _ = ascend(against.passes(), policies, least_gain=ROUNDING)
         if len(known) > MATES:
             known = known[random.choice(len(known), MATES, replace=False)]
         # Moves are as likely as in an attack that has learned nothing yet.
         odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
         given = Round(to_matrix(policies[0]), rate, None, list(known), self.kicks, self.seed)
-        return kicked(against, odds, Phase("trails"), given).matrix
+        return kicked(against, odds, Phase("trails"), given, confirm=False).matrix
 
 
 class Trails(NamedTuple):

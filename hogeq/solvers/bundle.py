@@ -274,6 +274,7 @@ class ProximalBundle(Solver[BundleState]):
                 float(state.step_size),
                 state.weights[active] + len(active) ** -2.0,
                 CURVED,
+                floor,
             )
             moved = np.maximum(found.policy, floor)
             moved /= moved.sum(axis=1, keepdims=True)

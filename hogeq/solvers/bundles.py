@@ -29,7 +29,8 @@ SHAPING: Final = 0.02  # weight above which a counter's model is checked against
 TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
 ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
-ROUNDS: Final = 6  # of adding counters that the step overlooked
+ROUNDS: Final = 6  # of adding counters that the step overlooked ...
+MORE: Final = 10  # ... so many at a time
 SELF_PLAY: Final = 100  # iterations of the default start
 RECENT: Final = 30  # iterations that count in the average
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
@@ -139,7 +140,10 @@ def unknown(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
 
 
 def step_against_few(
-    weights: Floats, here: Floats, step: Callable[[NDArray[np.int64]], tuple[Step, Floats]]
+    weights: Floats,
+    here: Floats,
+    step: Callable[[NDArray[np.int64]], tuple[Step, Floats]],
+    softness: float = 0.0,
 ) -> Step:
     """Step by the models of the few counters that bind: the likely ones, then those overlooked.
 
@@ -152,12 +156,37 @@ def step_against_few(
     step : callable
         Given the indices of counters, the step by their models, and the modelled win rates of all
         counters, float64 (n,), where it leads.
+    softness : float
+        As of :func:`soft_maximum`.
     """
-    active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-10:][0]))
+    active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
     for _ in range(ROUNDS):
         found, there = step(active)
-        missed = np.setdiff1d(np.flatnonzero(there > there[active].max() + ALIVE), active)
+        level = _level(there[active], softness)
+        missed = np.setdiff1d(np.flatnonzero(there > level + ALIVE), active)
         if len(missed) == 0:
             break
-        active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:10])
+        active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:MORE])
     return found
+
+
+def soft_maximum(rates: Floats, softness: float) -> float:
+    """Largest mean of win rates (n,), less half of `softness` times its weights' squared length.
+
+    With 0 the largest of them. Otherwise more count, each by how far it is above a common level:
+    the smooth maximum of Nesterov, "Smooth minimization of non-smooth functions", 2005, section 4.
+    """
+    if len(rates) == 0:
+        return 0.0
+    level = _level(rates, softness)
+    if softness == 0.0:
+        return level
+    weights = np.maximum(rates - level, 0.0) / softness
+    return float(weights @ (rates - softness / 2.0 * weights))
+
+
+def _level(rates: Floats, softness: float) -> float:
+    """Win rate above which counters count in the soft maximum."""
+    ordered = np.sort(rates)[::-1]
+    levels = (np.cumsum(ordered) - softness) / np.arange(1, len(rates) + 1)
+    return float(levels[np.flatnonzero(ordered >= levels)[-1]]) if softness else float(ordered[0])

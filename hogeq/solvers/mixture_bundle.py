@@ -28,6 +28,7 @@ from hogeq.solvers.bundles import (
     ascents,
     search,
     self_played,
+    soft_maximum,
     step_against_few,
     unknown,
 )
@@ -38,7 +39,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import Count, Natural, Positive, Seed, Share, parameters
+from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
 BY_PART = frozenset({"parts", "draw", "recent", "recent_draw"})
@@ -149,6 +150,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
         Kicks after which a trail ends and another begins.
     largest_step : float
         Largest step size, as of `bundle`.
+    softness : float
+        In win probability: how far above a common level the known counters win, per weight that
+        they have in a step (:func:`hogeq.solvers.bundles.soft_maximum`). 0: the worst alone count.
     averaging : {"last", "recent"}
         What `mixture` returns: the current mixture, the best so far, or its average over recent
         iterations, part by part, of which some 30 count.
@@ -180,6 +184,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
     kicks: Count = 5
     life: Count = 100
     largest_step: Positive = 1000.0
+    softness: NotNegative = 0.0
     averaging: Literal["last", "recent"] = "last"
     floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
     start: str = ""
@@ -214,14 +219,14 @@ class MixtureBundle(Solver[MixtureBundleState]):
         iteration = int(state.iteration) + 1
         trial = self._move(state)
         modelled = 1.0 - part_rates(state, trial.parts) @ trial.draw
-        promised = modelled.max(initial=0.0)
+        promised = soft_maximum(modelled, self.softness)
 
         # Models that shaped the step and predicted its outcome badly are taken anew.
         shaping = np.flatnonzero(trial.weights > SHAPING)
         rate = partial(_rate, game, trial.parts, trial.draw)
         exact = np.array(compute(rate, state.pool[shaping]))
         error = np.abs(exact - modelled[shaping])
-        hoped = max(float(state.worst) - promised, 0.0)
+        hoped = max(float(state.worst) - modelled.max(initial=0.0), 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
         starts = self._starts(game, state, trial, iteration)
         known = state.pool[np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0]]
@@ -237,24 +242,24 @@ class MixtureBundle(Solver[MixtureBundleState]):
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = unknown([*found, *trails.matrices], state.pool)
         cuts = compute(partial(cut_of_parts, game, trial.parts), [*state.pool[failed], *responses])
-        won = max((float(1.0 - one.won @ trial.draw) for one in cuts), default=0.0)
-        reached = max(promised, exact.max(initial=0.0), won)
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(weights=trial.weights, used=used)
         counters = Counters(*(getattr(state, name) for name in Counters._fields))
         counters = counters.renewed(failed, responses, cuts, iteration, self.pool_size)
         state = state._replace(**counters._asdict())
-        worst = float((1.0 - part_rates(state, state.parts) @ state.draw).max())
-        gain = worst - promised
-        kept = worst - reached >= self.least_gain * gain
+        before = 1.0 - part_rates(state, state.parts) @ state.draw
+        after = 1.0 - part_rates(state, trial.parts) @ trial.draw
+        gain = soft_maximum(before, self.softness) - promised
+        gained = soft_maximum(before, self.softness) - soft_maximum(after, self.softness)
+        kept = gained >= self.least_gain * gain
         misled = error.max(initial=0.0) > 0.25 * abs(gain)
         factor = 1.25 if kept else 0.5 if misled else 0.93
         step_size = max(LEAST_STEP, factor * float(state.step_size))
         state = state._replace(
             parts=trial.parts if kept else state.parts,
             draw=trial.draw if kept else state.draw,
-            worst=np.array(reached if kept else worst),
+            worst=np.array(float((after if kept else before).max())),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
@@ -262,9 +267,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
         state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, RECENT)
         if self.patience and len(state.draw) < self.parts:
             watched = np.append(state.watched[1:], state.worst)
-            before, lately = watched.reshape(2, self.patience).mean(axis=1)
+            earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
             state = state._replace(watched=watched)
-            if lately >= before:
+            if lately >= earlier:
                 return self._split(game, state)
         return state
 
@@ -349,7 +354,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
             move = self._move_against(state, known, active)
             return move, 1.0 - part_rates(state, move.parts) @ move.draw
 
-        return step_against_few(state.weights, 1.0 - known @ state.draw, step)
+        return step_against_few(state.weights, 1.0 - known @ state.draw, step, self.softness)
 
     def _move_against(
         self, state: MixtureBundleState, known: Floats, active: NDArray[np.int64]
@@ -361,9 +366,13 @@ class MixtureBundle(Solver[MixtureBundleState]):
         logits[:last, :rolls] = np.log(state.parts).reshape(last, rolls)
         logits[last, :parts] = np.log(state.draw)
         gradients = np.zeros((len(active), last + 1, width), np.float32)
-        for place, counter in enumerate(active):
-            gradient = state.draw[:, None, None] * state.gradients[counter]
-            gradients[place, :last, :rolls] = gradient.reshape(last, rolls)
+        shares = np.repeat(state.draw.astype(np.float32), rows)[:, None]
+
+        def weigh(place: int) -> None:
+            gradient = state.gradients[active[place]].reshape(last, rolls)
+            np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
+
+        compute(weigh, range(len(active)), local=True)
         gradients[:, last, :parts] = known[active]
         # At the current weights the row of the draw adds what the constants hold already.
         constants = (state.constants[active] - known[active]) @ state.draw
@@ -376,6 +385,8 @@ class MixtureBundle(Solver[MixtureBundleState]):
             float(state.step_size),
             state.weights[active] + len(active) ** -2.0,
             CURVED,
+            self.floor,
+            self.softness,
         )
         moved = np.maximum(found.policy[:last, :rolls], self.floor).reshape(state.parts.shape)
         moved /= moved.sum(axis=-1, keepdims=True)
@@ -409,10 +420,13 @@ class MixtureBundle(Solver[MixtureBundleState]):
 def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
     """Modelled win rate of every part against every counter: float64 (m, n)."""
     rates = state.constants.copy()
-    for number, part in enumerate(parts):
-        flat = part.reshape(-1).astype(np.float32)
-        gradients = state.gradients[:, number].reshape(len(rates), flat.size)
-        rates[:, number] += gradients @ flat
+    flat = parts.reshape(len(parts), -1).astype(np.float32)
+    gradients = state.gradients.reshape(len(rates), *flat.shape)
+
+    def add(part: int) -> None:
+        rates[:, part] += gradients[:, part] @ flat[part]
+
+    compute(add, range(len(parts)), local=True)
     return rates
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.workers import compute
 
 NEWTON_STEPS = 30  # at most; DECREMENT ends it before
@@ -25,6 +25,21 @@ class Proximal(NamedTuple):
     """(C,), weights of the models, nonnegative with sum 1; their mean alone gives `policy`."""
 
 
+class _Open(NamedTuple):
+    """Rolls that are not ruled out, and their rows: E rolls of O rows, row after row."""
+
+    rolls: Ints
+    """(E,), indices in the flat policy."""
+    row: Ints
+    """(E,), which of the O rows each is of."""
+    first: Ints
+    """(O,), where each row begins."""
+    rows: Ints
+    """(O,), indices of the rows."""
+    sure: Ints
+    """(R - O,), indices in the flat policy of the only roll left of each other row."""
+
+
 def proximal_step(
     logits: Floats,
     gradients: NDArray[np.floating],
@@ -33,6 +48,8 @@ def proximal_step(
     step: float,
     start: Floats,
     least: float = 0.0,
+    rare: float = 0.0,
+    softness: float = 0.0,
 ) -> Proximal:
     """Policy that maximises its worst model, less a divergence from the current policy.
 
@@ -56,6 +73,12 @@ def proximal_step(
     least : float
         Rolls whose probability times their row's weight is no more are left out of the curvature:
         the method takes other steps to the same end, each in less time where most rolls are rare.
+    rare : float
+        Rolls that no weights of the models make likelier than this share of their row's likeliest
+        are left out from the first; they get probability 0.
+    softness : float
+        Half of it times the squared length of the weights is added to what they minimise. So more
+        models than the worst count: each by how far it is below a common level, divided by this.
 
     Returns
     -------
@@ -63,51 +86,34 @@ def proximal_step(
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
-    rows = (step / infoset_reach)[:, None]
+    rates = step / infoset_reach
+    left = _open(logits, gradients, rates, rare)
+    given = np.empty((count, len(left.rolls)), flat.dtype)
+
+    def take(part: slice) -> None:
+        np.take(flat, left.rolls[part], axis=1, out=given[:, part])
+
+    compute(take, _pieces(len(left.rolls), count), local=True)
+    constants = constants + flat[:, left.sure].sum(axis=1, dtype=np.float64)
+    begun, rate = logits.ravel()[left.rolls], rates[left.rows]
+    each = rate[left.row]
 
     def dual(weights: Floats) -> tuple[float, Floats]:
-        pulls = (weights.astype(flat.dtype) @ flat).reshape(logits.shape)
-        policy = np.empty_like(logits)
-        best, scale = np.empty((2, *rows.shape))
-
-        def soften(part: slice) -> None:
-            scores = logits[part] + rows[part] * pulls[part]
-            np.max(scores, axis=1, keepdims=True, out=best[part])
-            scores -= best[part]
-            np.exp(scores, out=scores)
-            np.sum(scores, axis=1, keepdims=True, out=scale[part])
-            np.divide(scores, scale[part], out=policy[part])
-
-        compute(soften, _pieces(len(logits), logits.shape[1]), local=True)
-        return float(constants @ weights + ((best + np.log(scale)) / rows).sum()), policy
+        scores = begun + each * (weights.astype(flat.dtype) @ given)
+        best = np.maximum.reduceat(scores, left.first)
+        scores -= best[left.row]
+        np.exp(scores, out=scores)
+        scale = np.add.reduceat(scores, left.first)
+        value = constants @ weights + ((best + np.log(scale)) / rate).sum()
+        return float(value + softness / 2.0 * weights @ weights), scores / scale[left.row]
 
     weights = start / start.sum()
-    value, policy = dual(weights)
-    for _ in range(NEWTON_STEPS if count > 1 else 0):
-        likely = policy.astype(flat.dtype)
-        models = constants + flat @ likely.ravel()
-        means = np.einsum("crk,rk->cr", gradients, likely)
-        if least > 0.0:
-            common = np.flatnonzero(policy * infoset_reach[:, None] > least)
-        else:
-            common = np.arange(policy.size)
-        spread = np.empty((count, len(common)))
-
-        def centre(
-            part: slice,
-            spread: Floats = spread,
-            common: NDArray[np.int64] = common,
-            means: NDArray[np.floating] = means,
-            scales: Floats = rows * policy,
-        ) -> None:
-            here = common[part]
-            centred = flat[:, here] - means[:, here // logits.shape[1]]
-            centred *= np.sqrt(scales.ravel()[here]).astype(flat.dtype)
-            # Rounded to single precision, the products of near copies would not be semidefinite.
-            spread[:, part] = centred
-
-        compute(centre, _pieces(len(common), count), local=True)
-        goal = _on_simplex(spread @ spread.T, models, weights)
+    value, likely = dual(weights) if len(left.rolls) else (0.0, np.empty(0))
+    for _ in range(NEWTON_STEPS if count > 1 and len(left.rolls) else 0):
+        models = constants + given @ likely.astype(flat.dtype) + softness * weights
+        spread = _spread(given, likely, rate, left.row, least / step)
+        hessian = spread @ spread.T + softness * np.eye(count)
+        goal = _on_simplex(hessian, models, weights)
         ahead = goal - weights
         slope = float(models @ ahead)
         if slope > -DECREMENT:
@@ -121,14 +127,67 @@ def proximal_step(
             length *= 0.5
         else:
             break
-        weights, value, policy = trial, there, moved
-    return Proximal(policy, weights)
+        weights, value, likely = trial, there, moved
+    policy = np.zeros(logits.size)
+    policy[left.sure] = 1.0
+    policy[left.rolls] = likely
+    return Proximal(policy.reshape(logits.shape), weights)
+
+
+def _spread(
+    given: NDArray[np.floating], likely: Floats, rate: Floats, row: Ints, least: float
+) -> Floats:
+    """Gradients less their rows' means, so scaled that their products are the curvature."""
+    heavy = np.flatnonzero(likely > least * rate[row])
+    chances, row = likely[heavy], row[heavy]
+    first = np.flatnonzero(np.diff(row, prepend=-1))
+    place = np.repeat(np.arange(len(first)), np.diff(first, append=len(row)))
+    shares = (chances / np.add.reduceat(chances, first)[place]).astype(given.dtype)
+    scales = np.sqrt(rate[row] * chances).astype(given.dtype)
+    spread = np.empty((len(given), len(heavy)))
+
+    def centre(part: slice) -> None:
+        begin = first[part.start]
+        here = slice(begin, first[part.stop] if part.stop < len(first) else len(heavy))
+        near = given[:, heavy[here]]
+        means = np.add.reduceat(near * shares[here], first[part] - begin, axis=1)
+        near -= means[:, place[here] - part.start]
+        near *= scales[here]
+        # Rounded to single precision, the products of near copies would not be semidefinite.
+        spread[:, here] = near
+
+    compute(centre, _pieces(len(first), 4 * len(given)), local=True)
+    return spread
+
+
+def _open(logits: Floats, gradients: NDArray[np.floating], rates: Floats, rare: float) -> _Open:
+    """Rule out rolls that no weights of the models make likelier than `rare`."""
+    kept = np.ones(logits.shape, np.bool_)
+    base = logits.argmax(axis=1)
+
+    def rule_out(part: slice) -> None:
+        here = gradients[:, part]
+        rows = np.arange(here.shape[1])
+        known = base[part]
+        most = (here - here[:, rows, known, None]).max(axis=0)
+        ahead = logits[part] - logits[part][rows, known, None] + rates[part, None] * most
+        kept[part] = ahead > np.log(rare)
+
+    if rare > 0.0:
+        compute(rule_out, _pieces(len(logits), gradients[:, 0].size), local=True)
+    number = kept.sum(axis=1)
+    rows = np.flatnonzero(number > 1)
+    row, roll = np.nonzero(kept[rows])
+    first = np.concatenate([[0], np.cumsum(number[rows])[:-1]]) if len(rows) else rows
+    alone = np.flatnonzero(number == 1)
+    width = logits.shape[1]
+    return _Open(rows[row] * width + roll, row, first, rows, alone * width + base[alone])
 
 
 def _pieces(rows: int, width: int) -> list[slice]:
     """Parts of an array of so many rows."""
     step = max(1, PIECE // width)
-    return [slice(first, first + step) for first in range(0, rows, step)]
+    return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 
 
 def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """The proximal bundle method: one step is optimal, many descend, and what comes out is measured."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hogeq.response.moves import respond
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
+from hogeq.solvers.bundles import soft_maximum
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
@@ -54,6 +56,45 @@ def test_a_step_is_optimal(seed: int, step: float) -> None:
     there = constants + np.tensordot(gradients, found.policy, 2)
     binding = found.weights > 1e-4
     assert there[binding] == pytest.approx(there.min(), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_soft_step_lets_more_models_count(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    logits = np.log(random.dirichlet(np.ones(4), 12))
+    gradients = random.normal(0.0, 0.1, (9, 12, 4))
+    given = logits, gradients, random.normal(0.0, 0.05, 9), np.ones(12), 5.0, np.ones(9)
+    hard, soft = (proximal_step(*given, softness=softness) for softness in (0.0, 1.0))
+    there = given[2] + np.tensordot(gradients, soft.policy, 2)
+    binding = soft.weights > 1e-4
+    levels = there + soft.weights
+    assert levels[binding] == pytest.approx(levels.min(), abs=1e-6)
+    assert binding.sum() > (hard.weights > 1e-4).sum()
+
+
+def test_rolls_that_no_model_wants_are_left_out() -> None:
+    random = np.random.default_rng(0)
+    logits = np.log(random.dirichlet(np.full(6, 0.05), 40) + 1e-9)
+    gradients = random.normal(0.0, 0.1, (5, 40, 6))
+    given = logits, gradients, np.zeros(5), np.ones(40), 5.0, np.ones(5)
+    whole, some = (proximal_step(*given, rare=rare) for rare in (0.0, 1e-6))
+    out = some.policy == 0.0
+    assert out.sum() > 20
+    assert out.sum(axis=1).max() == 5  # a row with one roll left
+    assert whole.policy[out].max() < 1e-6
+    assert some.policy == pytest.approx(whole.policy, abs=1e-4)
+    assert some.weights == pytest.approx(whole.weights, abs=1e-4)
+
+
+def test_a_soft_maximum_is_the_largest_mean_with_a_price_on_weights() -> None:
+    rates = np.array([0.52, 0.519, 0.51, 0.3])
+    assert soft_maximum(rates, 0.0) == 0.52
+    for softness in (1e-4, 0.004, 0.05):
+        shares = np.linspace(0.0, 1.0, 51)
+        grid = np.array([w for w in product(shares, repeat=3) if sum(w) <= 1.0])
+        grid = np.column_stack([grid, 1.0 - grid.sum(axis=1)])
+        best = (grid @ rates - softness / 2.0 * (grid**2).sum(axis=1)).max()
+        assert soft_maximum(rates, softness) == pytest.approx(best, abs=softness * 2e-3)
 
 
 def test_copies_of_a_model_change_nothing() -> None:
