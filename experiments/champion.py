@@ -68,7 +68,7 @@ def main() -> None:
         matrix_config="configs/champion_matrix.yaml",
         matrix_note="",
         mixture="",
-        mixture_config="configs/mixture_bundle.yaml",
+        mixture_config="configs/champion_mixture.yaml",
         mixture_note="",
         starts=16,
         anneal_steps=60,
