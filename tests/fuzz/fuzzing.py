@@ -35,7 +35,7 @@ def mutated(seeds: list[bytes], words: list[bytes]) -> SearchStrategy[bytes]:
 def fuzz(read: Reader, error: type[Exception], files: SearchStrategy[bytes]) -> None:
     """Give files to a reader: it takes them, or refuses them in one line, within a second."""
 
-    def check(data: bytes) -> None:
+    def seconds(data: bytes) -> float:
         start = time.process_time()
         try:
             read(data)
@@ -43,7 +43,11 @@ def fuzz(read: Reader, error: type[Exception], files: SearchStrategy[bytes]) -> 
             line = str(refused)
             assert line.isprintable(), line
             assert len(line) < 2000
-        assert time.process_time() - start < 1
+        return time.process_time() - start
+
+    def check(data: bytes) -> None:
+        # The first file of its kind may import what reads it: then reading it again counts.
+        assert seconds(data) < 1 or seconds(data) < 1
 
     def run(examples: int, *, again: bool) -> None:
         limits = settings(
