@@ -250,9 +250,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
         state = state._replace(**counters._asdict())
         before = 1.0 - part_rates(state, state.parts) @ state.draw
         after = 1.0 - part_rates(state, trial.parts) @ trial.draw
-        gain = soft_maximum(before, self.softness) - promised
-        gained = soft_maximum(before, self.softness) - soft_maximum(after, self.softness)
-        kept = gained >= self.least_gain * gain
+        worst = soft_maximum(before, self.softness)
+        gain = worst - promised
+        kept = worst - soft_maximum(after, self.softness) >= self.least_gain * gain
         misled = error.max(initial=0.0) > 0.25 * abs(gain)
         factor = 1.25 if kept else 0.5 if misled else 0.93
         step_size = max(LEAST_STEP, factor * float(state.step_size))

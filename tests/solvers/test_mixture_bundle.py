@@ -139,3 +139,17 @@ def test_a_file_is_not_split_before_progress_ends(small: Game, tmp_path: Path) -
     write_strategy(file, np.full((8, 8), 2, np.int8))
     solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), patience=2)
     assert len(solver.init(small).draw) == 1
+
+
+def test_softness_lets_more_counters_shape_a_step(small: Game) -> None:
+    weights = {}
+    for softness in (0.0, 0.05):
+        solver: Any = SOLVERS["mixture_bundle"](parts=2, softness=softness, **QUICK)
+        state = solver.init(small)
+        first = solver.step(small, state)
+        for _ in range(8):
+            state = solver.step(small, state)
+        assert state.worst < first.worst
+        weights[softness] = np.sort(state.weights)
+    assert (weights[0.05] > 1e-6).sum() > (weights[0.0] > 1e-6).sum()
+    assert weights[0.05][-1] < weights[0.0][-1]
