@@ -76,6 +76,17 @@ class BundleState(NamedTuple):
     """()"""
 
 
+class Move(NamedTuple):
+    """Result of one proximal step."""
+
+    policy: Floats
+    """(G, G, K)"""
+    weights: Floats
+    """(m,), of the counters."""
+    infoset_reach: Floats
+    """(G * G,), weights of the rows in the divergence."""
+
+
 @solver("bundle")
 @parameters
 class ProximalBundle(Solver[BundleState]):
@@ -253,16 +264,16 @@ class ProximalBundle(Solver[BundleState]):
             return (1.0 - SOFTENED) * policy_of(game, table) + SOFTENED * uniform
         return 0.7 * self_played(game) + 0.3 * uniform
 
-    def _move(self, state: BundleState, price: float) -> tuple[Floats, Floats, Floats]:
-        """Take one proximal step: the new policy, weights of the counters and of the rows."""
+    def _move(self, state: BundleState, price: float) -> Move:
+        """Take one proximal step."""
         rows = state.policy.reshape(-1, state.policy.shape[-1])
         if len(state.pool) == 0:
-            return state.policy, np.zeros(0), np.zeros(len(rows))
+            return Move(state.policy, np.zeros(0), np.zeros(len(rows)))
         logits = (1.0 + price * float(state.step_size)) * np.log(rows)
         logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
         floor = LEAST_FLOOR if price > 0.0 else self.floor
 
-        def step(active: NDArray[np.int64]) -> tuple[tuple[Floats, Floats, Floats], Floats]:
+        def step(active: NDArray[np.int64], begun: Floats) -> tuple[Move, Floats]:
             infoset_reach = np.maximum(
                 state.reach[active].mean(axis=0, dtype=np.float64), LEAST_REACH
             )
@@ -272,7 +283,7 @@ class ProximalBundle(Solver[BundleState]):
                 state.constants[active],
                 infoset_reach,
                 float(state.step_size),
-                state.weights[active] + len(active) ** -2.0,
+                begun[active] + len(active) ** -2.0,
                 CURVED,
                 floor,
             )
@@ -281,7 +292,7 @@ class ProximalBundle(Solver[BundleState]):
             weights = np.zeros(len(state.pool))
             weights[active] = found.weights
             moved = moved.reshape(state.policy.shape)
-            return (moved, weights, infoset_reach), win_rates(state, moved)
+            return Move(moved, weights, infoset_reach), win_rates(state, moved)
 
         return step_against_few(state.weights, win_rates(state, state.policy), step)
 

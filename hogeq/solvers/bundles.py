@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
-
-Step = TypeVar("Step")
 
 LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
 COLD: Final = 2e-4  # last temperature of the responses, in win probability
@@ -34,6 +32,17 @@ MORE: Final = 10  # ... so many at a time
 SELF_PLAY: Final = 100  # iterations of the default start
 RECENT: Final = 30  # iterations that count in the average
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
+
+
+class Weighed(Protocol):
+    """Result of a step by the models of counters."""
+
+    @property
+    def weights(self) -> Floats:
+        """(n,), of all counters, 0 for those whose models it was not by."""
+
+
+Step = TypeVar("Step", bound=Weighed)
 
 
 class Start(NamedTuple):
@@ -142,7 +151,7 @@ def unknown(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
 def step_against_few(
     weights: Floats,
     here: Floats,
-    step: Callable[[NDArray[np.int64]], tuple[Step, Floats]],
+    step: Callable[[NDArray[np.int64], Floats], tuple[Step, Floats]],
     softness: float = 0.0,
 ) -> Step:
     """Step by the models of the few counters that bind: the likely ones, then those overlooked.
@@ -154,14 +163,16 @@ def step_against_few(
     here : float64 (n,)
         Modelled win rates of the counters before the step.
     step : callable
-        Given the indices of counters, the step by their models, and the modelled win rates of all
-        counters, float64 (n,), where it leads.
+        Given the indices of counters, and the weights (n,) to begin with, those of the round
+        before: the step by their models, and the modelled win rates of all counters, float64 (n,),
+        where it leads.
     softness : float
         As of :func:`soft_maximum`.
     """
     active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
     for _ in range(ROUNDS):
-        found, there = step(active)
+        found, there = step(active, weights)
+        weights = found.weights
         level = _level(there[active], softness)
         missed = np.setdiff1d(np.flatnonzero(there > level + ALIVE), active)
         if len(missed) == 0:

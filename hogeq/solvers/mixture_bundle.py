@@ -350,14 +350,14 @@ class MixtureBundle(Solver[MixtureBundleState]):
             return Move(state.parts, state.draw, np.zeros(0))
         known = part_rates(state, state.parts)
 
-        def step(active: NDArray[np.int64]) -> tuple[Move, Floats]:
-            move = self._move_against(state, known, active)
+        def step(active: NDArray[np.int64], weights: Floats) -> tuple[Move, Floats]:
+            move = self._move_against(state, known, active, weights)
             return move, 1.0 - part_rates(state, move.parts) @ move.draw
 
         return step_against_few(state.weights, 1.0 - known @ state.draw, step, self.softness)
 
     def _move_against(
-        self, state: MixtureBundleState, known: Floats, active: NDArray[np.int64]
+        self, state: MixtureBundleState, known: Floats, active: NDArray[np.int64], begun: Floats
     ) -> Move:
         """Step by the models of some counters: one row for each cell and part, one for the draw."""
         parts, rows, rolls = state.gradients.shape[1:]
@@ -383,7 +383,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
             constants,
             np.append(np.maximum(reach, LEAST_REACH), 1.0),
             float(state.step_size),
-            state.weights[active] + len(active) ** -2.0,
+            begun[active] + len(active) ** -2.0,
             CURVED,
             self.floor,
             self.softness,

@@ -1,10 +1,11 @@
 """The proximal bundle method: one step is optimal, many descend, and what comes out is measured."""
 
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
@@ -12,10 +13,11 @@ from hogeq.response.moves import respond
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
-from hogeq.solvers.bundles import soft_maximum
+from hogeq.solvers.bundles import MORE, soft_maximum, step_against_few
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
+from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 from tests import toys
 from tests.solvers import family
@@ -215,3 +217,26 @@ def test_bits_reach_the_best_that_a_policy_can() -> None:
     state = run(toy, 40)
     # No behaviour strategy is below 1/8, and mixtures are: see test_solvers.
     assert toys.exploitability(toy, state.policy) == pytest.approx(1 / 8, abs=1e-6)
+
+
+class Weights(NamedTuple):
+    """A step of which only the weights matter."""
+
+    weights: Floats
+
+
+def test_rounds_begin_with_the_weights_of_the_round_before() -> None:
+    """The first counters win 0.6 here; after a step by them the last one wins most."""
+    here = np.array([*np.full(MORE, 0.6), 0.5])
+    begun = []
+
+    def step(active: NDArray[np.int64], weights: Floats) -> tuple[Weights, Floats]:
+        begun.append(weights)
+        found = np.zeros(len(here))
+        found[active] = 1.0 / len(active)
+        return Weights(found), 1.1 - here
+
+    last = step_against_few(np.zeros(len(here)), here, step)
+    assert begun[0].sum() == 0.0
+    assert begun[1] == pytest.approx(np.append(np.full(MORE, 1.0 / MORE), 0.0))
+    assert last.weights == pytest.approx(1.0 / len(here))
