@@ -7,7 +7,7 @@ probabilities of player 0, so that all its numbers are probabilities; self-play 
 players too, who share their arrays.
 """
 
-from hogeq.kernels.sums import part, zero_row
+from hogeq.kernels.sums import part, routine, zero_row
 
 STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
 
@@ -188,7 +188,7 @@ def improve(tables, component, mover, picks, rest, wins):
     return moved
 
 
-@part
+@routine
 def settle(tables, component, picks, policies, rest, wins, before):
     """Set the picks of a component that play might never leave; improving them is not enough there.
 

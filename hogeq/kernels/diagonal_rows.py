@@ -91,21 +91,30 @@ def eight_rows(rows, first):
 
 
 @part
+def sums_of_any(game, sums, at, dice, rows):
+    """Do what :func:`pair_of_sums` does for a die of any number of sides, if slower."""
+    sides = item(game.sides, dice)
+    first = dice * game.sum_rows
+    here = splat(sums, 0.0, game.lane)
+    for face in range(2, sides):
+        here += load(sums, at + item(rows, first + face), game.lane)
+    other = here + load(sums, at + item(rows, first + 1), game.lane)
+    here += load(sums, at + item(rows, first + sides), game.lane)
+    share = item(game.share, dice)
+    return share * here, share * other
+
+
+@part
 def pair_of_sums(game, sums, at, dice, rows):
     """Sum the rows of 2 to as many totals away as a die has sides; the same for the next total."""
-    sides = item(game.sides, dice)
+    sides, share = item(game.sides, dice), item(game.share, dice)
     first = dice * game.sum_rows
     if sides == 6:
         here, other = windows(sums, at, six_rows(rows, first), game.lane)
     elif sides == 8:
         here, other = windows(sums, at, eight_rows(rows, first), game.lane)
     else:
-        here = splat(sums, 0.0, game.lane)
-        for face in range(2, sides):
-            here += load(sums, at + item(rows, first + face), game.lane)
-        other = here + load(sums, at + item(rows, first + 1), game.lane)
-        here += load(sums, at + item(rows, first + sides), game.lane)
-    share = item(game.share, dice)
+        return sums_of_any(game, sums, at, dice, rows)
     return share * here, share * other
 
 

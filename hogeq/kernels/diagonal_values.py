@@ -15,10 +15,10 @@ from hogeq.kernels.diagonal_rows import (
     bounds,
     eight_rows,
     give_rows,
-    pair_of_sums,
     row_at,
     rows_of,
     six_rows,
+    sums_of_any,
     take_row,
     turned,
     two_rows,
@@ -79,7 +79,7 @@ def climb(game, total, block, player, sums, rows):
         else:
             here = before = splat(sums, 0.0, game.lane)
             for level in range(depth):
-                more, less = pair_of_sums(game, sums, at, dice, rows)
+                more, less = sums_of_any(game, sums, at, dice, rows)
                 if level > 0:
                     store(sums, at + to, here)
                     store(sums, at + other, before)

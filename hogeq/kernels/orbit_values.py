@@ -8,31 +8,22 @@ Symbols of shapes are those of :mod:`hogeq.kernels.diagonals` and :mod:`hogeq.ke
 the number of players.
 """
 
-from hogeq.kernels.diagonal_rows import (
-    CELLS,
-    blocks_of,
-    give_rows,
-    row_at,
-    rows_of,
-    take_row,
-    turned,
-)
+from hogeq.kernels.diagonal_rows import CELLS, blocks_of, give_rows, row_at, rows_of
 from hogeq.kernels.diagonal_values import (
     average_lines,
     begin_sums,
-    climb,
     land,
     mix_memory,
     publish,
     soften_rows,
     take_best_rows,
-    value_lines,
 )
 from hogeq.kernels.gathers import picked, put, where_at_least
 from hogeq.kernels.lanes import item, lane_sum, load, splat, store
 from hogeq.kernels.orbits import ADD, SET
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, SOFTMAX
-from hogeq.kernels.sums import kernel, part
+from hogeq.kernels.stay_values import value_diagonal
+from hogeq.kernels.sums import kernel, part, routine
 
 
 @part
@@ -82,7 +73,7 @@ def eliminate(game, kind, at, seats, given, slots):
     run(game, slots, item(orbits.code_start, 3 * kind), item(orbits.code_start, 3 * kind + 1))
 
 
-@part
+@routine
 def _solve(game, total, seats, given, slots, won):
     """Find the worth of all memories at the cells of a diagonal."""
     orbits, lane = game.orbits, game.lane
@@ -238,29 +229,21 @@ def backward(
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
         inside = total <= 2 * goal - 2
-        first, last, two, situation = 0, 0, 0, 0
+        first, last, situation = 0, 0, 0
         if inside:
-            first, last, two = blocks_of(game, total)
+            first, last, _ = blocks_of(game, total)
             situation = item(game.situation, total)
             # What a turn that stays wins is not known yet.
             for page in range(seats * pages):
                 there = page * game.known_page + row_at(game, total, 0)
                 for x in range(0, game.width, CELLS):
                     store(known, there + x, none)
-            for turn in range(seats):
-                seat = turned(total, turn, seats)
-                for x in range(last - first + two):
-                    block = last - 1 - turned(total, x, last - first + two)
-                    if total % 2 == 0:
-                        climb(game, total, block, seat, sums, rows)
-                    if block < first:
-                        continue
+            value_diagonal(game, total, seats, policies, known, sums, rows, found, row)
+            for seat in range(seats):
+                for block in range(first, last):
                     place = seat * game.blocks + block
-                    base = place * size
-                    value_lines(game, total, block, situation, known, seat, sums, rows, found, base)
                     here = row[place * played : (place + 1) * played]
-                    take_row(game, policies, seat, total, block, here)
-                    _weigh(game, situation, block, seat, seats, here, found, base, given)
+                    _weigh(game, situation, block, seat, seats, here, found, place * size, given)
             for x in range(0, game.width, CELLS):
                 store(moved, x, none)
         # Rows of one half change, which is checked if it has to win; then of the other.

@@ -31,7 +31,27 @@ from hogeq.kernels.diagonal_values import (
 from hogeq.kernels.gathers import first_of, picked, where_at_least
 from hogeq.kernels.lanes import item, lane_sum, load, splat, store
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
-from hogeq.kernels.sums import kernel, part
+from hogeq.kernels.sums import kernel, part, routine
+
+
+@routine
+def value_diagonal(game, total, seats, policies, known, sums, rows, found, row):
+    """Value all rolls of a diagonal as if staying won nothing, and copy the rows of its cells."""
+    size, played = (game.lines + 1) * CELLS, game.num_actions * CELLS
+    situation = item(game.situation, total)
+    first, last, two = blocks_of(game, total)
+    for turn in range(seats):
+        seat = turned(total, turn, seats)
+        for x in range(last - first + two):
+            block = last - 1 - turned(total, x, last - first + two)
+            if total % 2 == 0:
+                climb(game, total, block, seat, sums, rows)
+            if block >= first:
+                place = seat * game.blocks + block
+                base = place * size
+                value_lines(game, total, block, situation, known, seat, sums, rows, found, base)
+                here = row[place * played : (place + 1) * played]
+                take_row(game, policies, seat, total, block, here)
 
 
 @part
@@ -134,7 +154,7 @@ def _remember(game, total, first, last, situation, found, scratch, onward, won, 
         store(won, block * CELLS, best)
 
 
-@part
+@routine
 def _best_of_pairs(
     game, tables, total, situation, seats, policies, found, onward, picks, rest, chain, exits, wins
 ):
@@ -160,15 +180,15 @@ def _best_of_pairs(
                     traps = traps or leave == 0.0
         if traps:
             settle(tables, component, picks, policies, rest, wins, exits)
-        while True:
+        better = True
+        while better:
             count = build_chain(tables, component, 2, policies, picks, rest, chain, exits, wins)
             factorise(chain, exits, count)
             absorb(chain, exits, wins, count)
             enter_core(tables, component, 2, policies, picks, wins, True)
-            if improve(tables, component, 1, picks, rest, wins):
-                continue
-            if not improve(tables, component, 0, picks, rest, wins):
-                break
+            better = False
+            for mover in (1, 0):
+                better = better or improve(tables, component, mover, picks, rest, wins)
         for entry in range(low, high):
             opponent = cycles.entry_from[entry, 1]
             onward[opponent] = wins[2 * (entry - low)]
@@ -190,7 +210,7 @@ def _whose_turn(game, total, block, tails, half, halves):
     return found
 
 
-@part
+@routine
 def _adapt(
     game,
     total,
@@ -314,7 +334,7 @@ def backward(
     for total in range(2 * goal - 2 + game.reach, -1, -1):
         rows_of(game, total, 1, rows)
         if total <= 2 * goal - 2:
-            first, last, two = blocks_of(game, total)
+            first, last, _ = blocks_of(game, total)
             situation = item(game.situation, total)
             # What a turn that stays wins is not known yet, but where it lands on a later diagonal.
             for seat in range(seats):
@@ -324,19 +344,12 @@ def backward(
                     store(worth, at + x, none)
             for seat in range(seats):
                 land(game, total, seat, worth, known)
-            for turn in range(seats):
-                seat = turned(total, turn, seats)
-                for x in range(last - first + two):
-                    block = last - 1 - turned(total, x, last - first + two)
-                    if total % 2 == 0:
-                        climb(game, total, block, seat, sums, rows)
-                    if block < first:
-                        continue
+            value_diagonal(game, total, seats, policies, known, sums, rows, found, row)
+            for seat in range(seats):
+                for block in range(first, last):
                     place = seat * game.blocks + block
-                    base = place * size
-                    value_lines(game, total, block, situation, known, seat, sums, rows, found, base)
                     here = row[place * played : (place + 1) * played]
-                    take_row(game, policies, seat, total, block, here)
+                    base = place * size
                     _weigh(
                         game, total, block, situation, seat, here, found, base, rest, stay, leave
                     )
@@ -359,16 +372,14 @@ def backward(
                     exits,
                     wins,
                 )
-                if game.stays.tails[total] > 0:
+                for tails in range(1 + game.stays.tails[total]):
+                    if tails > 0:
+                        _pass_on(game, total, first, last, seats, won, onward, game.stays.tail)
                     if seats == 2:
                         _finish(game, total, first, last, 1, rest, stay, onward, won)
                     _remember(
                         game, total, first, last, situation, found, scratch, onward, won, choice
                     )
-                    _pass_on(game, total, first, last, seats, won, onward, game.stays.tail)
-                if seats == 2:
-                    _finish(game, total, first, last, 1, rest, stay, onward, won)
-                _remember(game, total, first, last, situation, found, scratch, onward, won, choice)
             else:
                 _solve(game, total, first, last, seats, rest, stay, leave, won)
                 _pass_on(game, total, first, last, seats, won, onward, game.stays.can)

@@ -20,7 +20,10 @@ from hogeq.kernels.lanes import above_rounding, gather, item, lane_sum, load, pr
 # Parts are written into their callers, and each is compiled once, there. Kernels are what Python
 # calls, and what is kept. They leave arrays' owners alone (_nrt), or else every look at an array
 # would count references up and down, which took longer than the work; so they allocate nothing.
+# Routines are called: numba takes longer than in proportion to a kernel's length, so what is long
+# and called seldom stands by itself.
 part = njit(error_model="numpy", inline="always")
+routine = njit(error_model="numpy", _nrt=False)
 
 
 def kernel(function):

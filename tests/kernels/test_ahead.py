@@ -25,7 +25,10 @@ def game_of(period: int) -> Game:
 
 @pytest.fixture(autouse=True)
 def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Crew]:
-    """Have two cores, helpers that begin at once, a cache of the test's own, and nothing loaded."""
+    """Have two cores, helpers that begin at once, a crew and a cache of one's own, nothing loaded.
+
+    Tests before may have left helpers in the crew of the process, if nothing was kept for them.
+    """
     for kernel in (passes._hidden_reach, passes._hidden_values):
         kernel._make_finalizer()()
         kernel._reset_overloads()
@@ -33,9 +36,11 @@ def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Cre
     monkeypatch.setattr(cache._compilations, "_unsaid", 0.0)
     monkeypatch.setattr(ahead, "cores", lambda: 2)
     monkeypatch.setattr(ahead, "START", 0.0)
-    yield ahead._crew
-    ahead._crew.dismiss()
-    ahead._crew.expected = None
+    own = ahead._Crew()
+    monkeypatch.setattr(ahead, "_crew", own)
+    monkeypatch.setattr(cache, "_elsewhere", own.provides)
+    yield own
+    own.dismiss()
 
 
 def reach_and_values(game: Game) -> tuple[Any, Any]:

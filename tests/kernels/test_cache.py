@@ -1,5 +1,6 @@
 """Compiled kernels are kept in one place, found again by everybody, and never when stale."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 import llvmlite
 import pytest
 from numba import njit
-from numba.core import config
+from numba.core import config, event
+from numba.core.errors import TypingError
 
 from hogeq.kernels import cache
 from hogeq.support.clock import compiled_seconds, working_time
@@ -161,7 +163,8 @@ def test_what_was_not_used_for_long_is_removed(place: Path) -> None:
 def test_what_takes_long_is_said_once_and_stops_the_clock(
     place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(cache._compilations, "_unsaid", 0.0)  # of tests before this one
+    for of_tests_before in ("_unsaid", "_foretold"):
+        monkeypatch.setattr(cache._compilations, of_tests_before, 0.0)
     monkeypatch.setitem(cache.SECONDS, "test_cache.double", 12.0)
     compiled, begun, started = compiled_seconds(), working_time(), time.monotonic()
     assert hits() == 0
@@ -181,3 +184,45 @@ def test_nothing_is_compiled_where_it_is_only_asked_for(place: Path) -> None:
     assert hits() == 0
     with cache.compiling_nothing():
         assert kernel()(21) == 42
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    """Leave the garbage collector as it was."""
+    was_enabled = gc.isenabled()
+    yield
+    (gc.enable if was_enabled else gc.disable)()
+
+
+class Watcher(event.Listener):
+    """Notes whether garbage is collected when something begins and when it is done."""
+
+    def __init__(self) -> None:
+        self.seen: list[bool] = []
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - numba gives it
+        self.seen.append(gc.isenabled())
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        self.seen.append(gc.isenabled())
+
+
+@pytest.mark.usefixtures("collector")
+@pytest.mark.parametrize("before", [True, False])
+def test_garbage_waits_for_all_that_is_compiled(before: bool) -> None:
+    within: Any = njit(double)
+    around: Any = njit(lambda x: within(x) - 1)
+    watcher = Watcher()
+    (gc.enable if before else gc.disable)()
+    with event.install_listener("numba:compile", watcher):
+        assert around(21) == 41
+    assert watcher.seen == [False, False, False, before]  # `within` is compiled within `around`
+    assert gc.isenabled() == before
+
+
+@pytest.mark.usefixtures("collector")
+def test_garbage_is_collected_after_what_does_not_compile() -> None:
+    gc.enable()
+    with pytest.raises(TypingError):
+        njit(lambda x: x.no_such_thing)(21)
+    assert gc.isenabled()
