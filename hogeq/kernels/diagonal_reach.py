@@ -14,6 +14,7 @@ from hogeq.kernels.diagonal_rows import (
     eight_rows,
     pair_of_sums,
     row_at,
+    row_of_none,
     rows_of,
     six_rows,
     take_row,
@@ -34,7 +35,7 @@ def clear_sums(game, block, player, sums):
 
 
 @part
-def _flow_in(game, total, block, player, page, inflow, sums, rows):
+def flow_in(game, total, block, player, page, inflow, sums, rows):
     """Complete the reach of a block of afterstates of one page."""
     lane = game.lane
     at = (player * len(game.page_end) + page) * game.known_page
@@ -68,7 +69,7 @@ def arrive(game, total, player, inflow, sums, arrived, rows, scratch):
     for block in range(first // len(game.lane), last // len(game.lane) + 1):
         low, high = bounds(game, total, block)
         for page in range(pages):
-            flow = _flow_in(game, total, block, player, page, inflow, sums, rows)
+            flow = flow_in(game, total, block, player, page, inflow, sums, rows)
             store(scratch, page * len(game.lane), flow)
         for end in range(ends):
             places = (end * game.land.shape[1] + total) * game.width + block * len(game.lane)
@@ -200,10 +201,11 @@ def spread_lines(game, total, block, situation, inflow, player, sums, rows, foun
             store(inflow, to, flow)
         line = item(game.line, first)
         if line >= 0:
-            there = (dice * (2 * game.goal - 1) + total) * game.width + block * len(game.lane)
+            there = row_of_none(game, dice, total, block)
             for cell in range(low, high):
-                to = page + item(game.zero, there + cell)
-                store_one(inflow, to, item(inflow, to) + item(found, line * len(game.lane) + cell))
+                to = page + len(game.match) * item(game.zero, there + cell)
+                flow = load(found, line * len(lane) + len(game.match) * cell, game.match)
+                store(inflow, to, load(inflow, to, game.match) + flow)
 
 
 @kernel

@@ -2,10 +2,10 @@
 
 Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`. What a block keeps of sums lies in
 one piece: for every group, levels of as many rows as a die has sides, and at the end, of one level,
-two rows. A block is as many cells as a lane has numbers.
+two rows. A block is as many cells as a lane has numbers, or fewer where matches lie side by side.
 """
 
-from hogeq.kernels.gathers import like, strided, windows
+from hogeq.kernels.gathers import like, picked, strided, windows
 from hogeq.kernels.lanes import item, load, splat, store, store_one
 from hogeq.kernels.sums import part
 
@@ -45,18 +45,24 @@ def turned(total, x, count):
 
 
 @part
+def cells_of(game):
+    """Cells of a block, each of as many numbers as matches lie beside one another."""
+    return len(game.lane) // len(game.match)
+
+
+@part
 def bounds(game, total, block):
     """Range of the cells of a block that are on the board."""
     first, last = max(0, total - game.goal + 1), min(total, game.goal - 1)
-    cells = len(game.lane)
+    cells = cells_of(game)
     return max(0, first - block * cells), min(cells, last + 1 - block * cells)
 
 
 @part
 def afterstates_of(game, total):
     """Range of the blocks of a total's afterstates, the last included."""
-    first = max(0, total - game.goal + 1 - game.reach) // len(game.lane)
-    last = min(total, game.goal - 1 + game.given) // len(game.lane)
+    first = max(0, total - game.goal + 1 - game.reach) // cells_of(game)
+    last = min(total, game.goal - 1 + game.given) // cells_of(game)
     return first, last
 
 
@@ -64,9 +70,9 @@ def afterstates_of(game, total):
 def blocks_of(game, total):
     """Range of the blocks of a total, and 1 if the total before it begins a block sooner."""
     lowest = total - game.goal + 1
-    first = max(0, lowest) // len(game.lane)
-    last = min(total, game.goal - 1) // len(game.lane) + 1
-    return first, last, int(total % 2 == 0 and lowest > 0 and lowest % len(game.lane) == 0)
+    first = max(0, lowest) // cells_of(game)
+    last = min(total, game.goal - 1) // cells_of(game) + 1
+    return first, last, int(total % 2 == 0 and lowest > 0 and lowest % cells_of(game) == 0)
 
 
 @part
@@ -139,3 +145,22 @@ def give_rows(game, total, block, from_row, table):
         at = ((total - opponent) * game.goal + opponent) * game.num_actions
         for roll in range(game.num_actions):
             store_one(table, at + roll, item(from_row, roll * len(game.lane) + cell))
+
+
+@part
+def row_of_none(game, dice, total, block):
+    """Position in `zero` of a block of cells."""
+    row = (dice * (2 * game.goal - 1) + total) * (game.width // len(game.match))
+    return row + block * cells_of(game)
+
+
+@part
+def take_none(game, known, page, there, found, to):
+    """Copy what no dice win at the cells of a block."""
+    matches = len(game.match)
+    if matches == 1:
+        store(found, to, picked(known, page, game.zero, there, game.lane))
+    else:
+        for cell in range(cells_of(game)):
+            at = page + matches * item(game.zero, there + cell)
+            store(found, to + matches * cell, load(known, at, game.match))

@@ -13,12 +13,15 @@ from hogeq.kernels.diagonal_rows import (
     beside,
     blocks_of,
     bounds,
+    cells_of,
     eight_rows,
     give_rows,
     row_at,
+    row_of_none,
     rows_of,
     six_rows,
     sums_of_any,
+    take_none,
     take_row,
     turned,
     two_rows,
@@ -29,7 +32,6 @@ from hogeq.kernels.gathers import (
     landed,
     larger,
     like,
-    picked,
     where_at_least,
     windows,
 )
@@ -106,8 +108,8 @@ def value_lines(game, total, block, situation, known, player, sums, rows, found,
         first = (situation * groups + group) * num_actions
         line = item(game.line, first)
         if line >= 0:
-            there = (dice * (2 * game.goal - 1) + total) * game.width + block * len(game.lane)
-            store(found, base + line * len(game.lane), picked(known, page, game.zero, there, lane))
+            there = row_of_none(game, dice, total, block)
+            take_none(game, known, page, there, found, base + line * len(game.lane))
         # In most games the first term of every roll is the same afterstate.
         common = item(game.common, dice)
         row = row_at(game, total + game.common_total, block * len(game.lane))
@@ -193,7 +195,7 @@ def begin_sums(game, total, player, known, sums, rows):
         # Sums from scores past the goal, where they meet the board.
         if 0 < lowest < game.edge.shape[1] + 1:
             for edge in range(game.edges):
-                block = (lowest - 1) // len(game.lane) - edge
+                block = (lowest - 1) // cells_of(game) - edge
                 if 0 <= block < game.blocks:
                     past = (dice * game.edge.shape[1] + lowest - 1) * game.edges + edge
                     past *= game.edge.shape[3] * len(game.lane)
@@ -202,7 +204,8 @@ def begin_sums(game, total, player, known, sums, rows):
                         there += step
                         value = load(game.edge, past + roll * len(game.lane), lane)
                         board = load(sums, there, lane)
-                        store(sums, there, first_of(lowest - block * len(game.lane), value, board))
+                        outside = (lowest - block * cells_of(game)) * len(game.match)
+                        store(sums, there, first_of(outside, value, board))
 
 
 @part

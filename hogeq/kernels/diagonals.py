@@ -9,7 +9,8 @@ whose lanes would leave vectors empty.
 
 Symbols of shapes are those of :mod:`hogeq.kernels.tables`; besides them, H is the number of
 memories, C that of pages, one for each end, lane and record of an afterstate, and V that of
-cells in a block, one vector: 8 doubles or 16 singles. A *group* is a plane together with a lane:
+numbers of a block, one vector: 8 doubles or 16 singles, each of a cell, or of M matches that lie
+beside one another. A *group* is a plane together with a lane:
 its rolls are sums over the same afterstates. A *line* is a roll of a group that some memory plays
 somewhere.
 
@@ -35,12 +36,13 @@ class Diagonals(NamedTuple):
     """One compiled game by diagonals; made by :func:`diagonals_of`."""
 
     lane: tuple[int, ...]  # V zeros
+    match: tuple[int, ...]  # M zeros, one for each match that lies beside the others
     goal: int
     num_actions: int
     memories: int  # H
     start: int  # memory before the first turn
     blocks: int  # of a diagonal
-    width: int  # cells in a row of afterstates; past the goal where points can be given away
+    width: int  # numbers in a row of afterstates; past the goal where points can be given away
     reach: int  # totals past a cell's that its rolls look at
     given: int  # most points that a turn gives to the opponent
     known_ring: int  # rows of a page of afterstates
@@ -56,7 +58,7 @@ class Diagonals(NamedTuple):
     stays: Stays  # without memory
     orbits: Orbits  # with memory
 
-    land: Places  # (ends, 2 G - 1 + reach, width) twice the place on a page of cells, + 1 for again
+    land: Places  # (ends, 2 G - 1 + reach, width / M) twice the place on a page, + 1 for again
     page_end: Ints  # (C,)
     page_other: Ints  # (C,) page of cells on which it lands when the other player moves next ...
     page_again: Ints  # (C,) ... and when the same one does
@@ -93,18 +95,50 @@ class Diagonals(NamedTuple):
     target_first: Ints  # (d + 1,) range of its rolls
     target_roll: Ints  # (c,)
     target_prob: Floats  # (c,)
-    zero: Places  # (D, 2 G - 1, width) place of what no dice lead to, from a group's page
+    zero: Places  # (D, 2 G - 1, width / M) place of what no dice lead to, from a group's page
 
 
-def diagonals_of(tables: Tables, dtype: DTypeLike = np.float64) -> Diagonals | None:
+def diagonals_of(
+    tables: Tables, dtype: DTypeLike = np.float64, matches: int = 1
+) -> Diagonals | None:
     """Lay a game out by diagonals; None for games that other kernels play.
 
-    Games with turns that stay have diagonals in double precision alone.
+    Games with turns that stay have diagonals in double precision and for one match alone. Of
+    several matches, numbers of all for one cell come before those for the next, so that a block has
+    as many fewer cells.
     """
     single = np.dtype(dtype) == np.float32
-    if not _suits(tables) or (single and any_stays(tables)):
+    if not _suits(tables) or ((single or matches > 1) and any_stays(tables)):
         return None
-    return _Layout(tables, 2 * CELLS if single else CELLS).diagonals()
+    numbers = 2 * CELLS if single else CELLS
+    alone = _Layout(tables, numbers // matches, np.dtype(dtype)).diagonals()
+    return alone if matches == 1 else _abreast(alone, matches)
+
+
+def _abreast(alone: Diagonals, matches: int) -> Diagonals:
+    """Widen all that counts numbers; what counts cells, or pages, remains."""
+    return alone._replace(
+        lane=(0,) * matches * len(alone.lane),
+        match=(0,) * matches,
+        edge=np.repeat(alone.edge, matches, axis=-1),
+        **{name: matches * getattr(alone, name) for name in _NUMBERS},
+    )
+
+
+_NUMBERS = (
+    "width",
+    "known_page",
+    "worth_page",
+    "sum_block",
+    "sum_size",
+    "page_other",
+    "page_again",
+    "group_sums",
+    "term_page",
+    "term_shift",
+    "target_page",
+    "target_shift",
+)
 
 
 def _suits(tables: Tables) -> bool:
@@ -134,8 +168,8 @@ def _ring(rows: int) -> int:
 class _Layout:
     """What is computed once from the tables of a game."""
 
-    def __init__(self, tables: Tables, cells: int) -> None:
-        self.tables, self.cells = tables, cells
+    def __init__(self, tables: Tables, cells: int, dtype: np.dtype[np.floating]) -> None:
+        self.tables, self.cells, self.dtype = tables, cells, dtype
         dimensions = tables.dimensions
         self.goal, self.rolls = dimensions.goal, dimensions.num_actions
         self.width_of_lanes = len(tables.lane)
@@ -153,7 +187,7 @@ class _Layout:
         inside = (own + tables.zero_points < self.goal) & (opponent + tables.zero_gift < self.goal)
         farthest = int((tables.zero_points + tables.zero_gift)[inside].max(initial=0))
         self.known_ring = _ring(max(self.reach, farthest) + 1)
-        self.known_page = self.known_ring * self.width + self.cells
+        self.known_page = self.known_ring * self.width + max(2, self.cells)
         self.modes = self._modes()
 
     def _whole(self, cells: int) -> int:
@@ -183,12 +217,13 @@ class _Layout:
     def diagonals(self) -> Diagonals:
         tables = self.tables
         land, worth_ring, any_again = self._landings()
-        worth_page = worth_ring * self.width + self.cells
+        worth_page = worth_ring * self.width + max(2, self.cells)
         groups = self._groups()
         depth = int(groups["group_depth"].max(initial=0))
         edge = self._edges(depth)
         return Diagonals(
             lane=(0,) * self.cells,
+            match=(0,),
             goal=self.goal,
             num_actions=self.rolls,
             memories=len(self.memories),
@@ -359,7 +394,7 @@ class _Layout:
         most = int(tables.sides.max())
         edges = -(-most // cells) + 1
         shape = len(tables.sides), goal - 1 + most, edges, max(1, depth), cells
-        found = np.zeros(shape, np.float64 if cells == CELLS else np.float32)
+        found = np.zeros(shape, self.dtype)
         if depth == 0:
             return found
         scores = goal + most * (depth + 1)

@@ -53,7 +53,8 @@ class TablesView:
         words: list[int] = []
         self._kept: list[Any] = []
         fields = self._lay_out(tables, words)
-        name = f"{type(tables).__name__}({len(tables.lane)})"
+        matches = len(tables.match) if isinstance(tables, Diagonals) else 1
+        name = f"{type(tables).__name__}({len(tables.lane)}, {matches})"
         self._numba_type_ = _typed(name, fields, len(words))
         self._words = np.array(words, np.int64)
         self.address = self._words.ctypes.data

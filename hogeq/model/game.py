@@ -124,8 +124,13 @@ class Game:
     def _single_diagonals(self) -> Diagonals | None:
         return None if self.diagonals is None else diagonals_of(self.tables, np.float32)
 
-    def diagonals_of(self, dtype: DTypeLike) -> Diagonals | None:
-        """Give the game by diagonals of blocks that suit a precision; None if it has none."""
+    def diagonals_of(self, dtype: DTypeLike, matches: int = 1) -> Diagonals | None:
+        """Give the game by diagonals of blocks that suit a precision; None if it has none.
+
+        For several matches side by side they are made anew.
+        """
+        if matches > 1:
+            return None if self.diagonals is None else diagonals_of(self.tables, dtype, matches)
         single = np.dtype(dtype) == np.float32
         return self._single_diagonals if single else self.diagonals
 

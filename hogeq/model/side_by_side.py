@@ -1,4 +1,4 @@
-"""Passes over several pairs of strategies in large games, by kernels compiled for them."""
+"""Passes over several pairs of strategies whose matches lie side by side."""
 
 from functools import cached_property
 
@@ -6,14 +6,19 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels import packed
+from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.plan import PIECE, Plan
 from hogeq.kernels.planning import packed_plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.view import TablesView
 from hogeq.model.game import Game
 from hogeq.model.many import DiagonalMany, GenericMany, ManyWorkspace, Meetings
+from hogeq.model.match_arrays import MatchArrays
 from hogeq.model.workspace import Role
 from hogeq.support.aliases import Floats
+
+MATCHES = 8  # side by side by diagonals: one cell of doubles, or two of singles, is a vector
+FEWEST = 5  # matches on average in a pack of so many that is worth it
 
 
 def _pack_of(pairs: int) -> int:
@@ -118,17 +123,19 @@ class _Together:
 
 
 class LargeMany(ManyWorkspace):
-    """Passes over one pair after the other, by kernels compiled for a large game.
+    """Passes over one pair after the other, by kernels compiled for a large game or by diagonals.
 
     Each pair's hidden states stay in the second-level cache for as long as they are needed, which
     those of several do not. Only where one row is set for all pairs, in ASCEND and SOFTMAX against
     a mixture, is a cell visited in all of them before the next, their numbers side by side.
     """
 
-    def __init__(self, game: Game, plan: Plan, pairs: int, dtype: DTypeLike = np.float64) -> None:
+    def __init__(
+        self, game: Game, layout: Plan | Diagonals, pairs: int, dtype: DTypeLike = np.float64
+    ) -> None:
         super().__init__(game.tables, pairs)
         self._game = game
-        self._plan = plan
+        self._layout = layout
         self._dtype = dtype
         self._single = game.workspace(2, dtype)
         self._policies = np.zeros((1 + pairs, *game.shape))
@@ -136,8 +143,11 @@ class LargeMany(ManyWorkspace):
         self._is_reached = self._acted = False
 
     @cached_property
-    def _together(self) -> _Together:
-        return _Together(self._game, self._plan, self._policies[1:], self._dtype)
+    def _together(self) -> _Together | MatchArrays:
+        opponents = self._policies[1:]
+        if isinstance(self._layout, Diagonals):
+            return MatchArrays(self._layout, opponents, self._dtype)
+        return _Together(self._game, self._layout, opponents, self._dtype)
 
     @property
     def infoset_reach(self) -> Floats:
@@ -222,6 +232,10 @@ def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> Man
     """Fresh arrays for passes over n pairs of strategies, in the fastest way that a game has."""
     diagonals = game.diagonals_of(dtype)
     if diagonals is not None and not diagonals.any_stays:
+        is_full = pairs >= FEWEST * -(-pairs // MATCHES)
+        abreast = game.diagonals_of(dtype, MATCHES) if is_full else None
+        if abreast is not None:
+            return LargeMany(game, abreast, pairs, dtype)
         return DiagonalMany(game.tables, diagonals, pairs, dtype)
     if game.plan is not None and not game.positions_recur:
         return LargeMany(game, game.plan, pairs, dtype)

@@ -7,7 +7,7 @@ import pytest
 
 from hogeq.model.game import compile_game
 from hogeq.model.many import DiagonalMany, GenericMany
-from hogeq.model.side_by_side import many_workspace
+from hogeq.model.side_by_side import FEWEST, MATCHES, LargeMany, many_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import EDITIONS
 from hogeq.support.aliases import Floats
@@ -45,6 +45,44 @@ def test_many_pairs(edition: str, players: int, dtype: type) -> None:
     close = 1e-12 if dtype == np.float64 else 2e-5
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=0.0, atol=close)
+
+
+# A pack that is not full, one that is, and two; doubles are one cell to a vector, singles two.
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("edition", "pairs", "goal"),
+    [("fa22", FEWEST, 13), ("su21", MATCHES, 12), ("fa18", 10, 13), ("fa15", 6, 14)],
+)
+def test_matches_side_by_side(edition: str, pairs: int, goal: int, dtype: type) -> None:
+    """An edition that raises landings, that knows many memories, that gives turns, and points."""
+    game = compile_game(replace(EDITIONS[edition], goal=goal, max_dice=3))
+    fast, slow = many_workspace(game, pairs, dtype), GenericMany(game.tables, pairs)
+    assert isinstance(fast, LargeMany)
+    random = np.random.default_rng(1)
+    weights = random.dirichlet(np.ones(pairs))
+    found: list[Floats] = []
+    expected: list[Floats] = []
+    for work, results in ((fast, found), (slow, expected)):
+        draw = np.random.default_rng(2)
+        for role in (Role.SOFTMAX, Role.ASCEND):  # the second finds the arrays in use
+            policies = draw.dirichlet(np.ones(game.num_actions), (1 + pairs, *game.shape[:2]))
+            policy = policies[0]
+            policy[3:, 5] = np.eye(game.num_actions)[1]  # some cells are not reached
+            work.face(policies[1:], weights)
+            work.forward(policy)
+            met = work.backward(policy, role, temperature=0.02, damping=0.5)
+            results.extend([policy, met.first, met.other, work.infoset_reach.copy()])
+            if dtype == np.float64:  # rolls that are nearly as good are ties there alone
+                results.append(met.changes.astype(np.float64))
+    close = 1e-12 if dtype == np.float64 else 2e-5
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=close)
+
+
+def test_most_of_a_pack_is_in_use() -> None:
+    game = compile_game(replace(EDITIONS["fa22"], goal=13, max_dice=2))
+    kinds = {pairs: type(many_workspace(game, pairs)) for pairs in (4, 5, 8, 9, 10, 16)}
+    assert [pairs for pairs, kind in kinds.items() if kind is DiagonalMany] == [4, 9]
 
 
 def test_a_row_that_is_set_against_many_is_the_best_one() -> None:
