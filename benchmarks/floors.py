@@ -26,6 +26,7 @@ from hogeq.kernels.windowed import (
 from hogeq.kernels.windows import PAIR, STEP
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game
+from hogeq.model.side_by_side import MATCHES
 
 NUMBER = 8  # bytes
 SINGLE = 4  # bytes of a number in single precision
@@ -265,10 +266,11 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
 
     Policies are in double precision always. Sums of two totals share what both have: half of a
     die's sides less one are additions, and one multiplication gives each die its share. So many
-    players' sums are used at a block in turn.
+    players' sums are used at a block in turn. Of matches side by side, operations and bytes are of
+    one, vectors of all; what is gathered for a cell is then one vector for all of them.
     """
     cells, vector = game.goal**2, len(game.lane)
-    number = NUMBER * VECTOR // vector
+    number, block = NUMBER * VECTOR // vector, vector // len(game.match)
     totals = np.arange(2 * game.goal - 1)
     counts = np.minimum(totals, 2 * game.goal - 2 - totals) + 1  # cells of each diagonal
     by_situation = np.bincount(game.situation, counts, len(game.line)).astype(np.int64)
@@ -284,14 +286,14 @@ def diagonal_work(game: Diagonals, players: int = 1) -> DiagonalWork:
     weights = number * cells * game.memories
     # Vectors of a block of cells; blocks are visited once a total.
     first, last = np.maximum(totals - game.goal + 1, 0), np.minimum(totals, game.goal - 1)
-    blocks = int((last // vector - first // vector + 1).sum())
+    blocks = int((last // block - first // block + 1).sum())
     levels = int(game.group_depth.sum())
     each = int((game.group_depth * sides).sum())  # rows of sums, of two totals
     lines = float(by_situation @ (game.line >= 0).sum(axis=(1, 2))) / cells
     products_of_cell = products / cells
     mixed = game.memories * game.num_actions
     pages, groups = len(game.page_end), len(sides)
-    gathered = vector * (pages + game.num_actions)
+    gathered = block * (pages + game.num_actions)
     near = number * game.sum_block * blocks // 2  # all sums of a block, every second total
     near = near if number * game.sum_block * players > FIRST_LEVEL else 0
     summing = (each + levels) / 2
@@ -434,8 +436,10 @@ def _outcome_work(
 def kept_bytes(game: Game, players: int, number: int = NUMBER, pairs: int = 1) -> int:
     """Bytes that the order of visits comes back to: sums of all, or columns of a strip."""
     if game.diagonals is not None:
-        single = game.diagonals_of(np.float32) if number == SINGLE else None
-        return number * (single or game.diagonals).sum_size * players * pairs
+        if pairs > 1:
+            found = _abreast(game, number)
+            return number * found.sum_size * players * -(-pairs // len(found.match))
+        return number * game.diagonals.sum_size * players
     if game.plan is None:
         return 0
     strip, plan = STRIP, game.plan
@@ -451,24 +455,34 @@ def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
     common to all. None where passes are generic.
     """
     tables, diagonals = game.tables, game.diagonals
-    if diagonals is not None and number == SINGLE:
-        diagonals = game.diagonals_of(np.float32)
     generic = game.plan is None and (diagonals is None or diagonals.any_stays)
     if generic or game.positions_recur:
         return None
     policy = NUMBER * game.goal**2 * game.num_actions
     if diagonals is not None:
-        values, reach, kept, average, _ = diagonal_work(diagonals, 2 * pairs)
-    else:
-        values, reach = (work(tables, number, pairs) for work in (value_work, reach_work))
-        kept, average = kept_work(tables, number), average_work(tables, number, pairs)
+        side_by_side = _abreast(game, number)
+        packs = -(-pairs // len(side_by_side.match))
+        values, reach, kept, average, _ = diagonal_work(side_by_side, 2 * packs)
+        each = (reach + values).times(2) + kept + average
+        # The responder's rows and where cells land are common.
+        common = 2 * policy + 4 * (values.moved - policy)
+        theirs = 2 * pairs * number * game.goal**2 * game.num_actions
+        moved = common + theirs + 2 * pairs * kept.moved
+        return replace(each.times(packs), operations=pairs * each.operations, moved=moved)
+    values, reach = (work(tables, number, pairs) for work in (value_work, reach_work))
+    kept, average = kept_work(tables, number), average_work(tables, number, pairs)
     common = values.moved - policy
-    # Forward it is one pair after the other by diagonals; what packs keep is counted below.
-    values, reach = values if diagonals else replace(values, near=0), replace(reach, near=0)
+    # What packs keep is counted below.
+    values, reach = replace(values, near=0), replace(reach, near=0)
     each = (reach + values).times(2) + kept + average
     total = each.times(pairs).without((pairs - 1) * 2 * (common + policy))
-    if diagonals is None:
-        # What the cells of all matches keep does not fit the first level, forward or back.
-        vectors = (values.loads + values.stores + reach.loads + reach.stores) * 2 * pairs
-        total += Work(0, 0, 0, 0, 0, NUMBER * VECTOR * vectors)
-    return total
+    # What the cells of all matches keep does not fit the first level, forward or back.
+    vectors = (values.loads + values.stores + reach.loads + reach.stores) * 2 * pairs
+    return total + Work(0, 0, 0, 0, 0, NUMBER * VECTOR * vectors)
+
+
+def _abreast(game: Game, number: int) -> Diagonals:
+    """Lay a game out for matches side by side, of numbers of so many bytes."""
+    found = game.diagonals_of(np.float32 if number == SINGLE else np.float64, MATCHES)
+    assert found is not None
+    return found
