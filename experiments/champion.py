@@ -4,10 +4,13 @@
     python experiments/champion.py --edition su21 --matrix results/champion_matrix/matrix.csv
     python experiments/champion.py --mixture results/mixture_bundle/mixture.npz
 
+    python experiments/champion.py --matrix results/champions/su20/matrix.csv --kicks 320 --seeds 11
+
 Attacks with seeds that no training uses. A strategy that is not more exploitable than the champion
 so far, by the counter known to that or attacked anew, goes into results/champions/EDITION with the
-strongest counter found. The manifest has its interval, what each seed found, the search budget,
-whether the strongest attack had saturated, the attack without kicks, and the config that made it.
+strongest counter found. The manifest has its interval, what each seed found with how many kicks,
+the search budget, whether the strongest attack had saturated, the attack without kicks, and the
+config that made it. A champion that is attacked anew, as in the last line, keeps what was known.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
@@ -15,7 +18,7 @@ champions, written anew each time.
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,7 @@ from numpy.typing import ArrayLike
 from hogeq.model.game import Game, compile_game
 from hogeq.purification.sampling import thresholded
 from hogeq.response.bounds import upper_bound
-from hogeq.response.search import SearchBudget, attack
+from hogeq.response.search import ResponseFound, SearchBudget, attack
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
@@ -50,6 +53,7 @@ HEADER = [
     "starts alone",
     "attack found",
     "upper bound",
+    "the last half found",
     "twice the effort",
 ]
 RARE = 1e-3  # probability of a roll below which a part of a mixture loses it
@@ -102,42 +106,59 @@ def compare(given: argparse.Namespace) -> None:
         if isinstance(strategy, Mixture):
             strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
         every = [attack(game, strategy, replace(budget, seed=seed)) for seed in given.seeds]
-        found = max(every, key=lambda one: one.win_rate)
-        alone = found.curve[0][1]  # after the starts
-        before = 1.0
         champion = folder / FILES[kind]
-        known = manifest["figures"].get(kind, {"attack": 1.0})["attack"]
-        if found.win_rate <= known:  # its counter is there, whatever an attack finds anew
-            before = known
-        elif not champion.samefile(source):
-            rival = read_any(champion, game.goal, game.rules.max_dice)
-            before = max(
-                attack(game, rival, replace(budget, seed=seed)).win_rate for seed in given.seeds
-            )
-        print(f"{kind}: attack {found.win_rate:.6f}, without kicks {alone:.6f}, {found.saturation}")
-        print(f"champion so far: attack {before:.6f}")
-        if found.win_rate > before:
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        write_strategy(folder / FILES[kind], strategy, game.goal, game.rules.max_dice)
-        write_strategy(folder / f"counter_to_{FILES[kind].split('.')[0]}.csv", found.matrix)
-        made_by = made_with.resolved()
-        manifest["figures"][kind] = {
-            "attack": found.win_rate,
-            "bound": upper_bound(game, strategy),
-            "found": found.found,
-            "attack_without_kicks": alone,
-            "effort": plain(found.budget),
-            "seeds": {str(one.budget.seed): one.win_rate for one in every},
-            "saturation": found.saturation.to_json(),
-            "config": made_by,
-            "note": note,
-        }
-        if kind == "average_policy":
-            manifest["config"] = made_by
-            manifest["iterations"] = made_by["solver"]["iterations"]
+        found = max(every, key=lambda one: one.win_rate)
+        figures = measured(game, strategy, found, every)
+        known = manifest["figures"].get(kind, {"attack": 1.0, "seeds": {}, "kicks": {}})
+        print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}")
+        if champion.exists() and champion.samefile(source):
+            figures = attacked_anew(known, figures)
+        else:
+            before = known["attack"]
+            if before < found.win_rate:  # than what its counter wins
+                rival = read_any(champion, game.goal, game.rules.max_dice)
+                again = [attack(game, rival, replace(budget, seed=seed)) for seed in given.seeds]
+                before = max(before, *(one.win_rate for one in again))
+            print(f"champion so far: attack {before:.6f}")
+            if found.win_rate > before:
+                continue
+            made_by = made_with.resolved()
+            figures |= {"config": made_by, "note": note}
+            folder.mkdir(parents=True, exist_ok=True)
+            write_strategy(champion, strategy, game.goal, game.rules.max_dice)
+            if kind == "average_policy":
+                manifest["config"] = made_by
+                manifest["iterations"] = made_by["solver"]["iterations"]
+        if figures["attack"] == found.win_rate:
+            write_strategy(folder / f"counter_to_{champion.stem}.csv", found.matrix)
+        manifest["figures"][kind] = figures
         manifest["ended"], manifest["environment"] = now(), environment()
         write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def measured(
+    game: Game,
+    strategy: ArrayLike | Mixture,
+    found: ResponseFound,
+    every: Sequence[ResponseFound],
+) -> dict[str, Any]:
+    """Give the figures of a strategy: the strongest attack on it, and what each seed found."""
+    return {
+        "attack": found.win_rate,
+        "bound": upper_bound(game, strategy),
+        "found": found.found,
+        "attack_without_kicks": found.curve[0][1],  # after the starts
+        "effort": plain(found.budget),
+        "seeds": {str(one.budget.seed): one.win_rate for one in every},
+        "kicks": {str(one.budget.seed): one.budget.perturbations for one in every},
+        "saturation": found.saturation.to_json(),
+    }
+
+
+def attacked_anew(known: dict[str, Any], figures: dict[str, Any]) -> dict[str, Any]:
+    """Give the figures of a champion after one more attack: of the strongest, and every seed."""
+    seeds = {each: known[each] | figures[each] for each in ("seeds", "kicks")}
+    return known | (figures if figures["attack"] > known["attack"] else {}) | seeds
 
 
 def rounded(game: Game, part: ArrayLike) -> Floats:
@@ -163,7 +184,8 @@ def rows(folder: Path) -> Iterator[list[str]]:
                 ends = [f"{one[key]:.6f}" for key in ("attack_without_kicks", "attack", "bound")]
                 left = one["saturation"]["left"]  # None: too few starts to say
                 told = "unknown" if left is None else f"{left:.4f}"
-                yield [edition, Path(file).stem, effort, *ends, told]
+                last = f"{one['saturation']['last_half']:.4f}"
+                yield [edition, Path(file).stem, effort, *ends, last, told]
 
 
 if __name__ == "__main__":

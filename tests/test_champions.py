@@ -58,6 +58,9 @@ def test_the_interval_is_what_the_manifest_says(
     assert figures["seeds"][str(figures["effort"]["seed"])] == max(figures["seeds"].values())
     assert max(figures["seeds"].values()) == figures["attack"]
     assert len(figures["seeds"]) > 1
+    assert figures["kicks"].keys() == figures["seeds"].keys()
+    assert figures["kicks"][str(figures["effort"]["seed"])] == figures["effort"]["kicks"]
+    assert max(figures["kicks"].values()) >= 320
     last_half, left, saturated = figures["saturation"].values()
     assert 0.0 <= last_half <= left
     assert saturated == (left < 3e-4)

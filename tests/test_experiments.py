@@ -1,5 +1,6 @@
 """The experiments run, on games small enough for a test, and their tables say what they should."""
 
+import json
 import runpy
 import sys
 from fractions import Fraction
@@ -264,6 +265,30 @@ def test_submission(table: Run) -> None:
     assert [row["from"] for row in rows].count("mixture") == 6
     for row in rows:
         assert 0.5 - 1e-6 <= float(row["attack"]) <= 1.0
+
+
+def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> None:
+    effort = "--edition fa22 --starts 1 --kicks 0 --jobs 1"
+    for dice in (5, 1):
+        write_strategy(tmp_path / f"always_{dice}.csv", np.full((100, 100), dice, np.int8))
+    kept = tmp_path / "champions" / "fa22"
+    first = f"--matrix {tmp_path / 'always_5.csv'} --matrix-note five --seeds 3"
+    for arguments in (
+        first,
+        f"--matrix {tmp_path / 'always_1.csv'} --matrix-note one --seeds 4",
+        f"--matrix {kept / 'matrix.csv'} --seeds 5",
+    ):
+        (row,) = table("champion", f"{effort} {arguments}", "champions")
+        assert (read_strategy(kept / "matrix.csv") == 5).all()
+    figures = json.loads((kept / "manifest.json").read_text("utf-8"))["figures"]["matrix"]
+    assert figures["kicks"] == {"3": 0, "5": 0}
+    assert figures["seeds"] == pytest.approx(dict.fromkeys("35", figures["attack"]), abs=1e-12)
+    assert figures["note"] == "five"
+    game = compile_game(rules_from("fa22"))
+    counter = read_strategy(kept / "counter_to_matrix.csv")
+    won = hogeq.win_rate(game, counter, hogeq.builtin("always_roll:5", game)).win_rate
+    assert won == pytest.approx(figures["attack"], abs=1e-12)
+    assert row["attack found"] == row["upper bound"] == f"{won:.6f}"
 
 
 def test_a_contestant_reads_what_a_champion_is_worth(table: Run, tmp_path: Path) -> None:
