@@ -27,7 +27,8 @@ def game_of(period: int) -> Game:
 def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Crew]:
     """Have two cores, helpers that begin at once, a crew and a cache of one's own, nothing loaded.
 
-    Tests before may have left helpers in the crew of the process, if nothing was kept for them.
+    Tests before may have left helpers in the crew of the process, if nothing was kept for them. And
+    other processes may be at work on all cores, so helpers are waited for longer than usual.
     """
     for kernel in (passes._hidden_reach, passes._hidden_values):
         kernel._make_finalizer()()
@@ -36,6 +37,7 @@ def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Cre
     monkeypatch.setattr(cache._compilations, "_unsaid", 0.0)
     monkeypatch.setattr(ahead, "cores", lambda: 2)
     monkeypatch.setattr(ahead, "START", 0.0)
+    monkeypatch.setattr(ahead, "PATIENCE", 60.0)
     own = ahead._Crew()
     monkeypatch.setattr(ahead, "_crew", own)
     monkeypatch.setattr(cache, "_elsewhere", own.provides)
