@@ -11,6 +11,7 @@ so far, by the counter known to that or attacked anew, goes into results/champio
 strongest counter found. The manifest has its interval, what each seed found with how many kicks,
 the search budget, whether the strongest attack had saturated, the attack without kicks, and the
 config that made it. A champion that is attacked anew, as in the last line, keeps what was known.
+Give a newcomer the kicks that the champion's manifest has: fewer find less, and so flatter it.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
