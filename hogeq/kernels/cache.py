@@ -53,6 +53,8 @@ SECONDS = {
     "diagonal_reach.forward": 1.5,
     "diagonal_values.backward": 2.0,
     "diagonal_values.match": 1.0,
+    "match_reach.forward": 3.0,
+    "match_values.backward": 4.0,
     "orbit_reach.forward": 3.0,
     "orbit_values.backward": 4.0,
     "planned.backward": 1.0,
