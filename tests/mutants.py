@@ -151,6 +151,7 @@ TARGETS = (
         modules=(
             "purification/rounding",
             "purification/local_search",
+            "purification/integer",
             "purification/programs",
             "purification/sampling",
         ),

@@ -1,25 +1,23 @@
 """Local search on a matrix against a growing pool of counter-matrices."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
-from hogeq.purification.base import Purifier, purifier
+from hogeq.purification.base import purifier
 from hogeq.purification.counters import read_counters
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
+from hogeq.purification.searching import SearchPurifier
 from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Natural, Seed, parameters
-from hogeq.support.progress import phase
 
 CUTS: Final = 8  # most linear programs for one candidate of a radius
 CUT: Final = 16  # counters that each adds to the next
@@ -51,7 +49,7 @@ class SearchState(NamedTuple):
 
 @purifier("local_search")
 @parameters
-class LocalSearch(Purifier):
+class LocalSearch(SearchPurifier[SearchState]):
     """Change cells so that the best counter wins less, attack the result, and repeat.
 
     A round starts from the best matrix so far. A linear program
@@ -102,6 +100,8 @@ class LocalSearch(Purifier):
         Seed of the attacks.
     """
 
+    STATE: ClassVar = SearchState
+
     rounds: Count = 40
     radius: Count = 64
     start: Literal["argmax", "round"] = "argmax"
@@ -116,23 +116,6 @@ class LocalSearch(Purifier):
     most: Count = 128
     active: Count = 32
     seed: Seed = 0
-
-    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
-        """Matrix (G, G), the best of all rounds."""
-        state = self.init(game, policy)
-        for later in self.rounds_from(game, state):
-            state = later
-        return state.matrix
-
-    def rounds_from(self, game: Game, state: SearchState) -> Iterator[SearchState]:
-        """Do the rounds that are left, and give the state after each."""
-        done = int(state.iteration)
-        with phase("searching near it", self.rounds, "rounds", done=done) as told:
-            for _ in range(done, self.rounds):
-                state = self.step(game, state)
-                told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
-                told.step()
-                yield state
 
     def init(self, game: Game, strategy: ArrayLike, counters: Matrix | None = None) -> SearchState:
         """State before the first round.

@@ -1,4 +1,4 @@
-"""Changes of a strategy after which its best counter wins least, by linear programming."""
+"""Changes of a strategy after which its best counter wins least, by linear and integer programs."""
 
 from typing import Any, NamedTuple
 
@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 
 from hogeq.response.population import Slopes
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.quiet import quiet
 
 GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 
 WORTH = 1e-10  # win rate; a column that gains less is a rounding error
+EXCESS = 1e3  # price of win rate above a level, in shares of what is dear
+GAP = 1e-3  # relative gap at which an integer program ends
 
 
 class Moves(NamedTuple):
@@ -116,3 +119,72 @@ def _program(rates: Floats, changes: Floats, cells: Ints, count: int, exactly: b
     if not result.success:
         raise RuntimeError(f"purify: linear program of {size} moves: {result.message}")
     return result
+
+
+class Choice(NamedTuple):
+    """One roll for each row."""
+
+    chosen: NDArray[np.bool_]
+    """(v,), of the rolls to choose from."""
+    bound: float
+    """Objective that no other choice is known to get below."""
+
+
+def nearest_choice(
+    rates: Floats,
+    changes: NDArray[np.floating],
+    rows: Ints,
+    dear: Floats,
+    level: float,
+    nodes: int,
+) -> Choice:
+    """Choose a roll in each row: those most dear, but against which no counter wins above a level.
+
+    The integer program ``min EXCESS * (t - level) - share``, where ``t >= level`` and ``rates +
+    changes @ x <= t`` for a choice ``x``, and ``share`` is the share of what is dear that it keeps:
+    a win rate of 0.001 above the level costs as much as everything that is dear.
+
+    Parameters
+    ----------
+    rates : float64 (n,)
+        Modelled win rate of every counter but for the choice.
+    changes : floating (n, v)
+        What every roll adds to it.
+    rows : int64 (v,)
+        Which row each roll is of, in ascending order.
+    dear : float64 (v,)
+        How much each is to be chosen, 0 or more.
+    level : float
+        With 0, and nothing dear, the largest win rate is minimised.
+    nodes : int
+        Most nodes of the tree, after which the best choice found is given.
+
+    Raises
+    ------
+    RuntimeError
+        No choice was found.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, hstack
+
+    size, total = len(rows), dear.sum()
+    if size == 0:
+        return Choice(np.zeros(0, np.bool_), float(rates.max()))
+    _, place = np.unique(rows, return_inverse=True)
+    once = csr_array((np.ones(size), (place, np.arange(size))))
+    below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
+    with quiet():
+        result = milp(
+            np.append(-dear / total if total else dear, EXCESS),
+            constraints=[
+                LinearConstraint(below, ub=-rates),
+                LinearConstraint(hstack([once, csr_array((once.shape[0], 1))]), 1.0, 1.0),
+            ],
+            integrality=np.append(np.ones(size), 0),
+            bounds=Bounds(np.append(np.zeros(size), level), np.ones(size + 1)),
+            options={"node_limit": nodes, "mip_rel_gap": GAP},
+        )
+    if result.x is None:
+        raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
+    bound = (result.mip_dual_bound or 0.0) / EXCESS
+    return Choice(result.x[:-1] > 0.5, float(bound))

@@ -1,4 +1,4 @@
-"""A local search that is saved after every round, and goes on from there."""
+"""A search for a matrix that is saved after every round, and goes on from there."""
 
 import hashlib
 import json
@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
-from hogeq.purification.local_search import LocalSearch, SearchState
+from hogeq.purification.searching import SearchPurifier, State
 from hogeq.runs.errors import ResultsError, replacing
 from hogeq.support.parameters import plain
 
 
 def saved_rounds(
-    game: Game, search: LocalSearch, strategy: NDArray[Any], path: Path
-) -> Iterator[SearchState]:
+    game: Game, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
+) -> Iterator[State]:
     """Do the rounds that are left, with the same bits as if they had never been interrupted.
 
     Parameters
     ----------
     game : Game
-    search : LocalSearch
+    search : SearchPurifier
     strategy : array
         A matrix (G, G) or a policy (G, G, K).
     path : Path
@@ -34,7 +34,7 @@ def saved_rounds(
 
     Yields
     ------
-    SearchState
+    named tuple
         What was found in the file or begun, and after each round.
 
     Raises
@@ -43,7 +43,7 @@ def saved_rounds(
         The file is of another search, or cannot be read or written.
     """
     made_by = _fingerprint(game, search, strategy)
-    state = _read(path, made_by) if path.exists() else search.init(game, strategy)
+    state = _read(path, made_by, search.STATE) if path.exists() else search.init(game, strategy)
     yield state
     for later in search.rounds_from(game, state):
         with replacing(path) as temporary, temporary.open("wb") as file:
@@ -51,7 +51,7 @@ def saved_rounds(
         yield later
 
 
-def _fingerprint(game: Game, search: LocalSearch, strategy: NDArray[Any]) -> str:
+def _fingerprint(game: Game, search: SearchPurifier[State], strategy: NDArray[Any]) -> str:
     """Hash what the state of a search depends on, the number of rounds left out."""
     parameters = plain(search)
     del parameters["rounds"]
@@ -60,10 +60,10 @@ def _fingerprint(game: Game, search: LocalSearch, strategy: NDArray[Any]) -> str
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read(path: Path, made_by: str) -> SearchState:
+def _read(path: Path, made_by: str, kind: Any) -> Any:
     try:
         with path.open("rb") as file, np.load(file) as arrays:
-            found = {name: arrays[name] for name in ("made_by", *SearchState._fields)}
+            found = {name: arrays[name] for name in ("made_by", *kind._fields)}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ResultsError(f"{path} is not the checkpoint of a search: {error}") from error
     if str(found.pop("made_by")) != made_by:
@@ -71,4 +71,4 @@ def _read(path: Path, made_by: str) -> SearchState:
             f"{path} is of another search; allowed: one of this strategy by these rules and "
             "parameters, rounds aside"
         )
-    return SearchState(**found)
+    return kind(**found)

@@ -32,6 +32,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "sample": {"samples": 3},
     "round": {"share": 0.4, "steps": 1, "anneal_steps": 10},
     "local_search": {"rounds": 3, "anneal_steps": 10},
+    "integer": {"rounds": 2, "trails": 2, "kicks": 2, "trials": 1},
 }
 
 

@@ -55,7 +55,7 @@ def purify(
         Path | None,
         typer.Option(
             metavar="FILE.npz",
-            help="With local_search: keep every round there, and go on from it if it is there.",
+            help="With a method of rounds: keep every round, and go on from it if it is there.",
         ),
     ] = None,
     overwrite: Annotated[
@@ -110,7 +110,7 @@ def purify(
 def _made(
     game: "Game", purifier: "Purifier", table: "NDArray[Any]", checkpoint: Path | None
 ) -> "Matrix":
-    from hogeq.purification.local_search import LocalSearch
+    from hogeq.purification.searching import SearchPurifier
     from hogeq.runs.errors import ResultsError
     from hogeq.runs.searches import saved_rounds
     from hogeq.strategies.arrays import StrategyError
@@ -118,8 +118,8 @@ def _made(
     try:
         if checkpoint is None:
             return purifier.matrix(game, table)
-        if not isinstance(purifier, LocalSearch):
-            raise BadInputError("--checkpoint: allowed with --method local_search")
+        if not isinstance(purifier, SearchPurifier):
+            raise BadInputError("--checkpoint: allowed with --method local_search, integer")
         made = table
         for state in saved_rounds(game, purifier, table, checkpoint):
             made = state.matrix

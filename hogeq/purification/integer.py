@@ -1,0 +1,296 @@
+"""Rounding by integer programs: rows become pure together, against counters to every answer."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.model.game import Game
+from hogeq.model.workspace import WinRate
+from hogeq.purification.base import purifier
+from hogeq.purification.counters import read_counters
+from hogeq.purification.programs import Choice, nearest_choice
+from hogeq.purification.searching import SearchPurifier
+from hogeq.response.population import CounterPool, Population
+from hogeq.response.trails import CROSSED, Trails, follow, no_trails
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.policies import policy_of
+from hogeq.support.aliases import Floats, Ints, Matrix, Singles
+from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
+
+REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
+CUTS: Final = 8  # most programs for one candidate
+CUT: Final = 40  # counters that each adds to the next
+STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best, and when it is not
+CAUTIONS: Final = (0.4, 0.95)
+JUDGES: Final = 64  # strongest counters whose mean reach decides
+OVERLOOKED: Final = 1e-6  # win rate above those that a program knew
+
+
+class RoundingState(NamedTuple):
+    """State of a search; n counters, m candidates, v rolls to choose from."""
+
+    policy: Floats
+    """(G, G, K), what is rounded."""
+    choices: Ints
+    """(v,), indices in the flat policy of the rolls of the rows that are open."""
+    pool: Matrix
+    """(n, G, G)"""
+    rates: Floats
+    """(n,), modelled win rate of every counter if no open row rolled anything ..."""
+    changes: Singles
+    """(n, v), ... and what each roll adds."""
+    reach: Floats
+    """(v,), mean reach probability of the row of each roll."""
+    tried: Matrix
+    """(m, G, G), the best candidates so far, in no order."""
+    worst: Floats
+    """(m,), win rate of the best counter of the pool against each."""
+    bound: Floats
+    """(), modelled win rate that no choice of rolls is known to get below."""
+    caution: Floats
+    """(), where between the bound and the best candidate the next one is looked for."""
+    trails: Matrix
+    """(t, G, G), where the trails are."""
+    kicks_left: NDArray[np.int64]
+    """(t,), kicks that each has left; negative where it is to begin."""
+    iteration: NDArray[np.int64]
+    """(), rounds done."""
+
+    @property
+    def matrix(self) -> Matrix:
+        """The best candidate, (G, G)."""
+        return self.tried[self.worst.argmin()]
+
+    @property
+    def rate(self) -> float:
+        """Win rate of the best counter of the pool against it."""
+        return float(self.worst.min())
+
+
+@purifier("integer")
+@parameters
+class IntegerRounding(SearchPurifier[RoundingState]):
+    """Choose the rolls of all mixed rows at once by an integer program, attack, and repeat.
+
+    A win rate against one counter is linear in each row of the policy, so that a linear model taken
+    at the policy says what every choice of rolls loses to every counter, interactions of rows left
+    out: few games pass the rows that are still mixed when a rising price of entropy
+    (`bundle`'s `sharpen`) has made the others pure. A program that minimises the largest of
+    the models alone is beaten at once by counters not met before, which win least against the
+    policy itself. So this is a level method (Lemarechal, Nemirovskii and Nesterov, "New variants of
+    bundle methods", 1995, section 2) in integers: each round asks for the candidate nearest to the
+    best one so far against which no counter wins more than a level between what the models allow
+    and what the best one loses. What an attack finds against it joins the pool, with a model of its
+    own, and all candidates kept meet it.
+
+    Attributes
+    ----------
+    rounds : int
+        Number of rounds.
+    least : float
+        Probability above which a roll is to choose from; rows with one such roll make it.
+    caution : float
+        First share of the way from the bound to the best candidate at which the level is; it adapts
+        between 0.4 and 0.95.
+    nodes : int
+        Most nodes of the tree of one program.
+    kept : int
+        Number of candidates that new counters are tried on.
+    warm : int
+        Number of the strongest counters that climb further in each round.
+    trails, kicks, life : int
+        Searches for counters, kicks of each at a time, and kicks after which it begins anew
+        (:mod:`hogeq.response.trails`).
+    trials : int
+        Times more that a candidate is attacked while nothing found beats it.
+    counters : str
+        File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
+        another search, or a matrix (:func:`hogeq.purification.counters.read_counters`).
+    active : int
+        Number of the strongest counters that a candidate's first program is given; what it
+        overlooks is added.
+    seed : int
+        Seed of the attacks.
+    """
+
+    STATE: ClassVar = RoundingState
+
+    rounds: Count = 40
+    least: Share = 1e-3
+    caution: PositiveShare = 0.65
+    nodes: Count = 50
+    kept: Count = 12
+    warm: Natural = 6
+    trails: Count = 8
+    kicks: Count = 8
+    life: Count = 8
+    trials: Natural = 4
+    counters: str = ""
+    active: Count = 300
+    seed: Seed = 0
+
+    def init(self, game: Game, strategy: ArrayLike) -> RoundingState:
+        """State before the first round, with one candidate: the models' best choice.
+
+        Parameters
+        ----------
+        game : Game
+        strategy : array_like
+            A policy (G, G, K), or a matrix (G, G), which is its own only candidate.
+
+        Raises
+        ------
+        OSError, ValueError
+            The file `counters` cannot be read, or holds no counters of this game.
+        """
+        policy = policy_of(game, strategy)
+        pool = CounterPool(
+            game, read_counters(Path(self.counters), game) if self.counters else None
+        )
+        trails = no_trails(game, self.trails, self.life)
+        trails = self._attacked(pool, policy, trails, (self.seed, 0))
+        mean = _mean_reach(pool.part(policy, JUDGES), policy)
+        wide = policy > self.least
+        wide &= (mean > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
+        choices = np.flatnonzero(wide)
+        rates, changes = _models(pool, policy, choices)
+        here = policy.ravel()[choices]
+        model = self._choice(rates, changes, choices // game.num_actions, here, 0.0 * here, 0.0)
+        first = _matrix(policy, choices[model.chosen])
+        worst = pool.rates_against(one_hot(first, game.num_actions)).max()
+        return RoundingState(
+            policy,
+            choices,
+            pool.members,
+            rates,
+            changes,
+            mean.ravel()[choices // game.num_actions],
+            first[None],
+            np.array([worst]),
+            np.array(model.bound),
+            np.array(self.caution),
+            *trails,
+            np.array(0),
+        )
+
+    def step(self, game: Game, state: RoundingState) -> RoundingState:
+        """Do one round."""
+        iteration = int(state.iteration) + 1
+        matrix = self._candidate(game, state)
+        candidate = one_hot(matrix, game.num_actions)
+        pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
+        pool.rates_against(candidate)
+        if self.warm:
+            pool.climb(candidate, self.warm)
+        for trial in range(1 + self.trials):
+            seed = (self.seed, iteration, trial)
+            trails = self._attacked(pool, candidate, trails, seed)
+            if pool.rates_against(candidate).max() >= state.rate:
+                break
+        new = Population(game, pool.members[len(state.pool) :])
+        met = [new.rates_against(one_hot(one, game.num_actions)) for one in state.tried]
+        tried, reached = state.tried, pool.rates_against(candidate).max()
+        worst = np.maximum(state.worst, [rates.max(initial=0.0) for rates in met])
+        better = reached < worst.min()
+        if not (tried == matrix).all(axis=(1, 2)).any():
+            tried, worst = np.concatenate([tried, matrix[None]]), np.append(worst, reached)
+        best = np.argsort(worst, kind="stable")[: self.kept]
+        rates, changes = _models(new, state.policy, state.choices)
+        caution = float(state.caution) + (-STRICTER if better else LAXER)
+        return state._replace(
+            pool=pool.members,
+            rates=np.concatenate([state.rates, rates]),
+            changes=np.concatenate([state.changes, changes]),
+            tried=tried[best],
+            worst=worst[best],
+            caution=np.array(np.clip(caution, *CAUTIONS)),
+            trails=trails.matrices,
+            kicks_left=trails.left,
+            iteration=np.array(iteration),
+        )
+
+    def _candidate(self, game: Game, state: RoundingState) -> Matrix:
+        """Choice nearest to the best candidate whose models stay below the level, (G, G)."""
+        bound = float(state.bound)
+        level = bound + float(state.caution) * (state.rate - bound)
+        rows = state.choices // game.num_actions
+        here = state.matrix.ravel()[rows] == state.choices % game.num_actions
+        dear = np.sqrt(state.reach) * here
+        found = self._choice(state.rates, state.changes, rows, here, dear, level)
+        return _matrix(state.policy, state.choices[found.chosen])
+
+    def _choice(
+        self,
+        rates: Floats,
+        changes: Singles,
+        rows: Ints,
+        here: NDArray[Any],
+        dear: Floats,
+        level: float,
+    ) -> Choice:
+        """Solve the program of few counters: those that win most `here`, and those overlooked."""
+        active = np.argsort(-(rates + changes @ here), kind="stable")[: self.active]
+        for _ in range(CUTS):
+            found = nearest_choice(rates[active], changes[active], rows, dear, level, self.nodes)
+            modelled = rates + changes @ found.chosen.astype(changes.dtype)
+            seen = max(level, modelled[active].max(initial=0.0)) + OVERLOOKED
+            overlooked = np.setdiff1d(np.flatnonzero(modelled > seen), active)
+            if len(overlooked) == 0:
+                break
+            strongest = np.argsort(-modelled[overlooked], kind="stable")[:CUT]
+            active = np.append(active, overlooked[strongest])
+        return found
+
+    def _attacked(
+        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
+    ) -> Trails:
+        """Search for counters to a policy and add them to the pool; give where the trails are."""
+        known = pool.members[pool.strongest(policy, CROSSED)]
+        trails = follow(pool.game, policy, trails, self.kicks, self.life, known, seed)
+        pool.add(trails.matrices)
+        return trails
+
+
+def _mean_reach(pool: Population, policy: Floats) -> Floats:
+    """Reach probability of the policy's cells, the mean over counters, float64 (G, G)."""
+    return np.mean([one.infoset_reach for one in pool.passes(policy)], axis=0)
+
+
+def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
+    """Linear models of win rates, of matrices that make one of the choices in each of their rows.
+
+    Other rows make their likeliest roll.
+
+    Parameters
+    ----------
+    pool : Population
+        The counters, n.
+    policy : float64 (G, G, K)
+        Where the models are taken.
+    choices : int64 (v,)
+
+    Returns
+    -------
+    tuple
+        What counters win but for the choices, float64 (n,), and what each adds, float32 (n, v).
+    """
+    width = policy.shape[-1]
+    flat = policy.reshape(-1, width)
+    likeliest = width * np.arange(len(flat)) + flat.argmax(axis=1)
+    closed = np.delete(likeliest, np.unique(choices // width))
+    rates, changes = np.zeros(len(pool.members)), np.zeros((len(pool.members), len(choices)), "f4")
+    for place, one in enumerate(pool.passes(policy)):
+        given = (one.values * policy).sum(axis=-1, keepdims=True) - one.values
+        changes[place] = given.ravel()[choices]
+        lost = 1.0 - WinRate.from_starts(*one.starts).win_rate
+        rates[place] = lost + given.ravel()[closed].sum()
+    return rates, changes
+
+
+def _matrix(policy: Floats, chosen: Ints) -> Matrix:
+    """Matrix (G, G) of the rolls chosen, elsewhere the policy's likeliest."""
+    rolls: Any = policy.argmax(axis=-1).astype(np.int8)
+    rolls.ravel()[chosen // policy.shape[-1]] = chosen % policy.shape[-1]
+    return rolls

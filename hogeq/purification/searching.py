@@ -1,0 +1,81 @@
+"""Base class of purifiers that search in rounds, which can be saved and go on."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.model.game import Game
+from hogeq.purification.base import Purifier
+from hogeq.support.aliases import Matrix
+from hogeq.support.numbers import percent
+from hogeq.support.progress import phase
+
+
+class Searched(Protocol):
+    """State of a search: a named tuple of arrays, with what it has found so far."""
+
+    def _asdict(self) -> dict[str, Any]:
+        """Its arrays by name."""
+
+    @property
+    def matrix(self) -> Matrix:
+        """(G, G), the best so far."""
+
+    @property
+    def rate(self) -> Any:
+        """Win rate of the best counter known against it."""
+
+    @property
+    def pool(self) -> Matrix:
+        """(n, G, G), the counters known."""
+
+    @property
+    def iteration(self) -> NDArray[Any]:
+        """Rounds done."""
+
+
+State = TypeVar("State", bound=Searched)
+
+
+class SearchPurifier(Purifier, Generic[State]):
+    """A purifier whose rounds begin with a state of arrays, and end with another.
+
+    A state that was saved goes on with the same bits, so that nothing else is remembered.
+
+    Attributes
+    ----------
+    rounds : int
+        Number of rounds.
+    STATE : type
+        Named tuple of the arrays.
+    """
+
+    STATE: ClassVar[type[Any]]
+    rounds: int
+
+    @abstractmethod
+    def init(self, game: Game, strategy: ArrayLike) -> State:
+        """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
+
+    @abstractmethod
+    def step(self, game: Game, state: State) -> State:
+        """Do one round."""
+
+    def rounds_from(self, game: Game, state: State) -> Iterator[State]:
+        """Do the rounds that are left, and give the state after each."""
+        done = int(state.iteration)
+        with phase("searching near it", self.rounds, "rounds", done=done) as told:
+            for _ in range(done, self.rounds):
+                state = self.step(game, state)
+                told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
+                told.step()
+                yield state
+
+    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+        """Matrix (G, G), the best of all rounds."""
+        state = self.init(game, policy)
+        for later in self.rounds_from(game, state):
+            state = later
+        return state.matrix

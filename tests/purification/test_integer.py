@@ -1,0 +1,135 @@
+"""Rounding by integer programs: the program, its models, and what the search keeps."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.model.game import Game, compile_game
+from hogeq.purification import argmax, purify
+from hogeq.purification.integer import IntegerRounding, RoundingState
+from hogeq.purification.programs import EXCESS, nearest_choice
+from hogeq.response.population import CounterPool
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.runs.searches import saved_rounds
+from hogeq.solvers.regret import DiscountedCFR
+from hogeq.strategies.arrays import one_hot
+
+QUICK: dict[str, Any] = {"trails": 2, "kicks": 2, "life": 2, "trials": 1, "warm": 2, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
+
+
+@pytest.fixture(scope="module")
+def policy() -> Any:
+    return np.random.default_rng(5).dirichlet(np.ones(3), (10, 10))
+
+
+# --- the program ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [0.0, 0.45, 0.6, 0.9])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_program_finds_the_best_of_all_choices(seed: int, level: float) -> None:
+    random = np.random.default_rng(seed)
+    rates, changes = random.uniform(0.4, 0.5, 6), random.uniform(-0.05, 0.15, (6, 12))
+    rows = np.repeat(np.arange(4), 3)
+    dear = random.uniform(size=12) * (random.uniform(size=12) < 0.5) * (level > 0.0)
+    found = nearest_choice(rates, changes, rows, dear, level, 1000)
+
+    def cost(chosen: Any) -> float:
+        excess = max(level, (rates + changes @ chosen).max()) - level
+        return EXCESS * float(excess) - float(dear @ chosen) / (dear.sum() or 1.0)
+
+    every = [np.eye(3)[list(rolls)].ravel() for rolls in product(range(3), repeat=4)]
+    assert (found.chosen.reshape(4, 3).sum(axis=1) == 1).all()
+    least = min(map(cost, every))
+    assert cost(found.chosen) == pytest.approx(least, abs=2e-3 * max(1.0, abs(least)))
+    if level == 0.0:
+        assert found.bound <= min((rates + changes @ one).max() for one in every) + 1e-9
+
+
+def test_without_rows_there_is_nothing_to_choose() -> None:
+    empty = np.zeros(0)
+    found = nearest_choice(np.array([0.3, 0.4]), np.zeros((2, 0)), np.zeros(0, int), empty, 0.0, 1)
+    assert (found.bound, len(found.chosen)) == (0.4, 0)
+
+
+# --- the models -----------------------------------------------------------------------------------
+
+
+def test_models_are_exact_where_one_row_is_open(game: Game) -> None:
+    """A win rate is linear in one row, whatever the others are."""
+    pure = np.random.default_rng(1).integers(3, size=(10, 10)).astype(np.int8)
+    policy = one_hot(pure, 3)
+    policy[0, 0] = 0.5, 0.2, 0.3
+    state = IntegerRounding(**QUICK).init(game, policy)
+    np.testing.assert_array_equal(state.choices, [0, 1, 2])
+    for roll in range(3):
+        matrix = pure.copy()
+        matrix[0, 0] = roll
+        exact = CounterPool(game, state.pool).rates_against(one_hot(matrix, 3))
+        np.testing.assert_allclose(state.rates + state.changes[:, roll], exact, atol=1e-7)
+
+
+# --- the search -----------------------------------------------------------------------------------
+
+
+def end(game: Game, policy: Any, rounds: int, **parameters: Any) -> RoundingState:
+    search = IntegerRounding(**{**QUICK, "rounds": rounds, **parameters})
+    state = search.init(game, policy)
+    for _ in range(rounds):
+        state = search.step(game, state)
+    return state
+
+
+def test_a_search_knows_what_its_candidates_lose(game: Game, policy: Any) -> None:
+    state = end(game, policy, 5, kept=3)
+    assert 1 <= len(state.tried) <= 3
+    for matrix, worst in zip(state.tried, state.worst, strict=True):
+        rates = CounterPool(game, state.pool).rates_against(one_hot(matrix, 3))
+        assert worst == rates.max()
+    assert state.rate == state.worst.min()
+    assert any(np.array_equal(state.matrix, matrix) for matrix in state.tried)
+    assert len(state.rates) == len(state.changes) == len(state.pool)
+    assert int(state.iteration) == 5
+
+
+def test_it_rolls_only_what_the_policy_rolls(game: Game, policy: Any) -> None:
+    matrix = end(game, policy, 3, least=0.3).matrix
+    chances = np.take_along_axis(policy, matrix[..., None].astype(int), axis=-1)[..., 0]
+    assert ((chances > 0.3) | (matrix == argmax(game, policy))).all()
+
+
+def test_a_matrix_is_its_own_only_candidate(game: Game, policy: Any) -> None:
+    matrix = argmax(game, policy)
+    np.testing.assert_array_equal(purify(game, matrix, "integer", rounds=2, **QUICK), matrix)
+
+
+def test_a_search_goes_on_with_the_same_bits(game: Game, policy: Any, tmp_path: Path) -> None:
+    whole = end(game, policy, 4)
+    for rounds in (2, 4):
+        search = IntegerRounding(**QUICK, rounds=rounds)
+        *_, last = saved_rounds(game, search, policy, tmp_path / "state.npz")
+    for one, other in zip(whole, last, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_it_loses_less_than_the_likeliest_rolls() -> None:
+    """By attacks with another seed, from a policy that is mixed in many rows."""
+    game = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+    solver = DiscountedCFR(average_weight="reach")
+    state = solver.init(game)
+    for _ in range(100):
+        state = solver.step(game, state)
+    policy = solver.average(game, state)
+    judge = SearchBudget(4, perturbations=20, seed=9)
+    rounded = purify(game, policy, "integer", rounds=15, seed=1)
+    ours, argmaxed = (attack(game, one, judge).win_rate for one in (rounded, argmax(game, policy)))
+    assert ours < argmaxed - 0.002
