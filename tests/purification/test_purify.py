@@ -289,9 +289,17 @@ def test_every_method_gives_a_matrix_and_the_same_one_again(
     np.testing.assert_array_equal(policy, given)
 
 
-@pytest.mark.parametrize("method", ["sample", "round", "local_search"])
+@pytest.mark.parametrize(
+    ("method", "module"),
+    [
+        ("sample", "sampling"),
+        ("round", "rounding"),
+        ("local_search", "searching"),
+        ("integer", "searching"),
+    ],
+)
 def test_progress_ends_when_the_work_does(
-    method: str, game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+    method: str, module: str, game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Phase] = []
 
@@ -299,7 +307,7 @@ def test_progress_ends_when_the_work_does(
         told.append(Phase(*given, **more))
         return nullcontext(told[-1])
 
-    monkeypatch.setattr(f"{PURIFIERS[method].__module__}.phase", phase)
+    monkeypatch.setattr(f"hogeq.purification.{module}.phase", phase)
     purify(game, policy, method, **QUICK[method])
     assert [one.done for one in told] == [one.total for one in told]
     assert len(told) == 1
