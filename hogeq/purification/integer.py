@@ -20,6 +20,7 @@ from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 
 REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
+BOUNDING: Final = 1  # nodes of the first programs, which give a bound rather than a candidate
 CUTS: Final = 8  # most programs for one candidate
 CUT: Final = 40  # counters that each adds to the next
 STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best, and when it is not
@@ -157,7 +158,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         choices = np.flatnonzero(wide)
         rates, changes = _models(pool, policy, choices)
         here = policy.ravel()[choices]
-        model = self._choice(rates, changes, choices // game.num_actions, here, 0.0 * here, 0.0)
+        rows = choices // game.num_actions
+        model = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, BOUNDING)
         first = _matrix(policy, choices[model.chosen])
         worst = pool.rates_against(one_hot(first, game.num_actions)).max()
         return RoundingState(
@@ -166,7 +168,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             pool.members,
             rates,
             changes,
-            mean.ravel()[choices // game.num_actions],
+            mean.ravel()[rows],
             first[None],
             np.array([worst]),
             np.array(model.bound),
@@ -218,7 +220,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         rows = state.choices // game.num_actions
         here = state.matrix.ravel()[rows] == state.choices % game.num_actions
         dear = np.sqrt(state.reach) * here
-        found = self._choice(state.rates, state.changes, rows, here, dear, level)
+        found = self._choice(state.rates, state.changes, rows, here, dear, level, self.nodes)
         return _matrix(state.policy, state.choices[found.chosen])
 
     def _choice(
@@ -229,11 +231,12 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         here: NDArray[Any],
         dear: Floats,
         level: float,
+        nodes: int,
     ) -> Choice:
         """Solve the program of few counters: those that win most `here`, and those overlooked."""
         active = np.argsort(-(rates + changes @ here), kind="stable")[: self.active]
         for _ in range(CUTS):
-            found = nearest_choice(rates[active], changes[active], rows, dear, level, self.nodes)
+            found = nearest_choice(rates[active], changes[active], rows, dear, level, nodes)
             modelled = rates + changes @ found.chosen.astype(changes.dtype)
             seen = max(level, modelled[active].max(initial=0.0)) + OVERLOOKED
             overlooked = np.setdiff1d(np.flatnonzero(modelled > seen), active)

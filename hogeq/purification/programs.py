@@ -13,7 +13,7 @@ GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 
 WORTH = 1e-10  # win rate; a column that gains less is a rounding error
 EXCESS = 1e3  # price of win rate above a level, in shares of what is dear
-GAP = 1e-3  # relative gap at which an integer program ends
+GAP = 1e-4  # relative gap at which an integer program ends
 
 
 class Moves(NamedTuple):
@@ -127,7 +127,7 @@ class Choice(NamedTuple):
     chosen: NDArray[np.bool_]
     """(v,), of the rolls to choose from."""
     bound: float
-    """Objective that no other choice is known to get below."""
+    """Largest win rate that no choice is known to get below, where nothing is dear."""
 
 
 def nearest_choice(
@@ -140,9 +140,9 @@ def nearest_choice(
 ) -> Choice:
     """Choose a roll in each row: those most dear, but against which no counter wins above a level.
 
-    The integer program ``min EXCESS * (t - level) - share``, where ``t >= level`` and ``rates +
-    changes @ x <= t`` for a choice ``x``, and ``share`` is the share of what is dear that it keeps:
-    a win rate of 0.001 above the level costs as much as everything that is dear.
+    The integer program ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <=
+    level + t`` for a choice ``x``, and ``share`` is the share of what is dear that it keeps: a win
+    rate of 0.001 above the level costs as much as everything that is dear.
 
     Parameters
     ----------
@@ -177,14 +177,14 @@ def nearest_choice(
         result = milp(
             np.append(-dear / total if total else dear, EXCESS),
             constraints=[
-                LinearConstraint(below, ub=-rates),
+                LinearConstraint(below, ub=level - rates),
                 LinearConstraint(hstack([once, csr_array((once.shape[0], 1))]), 1.0, 1.0),
             ],
             integrality=np.append(np.ones(size), 0),
-            bounds=Bounds(np.append(np.zeros(size), level), np.ones(size + 1)),
+            bounds=Bounds(0.0, 1.0),
             options={"node_limit": nodes, "mip_rel_gap": GAP},
         )
     if result.x is None:
         raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
-    bound = (result.mip_dual_bound or 0.0) / EXCESS
+    bound = level + (result.mip_dual_bound or 0.0) / EXCESS
     return Choice(result.x[:-1] > 0.5, float(bound))
