@@ -18,6 +18,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
+from hogeq.support.progress import phase
 
 REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
 BOUNDING: Final = 1  # nodes of the first programs, which give a bound rather than a candidate
@@ -150,18 +151,21 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         pool = CounterPool(
             game, read_counters(Path(self.counters), game) if self.counters else None
         )
-        trails = no_trails(game, self.trails, self.life)
-        trails = self._attacked(pool, policy, trails, (self.seed, 0))
-        mean = _mean_reach(pool.part(policy, JUDGES), policy)
-        wide = policy > self.least
-        wide &= (mean > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
-        choices = np.flatnonzero(wide)
-        rates, changes = _models(pool, policy, choices)
-        here = policy.ravel()[choices]
-        rows = choices // game.num_actions
-        model = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, BOUNDING)
-        first = _matrix(policy, choices[model.chosen])
-        worst = pool.rates_against(one_hot(first, game.num_actions)).max()
+        with phase("models of the counters", 3, "steps") as told:
+            trails = no_trails(game, self.trails, self.life)
+            trails = self._attacked(pool, policy, trails, (self.seed, 0))
+            told.step()
+            mean = _mean_reach(pool.part(policy, JUDGES), policy)
+            wide = policy > self.least
+            wide &= (mean > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
+            choices = np.flatnonzero(wide)
+            rates, changes = _models(pool, policy, choices)
+            told.step()
+            here, rows = policy.ravel()[choices], choices // game.num_actions
+            model = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, BOUNDING)
+            first = _matrix(policy, choices[model.chosen])
+            worst = pool.rates_against(one_hot(first, game.num_actions)).max()
+            told.step()
         return RoundingState(
             policy,
             choices,
