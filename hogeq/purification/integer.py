@@ -187,7 +187,6 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
-        pool.rates_against(candidate)
         if self.warm:
             pool.climb(candidate, self.warm)
         for trial in range(1 + self.trials):
