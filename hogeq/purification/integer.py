@@ -28,6 +28,8 @@ STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best
 CAUTIONS: Final = (0.4, 0.95)
 JUDGES: Final = 64  # strongest counters whose mean reach decides
 OVERLOOKED: Final = 1e-6  # win rate above those that a program knew
+NEARER: Final = 0.4  # of the policy's share where models are taken, each time that they are
+NEAREST: Final = 0.15  # share of the policy below which it does not fall
 
 
 class RoundingState(NamedTuple):
@@ -35,6 +37,8 @@ class RoundingState(NamedTuple):
 
     policy: Floats
     """(G, G, K), what is rounded."""
+    centre: Floats
+    """(G, G, K), where the models are taken."""
     choices: Ints
     """(v,), indices in the flat policy of the rolls of the rows that are open."""
     pool: Matrix
@@ -57,6 +61,10 @@ class RoundingState(NamedTuple):
     """(t, G, G), where the trails are."""
     kicks_left: NDArray[np.int64]
     """(t,), kicks that each has left; negative where it is to begin."""
+    long_trails: Matrix
+    """(t, G, G), where those are that stay with the best candidate ..."""
+    long_kicks_left: NDArray[np.int64]
+    """(t,), ... and their kicks."""
     iteration: NDArray[np.int64]
     """(), rounds done."""
 
@@ -85,12 +93,16 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     bundle methods", 1995, section 2) in integers: each round asks for the candidate nearest to the
     best one so far against which no counter wins more than a level between what the models allow
     and what the best one loses. What an attack finds against it joins the pool, with a model of its
-    own, and all candidates kept meet it.
+    own, and all candidates kept meet it. Long trails stay with the best candidate. The models are
+    taken anew now and then, at a blend of the policy with the best candidate that gets nearer to
+    it: what is left out, that rows interact, is less there.
 
     Attributes
     ----------
     rounds : int
         Number of rounds.
+    anew : int
+        Rounds from one taking of the models to the next.
     least : float
         Probability above which a roll is to choose from; rows with one such roll make it.
     caution : float
@@ -107,6 +119,9 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         (:mod:`hogeq.response.trails`).
     trials : int
         Times more that a candidate is attacked while nothing found beats it.
+    long_kicks, long_life : int
+        Kicks in each round of as many trails that stay with the best candidate, and those after
+        which each begins anew.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
         another search, or a matrix (:func:`hogeq.purification.counters.read_counters`).
@@ -120,6 +135,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     STATE: ClassVar = RoundingState
 
     rounds: Count = 40
+    anew: Count = 20
     least: Share = 1e-3
     caution: PositiveShare = 0.65
     nodes: Count = 50
@@ -129,6 +145,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     kicks: Count = 8
     life: Count = 8
     trials: Natural = 4
+    long_kicks: Natural = 16
+    long_life: Count = 160
     counters: str = ""
     active: Count = 300
     seed: Seed = 0
@@ -155,30 +173,33 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             trails = no_trails(game, self.trails, self.life)
             trails = self._attacked(pool, policy, trails, (self.seed, 0))
             told.step()
-            mean = _mean_reach(pool.part(policy, JUDGES), policy)
+            reach = _mean_reach(pool.part(policy, JUDGES), policy)
             wide = policy > self.least
-            wide &= (mean > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
+            wide &= (reach > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
             choices = np.flatnonzero(wide)
             rates, changes = _models(pool, policy, choices)
             told.step()
-            here, rows = policy.ravel()[choices], choices // game.num_actions
-            model = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, BOUNDING)
-            first = _matrix(policy, choices[model.chosen])
+            relaxed = self._relaxed(rates, changes, choices, policy)
+            first = _matrix(policy, choices[relaxed.chosen])
             worst = pool.rates_against(one_hot(first, game.num_actions)).max()
             told.step()
         return RoundingState(
-            policy,
-            choices,
-            pool.members,
-            rates,
-            changes,
-            mean.ravel()[rows],
-            first[None],
-            np.array([worst]),
-            np.array(model.bound),
-            np.array(self.caution),
-            *trails,
-            np.array(0),
+            policy=policy,
+            centre=policy,
+            choices=choices,
+            pool=pool.members,
+            rates=rates,
+            changes=changes,
+            reach=reach.ravel()[choices // game.num_actions],
+            tried=first[None],
+            worst=np.array([worst]),
+            bound=np.array(relaxed.bound),
+            caution=np.array(self.caution),
+            trails=trails.matrices,
+            kicks_left=trails.left,
+            long_trails=trails.matrices,
+            long_kicks_left=no_trails(game, self.trails, self.long_life).left,
+            iteration=np.array(0),
         )
 
     def step(self, game: Game, state: RoundingState) -> RoundingState:
@@ -190,38 +211,70 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         if self.warm:
             pool.climb(candidate, self.warm)
         for trial in range(1 + self.trials):
-            seed = (self.seed, iteration, trial)
-            trails = self._attacked(pool, candidate, trails, seed)
+            trails = self._attacked(pool, candidate, trails, (self.seed, iteration, trial))
             if pool.rates_against(candidate).max() >= state.rate:
                 break
+        better = pool.rates_against(candidate).max() < state.rate
+        best = candidate if better else one_hot(state.matrix, game.num_actions)
+        long = Trails(state.long_trails, state.long_kicks_left)
+        known = pool.members[pool.strongest(candidate, CROSSED)]
+        seed = (self.seed, iteration, 1 + self.trials)
+        long = follow(game, best, long, self.long_kicks, self.long_life, known, seed)
+        pool.add(long.matrices)
         new = Population(game, pool.members[len(state.pool) :])
-        met = [new.rates_against(one_hot(one, game.num_actions)) for one in state.tried]
-        tried, reached = state.tried, pool.rates_against(candidate).max()
-        worst = np.maximum(state.worst, [rates.max(initial=0.0) for rates in met])
-        better = reached < worst.min()
-        if not (tried == matrix).all(axis=(1, 2)).any():
-            tried, worst = np.concatenate([tried, matrix[None]]), np.append(worst, reached)
-        best = np.argsort(worst, kind="stable")[: self.kept]
-        rates, changes = _models(new, state.policy, state.choices)
+        rates, changes = _models(new, state.centre, state.choices)
+        tried, worst = self._ranked(pool, new, state, matrix)
         caution = float(state.caution) + (-STRICTER if better else LAXER)
-        return state._replace(
+        state = state._replace(
             pool=pool.members,
             rates=np.concatenate([state.rates, rates]),
             changes=np.concatenate([state.changes, changes]),
-            tried=tried[best],
-            worst=worst[best],
+            tried=tried,
+            worst=worst,
             caution=np.array(np.clip(caution, *CAUTIONS)),
             trails=trails.matrices,
             kicks_left=trails.left,
+            long_trails=long.matrices,
+            long_kicks_left=long.left,
             iteration=np.array(iteration),
         )
+        return state if iteration % self.anew else self._modelled_anew(game, state)
+
+    def _ranked(
+        self, pool: CounterPool, new: Population, state: RoundingState, matrix: Matrix
+    ) -> tuple[Matrix, Floats]:
+        """Best candidates, with a new one, and what they lose, the new counters included."""
+        actions = pool.game.num_actions
+        met = [new.rates_against(one_hot(one, actions)).max(initial=0.0) for one in state.tried]
+        tried, worst = state.tried, np.maximum(state.worst, met)
+        if not (tried == matrix).all(axis=(1, 2)).any():
+            reached = pool.rates_against(one_hot(matrix, actions)).max()
+            tried, worst = np.concatenate([tried, matrix[None]]), np.append(worst, reached)
+        best = np.argsort(worst, kind="stable")[: self.kept]
+        return tried[best], worst[best]
+
+    def _modelled_anew(self, game: Game, state: RoundingState) -> RoundingState:
+        """Take the models nearer to the best candidate."""
+        share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
+        centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
+        rates, changes = _models(Population(game, state.pool), centre, state.choices)
+        relaxed = self._relaxed(rates, changes, state.choices, centre)
+        return state._replace(
+            centre=centre, rates=rates, changes=changes, bound=np.array(relaxed.bound)
+        )
+
+    def _relaxed(self, rates: Floats, changes: Singles, choices: Ints, policy: Floats) -> Choice:
+        """Choice that loses least by the models, and a bound; most of the search is left out."""
+        here, rows = policy.ravel()[choices], choices // policy.shape[-1]
+        return self._choice(rates, changes, rows, here, 0.0 * here, 0.0, BOUNDING)
 
     def _candidate(self, game: Game, state: RoundingState) -> Matrix:
         """Choice nearest to the best candidate whose models stay below the level, (G, G)."""
-        bound = float(state.bound)
-        level = bound + float(state.caution) * (state.rate - bound)
         rows = state.choices // game.num_actions
         here = state.matrix.ravel()[rows] == state.choices % game.num_actions
+        bound, modelled = float(state.bound), state.rates + state.changes @ here
+        # Where its models flatter the best candidate, it would be the nearest one to itself.
+        level = bound + float(state.caution) * (min(state.rate, modelled.max()) - bound)
         dear = np.sqrt(state.reach) * here
         found = self._choice(state.rates, state.changes, rows, here, dear, level, self.nodes)
         return _matrix(state.policy, state.choices[found.chosen])

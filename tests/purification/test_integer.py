@@ -9,7 +9,7 @@ import pytest
 
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax, purify
-from hogeq.purification.integer import IntegerRounding, RoundingState
+from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
 from hogeq.response.population import CounterPool
 from hogeq.response.search import SearchBudget, attack
@@ -18,7 +18,17 @@ from hogeq.runs.searches import saved_rounds
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 
-QUICK: dict[str, Any] = {"trails": 2, "kicks": 2, "life": 2, "trials": 1, "warm": 2, "seed": 3}
+QUICK: dict[str, Any] = {
+    "anew": 2,
+    "trails": 2,
+    "kicks": 2,
+    "life": 2,
+    "trials": 1,
+    "long_kicks": 2,
+    "long_life": 6,
+    "warm": 2,
+    "seed": 3,
+}
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +109,21 @@ def test_a_search_knows_what_its_candidates_lose(game: Game, policy: Any) -> Non
     assert any(np.array_equal(state.matrix, matrix) for matrix in state.tried)
     assert len(state.rates) == len(state.changes) == len(state.pool)
     assert int(state.iteration) == 5
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 6])
+def test_models_touch_the_win_rates_where_they_are_taken(
+    game: Game, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the policy first, then ever nearer to the best candidate of that round."""
+    monkeypatch.setattr("hogeq.purification.integer.REACHED", -1.0)  # later counters reach more
+    state = end(game, policy, rounds, least=0.0)
+    modelled = state.rates + state.changes @ state.centre.ravel()[state.choices]
+    exact = CounterPool(game, state.pool).rates_against(state.centre)
+    np.testing.assert_allclose(modelled, exact, atol=1e-6)
+    share = max(NEAREST, NEARER ** (rounds // QUICK["anew"]))
+    rest = (state.centre - share * policy) / (1.0 - share or 1.0)
+    np.testing.assert_allclose(rest.max(axis=-1), float(share < 1.0), atol=1e-12)
 
 
 def test_it_rolls_only_what_the_policy_rolls(game: Game, policy: Any) -> None:
