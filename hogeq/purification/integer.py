@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.model.game import Game
 from hogeq.model.workspace import WinRate
 from hogeq.purification.base import purifier
-from hogeq.purification.counters import read_counters
 from hogeq.purification.programs import Choice, nearest_choice
+from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
+from hogeq.response.counters import read_counters
 from hogeq.response.population import CounterPool, Population
 from hogeq.response.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
@@ -124,7 +125,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         which each begins anew.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix (:func:`hogeq.purification.counters.read_counters`).
+        another search, or a matrix (:func:`hogeq.response.counters.read_counters`).
     active : int
         Number of the strongest counters that a candidate's first program is given; what it
         overlooks is added.
@@ -152,7 +153,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     seed: Seed = 0
 
     def init(self, game: Game, strategy: ArrayLike) -> RoundingState:
-        """State before the first round, with one candidate: the models' best choice.
+        """State before the first round, with the likeliest rolls and the models' choice to begin.
 
         Parameters
         ----------
@@ -180,8 +181,9 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             rates, changes = _models(pool, policy, choices)
             told.step()
             relaxed = self._relaxed(rates, changes, choices, policy)
-            first = _matrix(policy, choices[relaxed.chosen])
-            worst = pool.rates_against(one_hot(first, game.num_actions)).max()
+            tried = np.stack([argmax(game, policy), _matrix(policy, choices[relaxed.chosen])])
+            tried = np.unique(tried, axis=0)
+            worst = [pool.rates_against(one_hot(one, game.num_actions)).max() for one in tried]
             told.step()
         return RoundingState(
             policy=policy,
@@ -191,8 +193,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             rates=rates,
             changes=changes,
             reach=reach.ravel()[choices // game.num_actions],
-            tried=first[None],
-            worst=np.array([worst]),
+            tried=tried,
+            worst=np.array(worst),
             bound=np.array(relaxed.bound),
             caution=np.array(self.caution),
             trails=trails.matrices,

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
 from hogeq.purification.base import purifier
-from hogeq.purification.counters import read_counters
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
+from hogeq.response.counters import read_counters
 from hogeq.response.population import CounterPool, Slopes
 from hogeq.response.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
@@ -90,7 +90,7 @@ class LocalSearch(SearchPurifier[SearchState]):
         Times that every trail is kicked before a candidate is accepted.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix (:func:`hogeq.purification.counters.read_counters`).
+        another search, or a matrix (:func:`hogeq.response.counters.read_counters`).
     most : int
         Most counters in the pool; those that win least are dropped.
     active : int

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.game import Game
+from hogeq.response.counters import read_counters
 from hogeq.response.kicks import Against
 from hogeq.response.population import Population
 from hogeq.response.trails import CROSSED, Trails, no_trails
@@ -148,6 +149,10 @@ class ProximalBundle(Solver[BundleState]):
     start : str
         Strategy file to begin with; by default the average of a hundred iterations of self-play
         (discounted CFR), from which it ends lower than from the uniform policy.
+    counters : str
+        File of counters that the pool starts with
+        (:func:`hogeq.response.counters.read_counters`). While sharpening those help that a search
+        for a matrix met before: they win little from a mixed policy, and are not found near it.
     seed : int
         Seed of the responses' starts.
     """
@@ -170,13 +175,20 @@ class ProximalBundle(Solver[BundleState]):
     floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
     sharpen: NotNegative = 0.0
     start: str = ""
+    counters: str = ""
     seed: Seed = 0
 
     def init(self, game: Game) -> BundleState:
-        """State before the first iteration."""
+        """State before the first iteration.
+
+        Raises
+        ------
+        OSError, ValueError
+            A file of `start` or `counters` cannot be read, or holds nothing of this game.
+        """
         policy = self._first_policy(game)
         rows, rolls = policy.size // policy.shape[-1], policy.shape[-1]
-        return BundleState(
+        state = BundleState(
             policy,
             np.zeros((0, *policy.shape[:-1]), np.int8),
             np.zeros((0, rows, rolls), np.float32),
@@ -190,6 +202,13 @@ class ProximalBundle(Solver[BundleState]):
             *no_trails(game, self.trails, self.life),
             np.array(0, np.int64),
         )
+        if not self.counters:
+            return state
+        known = unknown([*read_counters(Path(self.counters), game)], state.pool)
+        cuts = compute(partial(cut, game, policy), known)
+        counters = _counters(state).renewed(np.zeros(0, np.int64), known, cuts, 0, len(known))
+        state = state._replace(**counters._asdict())
+        return state._replace(worst=np.array(win_rates(state, policy).max()))
 
     def step(self, game: Game, state: BundleState) -> BundleState:
         """Step from the policy, respond to where it leads, and keep it if it is better."""
@@ -226,8 +245,7 @@ class ProximalBundle(Solver[BundleState]):
 
         used = np.where(weights > ALIVE, iteration, state.used)
         state = state._replace(weights=weights, used=used)
-        counters = Counters(*(getattr(state, name) for name in Counters._fields))
-        counters = counters.renewed(failed, responses, cuts, iteration, self.pool_size)
+        counters = _counters(state).renewed(failed, responses, cuts, iteration, self.pool_size)
         state = state._replace(**counters._asdict())
         worst = float(win_rates(state, state.policy).max())
         gain = worst - promised + saved
@@ -307,6 +325,10 @@ class ProximalBundle(Solver[BundleState]):
             *annealed(game, policy, self.responses, iteration, depth, random),
             *ascents(state.pool, weights, self.ascents, depth.sweeps),
         ]
+
+
+def _counters(state: BundleState) -> Counters:
+    return Counters(*(getattr(state, name) for name in Counters._fields))
 
 
 def win_rates(state: BundleState, policy: Floats) -> Floats:

@@ -10,8 +10,8 @@ import pytest
 from hogeq.baselines.registry import builtin
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax, local_search
-from hogeq.purification.counters import read_counters
 from hogeq.purification.local_search import LocalSearch, SearchState
+from hogeq.response.counters import read_counters
 from hogeq.response.population import CounterPool
 from hogeq.response.search import SearchBudget, attack
 from hogeq.response.trails import follow

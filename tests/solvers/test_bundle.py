@@ -212,6 +212,26 @@ def test_a_start_from_a_file(small: Game, tmp_path: Any) -> None:
     assert state.policy == pytest.approx(policy, abs=1e-3)
 
 
+def test_a_pool_from_a_file(small: Game, tmp_path: Any) -> None:
+    """Counters known before have models from the first, each once."""
+    found = run(small, 5)
+    np.savez(tmp_path / "known.npz", pool=np.concatenate([found.pool, found.pool[:2]]))
+    np.savez(tmp_path / "start.npz", policy=found.policy)
+    files: Any = {"start": str(tmp_path / "start.npz"), "counters": str(tmp_path / "known.npz")}
+    state = ProximalBundle(**files).init(small)
+    np.testing.assert_array_equal(state.pool, found.pool)
+    work = small.workspace(2)
+    exact = [
+        work.win_rate(np.stack([one_hot(counter, small.num_actions), state.policy])).win_rate
+        for counter in state.pool
+    ]
+    assert win_rates(state, state.policy) == pytest.approx(exact, abs=1e-6)
+    assert float(state.worst) == pytest.approx(max(exact), abs=1e-6)
+    after = ProximalBundle(**files).step(small, state)
+    np.testing.assert_array_equal(after.pool[: len(state.pool)], state.pool)
+    assert (after.weights[: len(state.pool)] > 0.0).any()
+
+
 def test_bits_reach_the_best_that_a_policy_can() -> None:
     toy = toys.bits()
     state = run(toy, 40)
