@@ -11,7 +11,7 @@ so far, by the counter known to that or attacked anew, goes into results/champio
 strongest counter found. The manifest has its interval, what each seed found with how many kicks,
 the search budget, whether the strongest attack had saturated, the attack without kicks, and the
 config that made it. A champion that is attacked anew, as in the last line, keeps what was known.
-Give a newcomer the kicks that the champion's manifest has: fewer find less, and so flatter it.
+A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
@@ -103,16 +103,18 @@ def compare(given: argparse.Namespace) -> None:
         if not source:
             continue
         made_with = load_config(config, [f"rules={{edition: {given.edition}}}"])
+        known = manifest["figures"].get(kind, {"attack": 1.0, "seeds": {}, "kicks": {}})
+        champion = folder / FILES[kind]
+        anew = champion.exists() and champion.samefile(source)
+        check_kicks(given.kicks, 0 if anew else max(known["kicks"].values(), default=0))
         strategy = read_any(source, game.goal, game.rules.max_dice)
         if isinstance(strategy, Mixture):
             strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
         every = [attack(game, strategy, replace(budget, seed=seed)) for seed in given.seeds]
-        champion = folder / FILES[kind]
         found = max(every, key=lambda one: one.win_rate)
         figures = measured(game, strategy, found, every)
-        known = manifest["figures"].get(kind, {"attack": 1.0, "seeds": {}, "kicks": {}})
         print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}")
-        if champion.exists() and champion.samefile(source):
+        if anew:
             figures = attacked_anew(known, figures)
         else:
             before = known["attack"]
@@ -135,6 +137,12 @@ def compare(given: argparse.Namespace) -> None:
         manifest["figures"][kind] = figures
         manifest["ended"], manifest["environment"] = now(), environment()
         write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def check_kicks(kicks: int, least: int) -> None:
+    """Refuse a newcomer that would be attacked less than the champion was."""
+    if kicks < least:
+        raise SystemExit(f"--kicks: got {kicks}; allowed: from {least}, as the champion had")
 
 
 def measured(
