@@ -22,7 +22,6 @@ from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share,
 from hogeq.support.progress import phase
 
 REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
-BOUNDING: Final = 1  # nodes of the first programs, which give a bound rather than a candidate
 CUTS: Final = 8  # most programs for one candidate
 CUT: Final = 40  # counters that each adds to the next
 STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best, and when it is not
@@ -110,7 +109,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         First share of the way from the bound to the best candidate at which the level is; it adapts
         between 0.4 and 0.95.
     nodes : int
-        Most nodes of the tree of one program.
+        Most nodes of the tree of one program, which also ends after a minute: one in hundreds
+        stalls, and only then does what is found depend on the machine.
     kept : int
         Number of candidates that new counters are tried on.
     warm : int
@@ -266,9 +266,9 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         )
 
     def _relaxed(self, rates: Floats, changes: Singles, choices: Ints, policy: Floats) -> Choice:
-        """Choice that loses least by the models, and a bound; most of the search is left out."""
+        """Choice that loses least by the models, rows being free to mix; and a bound."""
         here, rows = policy.ravel()[choices], choices // policy.shape[-1]
-        return self._choice(rates, changes, rows, here, 0.0 * here, 0.0, BOUNDING)
+        return self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
 
     def _candidate(self, game: Game, state: RoundingState) -> Matrix:
         """Choice nearest to the best candidate whose models stay below the level, (G, G)."""

@@ -14,6 +14,7 @@ GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 WORTH = 1e-10  # win rate; a column that gains less is a rounding error
 EXCESS = 1e3  # price of win rate above a level, in shares of what is dear
 GAP = 1e-4  # relative gap at which an integer program ends
+PATIENCE = 60.0  # seconds after which it ends too: one in hundreds stalls at its root
 
 
 class Moves(NamedTuple):
@@ -157,7 +158,8 @@ def nearest_choice(
     level : float
         With 0, and nothing dear, the largest win rate is minimised.
     nodes : int
-        Most nodes of the tree, after which the best choice found is given.
+        Most nodes of the tree, after which the best choice found is given. With 0 it is a linear
+        program, and each row makes the roll of the largest share.
 
     Raises
     ------
@@ -180,11 +182,14 @@ def nearest_choice(
                 LinearConstraint(below, ub=level - rates),
                 LinearConstraint(hstack([once, csr_array((once.shape[0], 1))]), 1.0, 1.0),
             ],
-            integrality=np.append(np.ones(size), 0),
+            integrality=np.append(np.full(size, nodes > 0), False),
             bounds=Bounds(0.0, 1.0),
-            options={"node_limit": nodes, "mip_rel_gap": GAP},
+            options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
         )
     if result.x is None:
         raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
-    bound = level + (result.mip_dual_bound or 0.0) / EXCESS
-    return Choice(result.x[:-1] > 0.5, float(bound))
+    chosen = np.zeros(size, np.bool_)
+    for here in np.split(np.arange(size), np.flatnonzero(np.diff(place)) + 1):
+        chosen[here[result.x[here].argmax()]] = True
+    least = result.mip_dual_bound if nodes else result.fun
+    return Choice(chosen, level + float(least or 0.0) / EXCESS)

@@ -65,6 +65,14 @@ def test_a_program_finds_the_best_of_all_choices(seed: int, level: float) -> Non
         assert found.bound <= min((rates + changes @ one).max() for one in every) + 1e-9
 
 
+def test_without_nodes_rows_are_free_to_mix_and_then_make_the_likeliest_roll() -> None:
+    """Matching pennies as a program: a half of either is best, and no choice is as good."""
+    rates, changes, rows = np.zeros(2), np.array([[0.9, 0.2], [0.1, 0.6]]), np.zeros(2, int)
+    found = nearest_choice(rates, changes, rows, np.zeros(2), 0.0, 0)
+    assert found.bound == pytest.approx((0.9 * 0.6 - 0.1 * 0.2) / (0.9 + 0.6 - 0.1 - 0.2))
+    np.testing.assert_array_equal(found.chosen, [False, True])
+
+
 def test_without_rows_there_is_nothing_to_choose() -> None:
     empty = np.zeros(0)
     found = nearest_choice(np.array([0.3, 0.4]), np.zeros((2, 0)), np.zeros(0, int), empty, 0.0, 1)
