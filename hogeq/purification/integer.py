@@ -109,8 +109,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         First share of the way from the bound to the best candidate at which the level is; it adapts
         between 0.4 and 0.95.
     nodes : int
-        Most nodes of the tree of one program, which also ends after a minute: one in hundreds
-        stalls, and only then does what is found depend on the machine.
+        Most nodes of the tree of one program, which also ends after a minute: one has stalled in
+        360 rounds, and only then does what is found depend on the machine.
     kept : int
         Number of candidates that new counters are tried on.
     warm : int

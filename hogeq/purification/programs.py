@@ -14,7 +14,7 @@ GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 WORTH = 1e-10  # win rate; a column that gains less is a rounding error
 EXCESS = 1e3  # price of win rate above a level, in shares of what is dear
 GAP = 1e-4  # relative gap at which an integer program ends
-PATIENCE = 60.0  # seconds after which it ends too: one in hundreds stalls at its root
+PATIENCE = 60.0  # seconds after which it ends too: one has stalled at its root in 360 rounds
 
 
 class Moves(NamedTuple):

@@ -140,6 +140,17 @@ def test_it_rolls_only_what_the_policy_rolls(game: Game, policy: Any) -> None:
     assert ((chances > 0.3) | (matrix == argmax(game, policy))).all()
 
 
+def test_models_that_flatter_the_best_candidate_do_not_propose_it_again(
+    game: Game, policy: Any
+) -> None:
+    state = end(game, policy, 1)
+    flattered = state._replace(
+        rates=state.rates - 0.05, bound=state.bound - 0.05, caution=np.array(0.95)
+    )
+    after = IntegerRounding(**QUICK).step(game, flattered)
+    assert len(after.tried) == len(state.tried) + 1
+
+
 def test_a_matrix_is_its_own_only_candidate(game: Game, policy: Any) -> None:
     matrix = argmax(game, policy)
     np.testing.assert_array_equal(purify(game, matrix, "integer", rounds=2, **QUICK), matrix)
