@@ -5,7 +5,8 @@
 
 Besides the methods: local search answered by trails; the bundle method with a rising price of
 entropy, begun from the policy; what trails find near the matrix that it ends with, begun with its
-counters; and how the best of n samples depends on n, Huan's open question (2020).
+counters; integer programs over the rows that such a price has left mixed, begun twice; and how the
+best of n samples depends on n, Huan's open question (2020).
 Prints a Markdown table and writes results/purification.md and .png, or purification_GOAL if that is
 given.
 """
@@ -23,11 +24,12 @@ from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.model.game import Game
 from hogeq.purification import PURIFIERS, argmax, thresholded
+from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.sampling import Sample
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.search import SearchBudget, attack
-from hogeq.solvers.bundle import ProximalBundle
+from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
@@ -35,6 +37,10 @@ from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 
 LAST_PRICE = 0.014  # of entropy when the bundle method ends, in win rate per nat
+
+RISING: dict[str, Any] = {"trails": 6, "responses": 1, "largest_step": 60.0, "sharpen": 5e-4}
+"""Of the bundle method before integer programs, as in configs/champion_matrix.yaml ..."""
+RISEN = 40  # ... in so many iterations
 
 NEAR = {"trails": 8, "trials": 20, "radius": 20, "most": 600, "active": 48}  # of local search
 
@@ -61,6 +67,7 @@ def main() -> None:
         samples=16,
         rounds=60,
         trail_rounds=25,
+        programs=40,
         share=0.25,
         sharpened=120,
         jobs=1,
@@ -97,6 +104,8 @@ def compare(given: argparse.Namespace) -> None:
     rows = lines(game, policy, runs, strong)
     if "bundle" in given.methods:
         rows = chain(rows, sharpened(game, policy, given.sharpened, trails, strong))
+    if "integer" in given.methods:
+        rows = chain(rows, rounded(game, policy, given.programs, strong))
     name = f"purification_{given.goal}" if given.goal else "purification"
     publish(given.out, name, header, rows)
     figure(given.out, name, game, policy, given.samples)
@@ -139,9 +148,7 @@ def sharpened(
         write_strategy(start, policy)
         began = time.process_time()
         solver = ProximalBundle(start=str(start), sharpen=sharpen)
-        state = solver.init(game)
-        for _ in range(iterations):
-            state = solver.step(game, state)
+        state = after(solver, game, iterations)
         matrix = argmax(game, solver.average(game, state))
         seconds = time.process_time() - began
     labels = f"sharpen {sharpen:.1e}, iterations {iterations}"
@@ -155,6 +162,41 @@ def sharpened(
     labels = ", ".join(f"{key} {value}" for key, value in trails.items())
     row = [f"{labels}, from bundle", *measured(game, near.matrix, strong), f"{seconds:.1f}"]
     yield ["local_search", *row]
+
+
+def rounded(
+    game: Game, policy: Floats, programs: int, strong: SearchBudget
+) -> Iterator[list[object]]:
+    """Measure what integer programs make of the rows that a rising price has left mixed.
+
+    Begun twice, the second time with the counters that the first one met.
+    """
+    with TemporaryDirectory() as folder:
+        start, counters = Path(folder) / "policy.npz", Path(folder) / "counters.npz"
+        write_strategy(start, policy)
+        known = ""
+        for begun in ("once", "twice"):
+            began = time.process_time()
+            solver = ProximalBundle(start=str(start), counters=known, **RISING)
+            state = after(solver, game, RISEN)
+            np.savez(counters, pool=state.pool)
+            search = IntegerRounding(rounds=programs, counters=str(counters))
+            found = search.init(game, solver.average(game, state))
+            for later in search.rounds_from(game, found):
+                found = later
+            np.savez(counters, pool=found.pool)
+            known = str(counters)
+            seconds = time.process_time() - began
+            labels = f"rounds {programs}, begun {begun}, from bundle"
+            yield ["integer", labels, *measured(game, found.matrix, strong), f"{seconds:.1f}"]
+
+
+def after(solver: ProximalBundle, game: Game, iterations: int) -> BundleState:
+    """Run the bundle method for so many iterations."""
+    state = solver.init(game)
+    for _ in range(iterations):
+        state = solver.step(game, state)
+    return state
 
 
 def figure(out: Any, name: str, game: Any, policy: Any, samples: int) -> None:
