@@ -19,7 +19,6 @@ from hogeq.solvers.bundles import (
     CURVED,
     LEAST_REACH,
     LEAST_STEP,
-    RECENT,
     SHAPING,
     TRUSTED,
     Depth,
@@ -141,7 +140,10 @@ class ProximalBundle(Solver[BundleState]):
         beaten by others: then policies only wander about the best one.
     averaging : {"last", "recent"}
         What `average` returns: the current policy, the best so far, or the average over recent
-        iterations, of which some 30 count. With trails the average is harder to attack.
+        iterations, which with trails is harder to attack.
+    window : int
+        The average is the mean of so many iterations at first; then each new policy is one part
+        in so many of it.
     floor : float
         Least probability of a roll, so that none is lost for good; not used while sharpening.
     sharpen : float
@@ -172,6 +174,7 @@ class ProximalBundle(Solver[BundleState]):
     life: Count = 100
     largest_step: Positive = 1000.0
     averaging: Literal["last", "recent"] = "last"
+    window: Count = 30
     floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
     sharpen: NotNegative = 0.0
     start: str = ""
@@ -259,7 +262,7 @@ class ProximalBundle(Solver[BundleState]):
             step_size=np.array(step_size),
             iteration=np.array(iteration, np.int64),
         )
-        state.recent[...] += (state.policy - state.recent) / min(iteration, RECENT)
+        state.recent[...] += (state.policy - state.recent) / min(iteration, self.window)
         return state
 
     def average(self, game: Game, state: BundleState) -> Floats:  # noqa: ARG002

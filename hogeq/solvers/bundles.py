@@ -30,7 +30,6 @@ LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
 MORE: Final = 10  # ... so many at a time
 SELF_PLAY: Final = 100  # iterations of the default start
-RECENT: Final = 30  # iterations that count in the average
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
 

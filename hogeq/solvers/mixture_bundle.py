@@ -19,7 +19,6 @@ from hogeq.solvers.bundles import (
     CURVED,
     LEAST_REACH,
     LEAST_STEP,
-    RECENT,
     SHAPING,
     TRUSTED,
     Depth,
@@ -155,7 +154,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
         they have in a step (:func:`hogeq.solvers.bundles.soft_maximum`). 0: the worst alone count.
     averaging : {"last", "recent"}
         What `mixture` returns: the current mixture, the best so far, or its average over recent
-        iterations, part by part, of which some 30 count.
+        iterations, part by part.
+    window : int
+        Length of that average, as of `bundle`.
     floor : float
         Least probability of a roll, so that none is lost for good.
     start : str
@@ -186,6 +187,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
     largest_step: Positive = 1000.0
     softness: NotNegative = 0.0
     averaging: Literal["last", "recent"] = "last"
+    window: Count = 30
     floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
     start: str = ""
     seed: Seed = 0
@@ -263,8 +265,8 @@ class MixtureBundle(Solver[MixtureBundleState]):
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
-        state.recent[...] += (state.parts - state.recent) / min(iteration, RECENT)
-        state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, RECENT)
+        state.recent[...] += (state.parts - state.recent) / min(iteration, self.window)
+        state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, self.window)
         if self.patience and len(state.draw) < self.parts:
             watched = np.append(state.watched[1:], state.worst)
             earlier, lately = watched.reshape(2, self.patience).mean(axis=1)

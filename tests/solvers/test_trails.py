@@ -37,6 +37,18 @@ def test_the_bundle_learns_from_trails(game: Game) -> None:
     assert state.recent.sum(axis=-1) == pytest.approx(1.0)
 
 
+def test_how_much_the_average_of_the_bundle_recalls(game: Game) -> None:
+    solver = SOLVERS["bundle"](**OPTIONS["bundle"], averaging="recent", window=2)
+    state = solver.init(game)
+    policies = []
+    for _ in range(3):
+        state = solver.step(game, state)
+        policies.append(state.policy.copy())
+    expected = 0.25 * policies[0] + 0.25 * policies[1] + 0.5 * policies[2]
+    np.testing.assert_allclose(solver.average(game, state), expected, atol=1e-12)
+    assert np.abs(policies[0] - policies[2]).max() > 1e-3
+
+
 def test_its_steps_have_a_largest_size(game: Game) -> None:
     _, state = family.run(game, "bundle", 6, largest_step=2.0)
     assert float(state.step_size) <= 2.0
