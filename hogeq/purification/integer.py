@@ -48,7 +48,7 @@ class RoundingState(NamedTuple):
     changes: Singles
     """(n, v), ... and what each roll adds."""
     reach: Floats
-    """(v,), mean reach probability of the row of each roll."""
+    """(v,), mean reach probability of the row of each roll, where the models are taken."""
     tried: Matrix
     """(m, G, G), the best candidates so far, in no order."""
     worst: Floats
@@ -261,8 +261,15 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
         rates, changes = _models(Population(game, state.pool), centre, state.choices)
         relaxed = self._relaxed(rates, changes, state.choices, centre)
+        modelled = rates + changes @ centre.ravel()[state.choices]
+        strongest = np.argsort(-modelled, kind="stable")[:JUDGES]
+        reach = _mean_reach(Population(game, state.pool[strongest]), centre)
         return state._replace(
-            centre=centre, rates=rates, changes=changes, bound=np.array(relaxed.bound)
+            centre=centre,
+            rates=rates,
+            changes=changes,
+            reach=reach.ravel()[state.choices // game.num_actions],
+            bound=np.array(relaxed.bound),
         )
 
     def _relaxed(self, rates: Floats, changes: Singles, choices: Ints, policy: Floats) -> Choice:

@@ -11,7 +11,7 @@ from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax, purify
 from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
-from hogeq.response.population import CounterPool
+from hogeq.response.population import CounterPool, Population
 from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.runs.searches import saved_rounds
@@ -132,6 +132,18 @@ def test_models_touch_the_win_rates_where_they_are_taken(
     share = max(NEAREST, NEARER ** (rounds // QUICK["anew"]))
     rest = (state.centre - share * policy) / (1.0 - share or 1.0)
     np.testing.assert_allclose(rest.max(axis=-1), float(share < 1.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 4])
+def test_what_is_dear_to_change_is_what_is_reached_where_models_are_taken(
+    game: Game, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hogeq.purification.integer.JUDGES", 10**6)
+    earlier = end(game, policy, rounds - rounds % QUICK["anew"])
+    met = Population(game, earlier.pool).passes(earlier.centre)
+    reach = np.mean([one.infoset_reach for one in met], axis=0).ravel()
+    found = end(game, policy, rounds)
+    np.testing.assert_allclose(found.reach, reach[found.choices // 3], rtol=1e-9)
 
 
 def test_it_rolls_only_what_the_policy_rolls(game: Game, policy: Any) -> None:
