@@ -11,7 +11,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.workers import compute
 
 NEWTON_STEPS = 30  # at most; DECREMENT ends it before
-DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
+DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal ...
+ROUNDING = 0.01  # ... or below this share of what the models' precision can tell apart at 1
 PIECE = 1 << 14  # numbers of an array that one task computes: they fit in a cache
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 
@@ -107,6 +108,7 @@ def proximal_step(
         value = constants @ weights + ((best + np.log(scale)) / rate).sum()
         return float(value + softness / 2.0 * weights @ weights), scores / scale[left.row]
 
+    least_slope = max(DECREMENT, ROUNDING * float(np.finfo(flat.dtype).eps))
     weights = start / start.sum()
     value, likely = dual(weights) if len(left.rolls) else (0.0, np.empty(0))
     for _ in range(NEWTON_STEPS if count > 1 and len(left.rolls) else 0):
@@ -116,7 +118,7 @@ def proximal_step(
         goal = _on_simplex(hessian, models, weights)
         ahead = goal - weights
         slope = float(models @ ahead)
-        if slope > -DECREMENT:
+        if slope > -least_slope:
             break
         length = 1.0
         while length > 1e-6:
