@@ -12,7 +12,7 @@ from hogeq.support.workers import compute
 
 NEWTON_STEPS = 30  # at most; DECREMENT ends it before
 DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal ...
-ROUNDING = 0.01  # ... or below this share of what the models' precision can tell apart at 1
+ROUNDING = 0.05  # ... or below this share of what the models' precision can tell apart at 1
 PIECE = 1 << 14  # numbers of an array that one task computes: they fit in a cache
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 
