@@ -1,5 +1,6 @@
 """One proximal step of a policy against the worst of several linear models."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.workers import compute
 
 NEWTON_STEPS = 30  # at most; DECREMENT ends it before
-DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal ...
-ROUNDING = 0.05  # ... or below this share of what the models' precision can tell apart at 1
-PIECE = 1 << 14  # numbers of an array that one task computes: they fit in a cache
+DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
+SHORTEST = 1e-6  # share of a Newton step
+PIECE = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 
 
@@ -27,18 +28,30 @@ class Proximal(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """Rolls that are not ruled out, and their rows: E rolls of O rows, row after row."""
+    """Rolls that are not ruled out, of some rows: E rolls of O rows, row after row."""
 
     rolls: Ints
     """(E,), indices in the flat policy."""
+    given: NDArray[np.floating]
+    """(C, E), their gradients."""
+    begun: Floats
+    """(E,), their logits."""
     row: Ints
     """(E,), which of the O rows each is of."""
     first: Ints
     """(O,), where each row begins."""
-    rows: Ints
-    """(O,), indices of the rows."""
-    sure: Ints
-    """(R - O,), indices in the flat policy of the only roll left of each other row."""
+    rate: Floats
+    """(O,), step size of each row, in logits per unit of the models."""
+
+
+class _Point(NamedTuple):
+    """What some rows add to the dual at given weights."""
+
+    value: float
+    likely: Floats
+    """(E,), probabilities of their rolls."""
+    models: NDArray[np.floating]
+    """(C,), what these add to the models."""
 
 
 def proximal_step(
@@ -87,41 +100,30 @@ def proximal_step(
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
-    rates = step / infoset_reach
-    left = _open(logits, gradients, rates, rare)
-    given = np.empty((count, len(left.rolls)), flat.dtype)
+    parts, sure = _open(logits, gradients, step / infoset_reach, rare)
+    constants = constants + flat[:, sure].sum(axis=1, dtype=np.float64)
 
-    def take(part: slice) -> None:
-        np.take(flat, left.rolls[part], axis=1, out=given[:, part])
+    def dual(weights: Floats) -> tuple[float, list[_Point]]:
+        points = compute(partial(_point, weights.astype(flat.dtype)), parts, local=True)
+        value = constants @ weights + sum(point.value for point in points)
+        return float(value + softness / 2.0 * weights @ weights), points
 
-    compute(take, _pieces(len(left.rolls), count), local=True)
-    constants = constants + flat[:, left.sure].sum(axis=1, dtype=np.float64)
-    begun, rate = logits.ravel()[left.rolls], rates[left.rows]
-    each = rate[left.row]
-
-    def dual(weights: Floats) -> tuple[float, Floats]:
-        scores = begun + each * (weights.astype(flat.dtype) @ given)
-        best = np.maximum.reduceat(scores, left.first)
-        scores -= best[left.row]
-        np.exp(scores, out=scores)
-        scale = np.add.reduceat(scores, left.first)
-        value = constants @ weights + ((best + np.log(scale)) / rate).sum()
-        return float(value + softness / 2.0 * weights @ weights), scores / scale[left.row]
-
-    least_slope = max(DECREMENT, ROUNDING * float(np.finfo(flat.dtype).eps))
+    rounding = float(np.finfo(flat.dtype).eps)
     weights = start / start.sum()
-    value, likely = dual(weights) if len(left.rolls) else (0.0, np.empty(0))
-    for _ in range(NEWTON_STEPS if count > 1 and len(left.rolls) else 0):
-        models = constants + given @ likely.astype(flat.dtype) + softness * weights
-        spread = _spread(given, likely, rate, left.row, least / step)
-        hessian = spread @ spread.T + softness * np.eye(count)
+    value, points = dual(weights)
+    for _ in range(NEWTON_STEPS if count > 1 and parts else 0):
+        models = constants + sum(point.models for point in points) + softness * weights
+        each = [(part, point.likely) for part, point in zip(parts, points, strict=True)]
+        curvatures = compute(partial(_curvature, least / step), each, local=True)
+        hessian = sum(curvatures) + softness * np.eye(count)
         goal = _on_simplex(hessian, models, weights)
         ahead = goal - weights
         slope = float(models @ ahead)
-        if slope > -least_slope:
+        if slope > -DECREMENT:
             break
         length = 1.0
-        while length > 1e-6:
+        # Where a step gains less than models are rounded by, a shorter one is no better.
+        while length > (SHORTEST if slope < -rounding else 0.5):
             trial = weights + length * ahead
             there, moved = dual(trial)
             if there <= value + 0.1 * length * slope:
@@ -129,41 +131,57 @@ def proximal_step(
             length *= 0.5
         else:
             break
-        weights, value, likely = trial, there, moved
+        weights, value, points = trial, there, moved
     policy = np.zeros(logits.size)
-    policy[left.sure] = 1.0
-    policy[left.rolls] = likely
+    policy[sure] = 1.0
+    for part, point in zip(parts, points, strict=True):
+        policy[part.rolls] = point.likely
     return Proximal(policy.reshape(logits.shape), weights)
 
 
-def _spread(
-    given: NDArray[np.floating], likely: Floats, rate: Floats, row: Ints, least: float
-) -> Floats:
-    """Gradients less their rows' means, so scaled that their products are the curvature."""
-    heavy = np.flatnonzero(likely > least * rate[row])
-    chances, row = likely[heavy], row[heavy]
+def _point(weights: NDArray[np.floating], part: _Open) -> _Point:
+    """Add up some rows of the dual."""
+    scores = part.begun + part.rate[part.row] * (weights @ part.given)
+    best = np.maximum.reduceat(scores, part.first)
+    scores -= best[part.row]
+    np.exp(scores, out=scores)
+    scale = np.add.reduceat(scores, part.first)
+    likely = scores / scale[part.row]
+    value = float(((best + np.log(scale)) / part.rate).sum())
+    return _Point(value, likely, part.given @ likely.astype(part.given.dtype))
+
+
+def _curvature(least: float, at: tuple[_Open, Floats]) -> Floats:
+    """Add up the curvature of some rows, (C, C).
+
+    It is the products of the gradients, less their rows' means, weighted by the probabilities.
+    """
+    part, likely = at
+    heavy = np.flatnonzero(likely > least * part.rate[part.row])
+    chances, row = likely[heavy], part.row[heavy]
     first = np.flatnonzero(np.diff(row, prepend=-1))
     place = np.repeat(np.arange(len(first)), np.diff(first, append=len(row)))
-    shares = (chances / np.add.reduceat(chances, first)[place]).astype(given.dtype)
-    scales = np.sqrt(rate[row] * chances).astype(given.dtype)
-    spread = np.empty((len(given), len(heavy)))
-
-    def centre(part: slice) -> None:
-        begin = first[part.start]
-        here = slice(begin, first[part.stop] if part.stop < len(first) else len(heavy))
-        near = given[:, heavy[here]]
-        means = np.add.reduceat(near * shares[here], first[part] - begin, axis=1)
-        near -= means[:, place[here] - part.start]
-        near *= scales[here]
-        # Rounded to single precision, the products of near copies would not be semidefinite.
-        spread[:, here] = near
-
-    compute(centre, _pieces(len(first), 4 * len(given)), local=True)
-    return spread
+    shares = (chances / np.add.reduceat(chances, first)[place]).astype(part.given.dtype)
+    near = np.take(part.given, heavy, axis=1)
+    means = np.add.reduceat(near * shares, first, axis=1)
+    near -= np.take(means, place, axis=1)
+    near *= np.sqrt(part.rate[row] * chances).astype(part.given.dtype)
+    # Rounded to single precision, the products of near copies would not be semidefinite.
+    spread = near.astype(np.float64)
+    return spread @ spread.T
 
 
-def _open(logits: Floats, gradients: NDArray[np.floating], rates: Floats, rare: float) -> _Open:
-    """Rule out rolls that no weights of the models make likelier than `rare`."""
+def _open(
+    logits: Floats, gradients: NDArray[np.floating], rates: Floats, rare: float
+) -> tuple[list[_Open], Ints]:
+    """Rule out rolls that no weights of the models make likelier than `rare`.
+
+    Returns
+    -------
+    tuple
+        Parts of those left; and the indices in the flat policy of the only roll left of all other
+        rows.
+    """
     kept = np.ones(logits.shape, np.bool_)
     base = logits.argmax(axis=1)
 
@@ -178,17 +196,26 @@ def _open(logits: Floats, gradients: NDArray[np.floating], rates: Floats, rare: 
     if rare > 0.0:
         compute(rule_out, _pieces(len(logits), gradients[:, 0].size), local=True)
     number = kept.sum(axis=1)
-    rows = np.flatnonzero(number > 1)
-    row, roll = np.nonzero(kept[rows])
-    first = np.concatenate([[0], np.cumsum(number[rows])[:-1]]) if len(rows) else rows
-    alone = np.flatnonzero(number == 1)
+    rows, alone = np.flatnonzero(number > 1), np.flatnonzero(number == 1)
     width = logits.shape[1]
-    return _Open(rows[row] * width + roll, row, first, rows, alone * width + base[alone])
+    flat = gradients.reshape(len(gradients), -1)
+
+    def opened(part: slice) -> _Open:
+        here = rows[part]
+        row, roll = np.nonzero(kept[here])
+        rolls = here[row] * width + roll
+        given = np.take(flat, rolls, axis=1)
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        return _Open(rolls, given, logits.ravel()[rolls], row, first, rates[here])
+
+    left = int(number[rows].sum()) * len(gradients)
+    pieces = _pieces(len(rows), left // max(1, len(rows)))
+    return compute(opened, pieces, local=True), alone * width + base[alone]
 
 
 def _pieces(rows: int, width: int) -> list[slice]:
     """Parts of an array of so many rows."""
-    step = max(1, PIECE // width)
+    step = max(1, PIECE // max(1, width))
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 
 
