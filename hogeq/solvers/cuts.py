@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_many
+from hogeq.model.shared import quick_many, quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.response.population import Population
 from hogeq.strategies.arrays import one_hot
@@ -90,9 +91,10 @@ class Counters(NamedTuple):
 
 
 def cut(game: Game, policy: Floats, counter: Matrix) -> Cut:
-    """Model of the win rate of a policy (G, G, K) against a counter."""
-    one = Population(game, [counter])
-    won, (found,) = float(one.rates_of(policy)[0]), one.passes(policy)
+    """Model of the win rate of a policy (G, G, K) against a counter, which is exact there."""
+    won = float(Population(game, [counter]).rates_of(policy)[0])
+    policies = np.stack([policy, one_hot(counter, game.num_actions)])
+    found = counterfactual_values(quick_workspace(game, 2), policies)
     gradients = found.values.reshape(-1, game.num_actions).astype(np.float32)
     reach = found.infoset_reach.reshape(-1).astype(np.float32)
     modelled = float(gradients.reshape(-1) @ policy.reshape(-1))
