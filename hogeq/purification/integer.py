@@ -323,7 +323,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
 
 def _mean_reach(pool: Population, policy: Floats) -> Floats:
     """Reach probability of the policy's cells, the mean over counters, float64 (G, G)."""
-    return np.mean([one.infoset_reach for one in pool.passes(policy)], axis=0)
+    return np.mean([one.infoset_reach for one in pool.passes(policy, exact=False)], axis=0)
 
 
 def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
@@ -349,7 +349,7 @@ def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Si
     likeliest = width * np.arange(len(flat)) + flat.argmax(axis=1)
     closed = np.delete(likeliest, np.unique(choices // width))
     rates, changes = np.zeros(len(pool.members)), np.zeros((len(pool.members), len(choices)), "f4")
-    for place, one in enumerate(pool.passes(policy)):
+    for place, one in enumerate(pool.passes(policy, exact=False)):
         given = (one.values * policy).sum(axis=-1, keepdims=True) - one.values
         changes[place] = given.ravel()[choices]
         lost = 1.0 - WinRate.from_starts(*one.starts).win_rate

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.game import Game
-from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.response.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
 from hogeq.strategies.arrays import one_hot
@@ -99,11 +99,15 @@ class Population:
         """
         return _rates_of_members(self.game, policy, self.members)
 
-    def passes(self, policy: Floats) -> Iterator[Pass]:
-        """Pass with a policy (G, G, K) against each member, in their order."""
+    def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Pass]:
+        """Pass with a policy (G, G, K) against each member, in their order.
+
+        Unless `exact`, in the precision of searches.
+        """
         for start in range(0, len(self.members), BATCH):
             batch = self.members[start : start + BATCH]
-            yield from compute(partial(_pass, self.game, policy), batch, local=True)
+            one = partial(_pass, self.game, policy, exact=exact)
+            yield from compute(one, batch, local=True)
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture.
@@ -300,17 +304,17 @@ def _rate_of_member(
 
 
 def _meet(
-    game: Game, policy: Floats, member: NDArray[Any]
+    game: Game, policy: Floats, member: NDArray[Any], *, exact: bool = True
 ) -> tuple[Workspace, tuple[float, float]]:
-    work = shared_workspace(game, 2)
+    work = (shared_workspace if exact else quick_workspace)(game, 2)
     policies = np.stack([policy, _policy(game, member)])
     work.forward(policies)
     first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
     return work, (first, other)
 
 
-def _pass(game: Game, policy: Floats, member: NDArray[Any]) -> Pass:
-    work, starts = _meet(game, policy, member)
+def _pass(game: Game, policy: Floats, member: NDArray[Any], *, exact: bool) -> Pass:
+    work, starts = _meet(game, policy, member, exact=exact)
     return Pass(starts, work.counterfactual_values.copy(), work.infoset_reach.copy())
 
 
