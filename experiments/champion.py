@@ -12,6 +12,9 @@ strongest counter found. The manifest has its interval, what each seed found wit
 the search budget, whether the strongest attack had saturated, the attack without kicks, and the
 config that made it. A champion that is attacked anew, as in the last line, keeps what was known.
 A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
+Counters of training, or of other searches, can be given (--counters, as `hogeq purify` takes them):
+where one of them wins more than the attacks found, that decides, for both; figures remain those of
+the attacks, and what the strongest of these counters wins stands beside them.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
@@ -28,9 +31,11 @@ import numpy as np
 from common import arguments, publish
 from numpy.typing import ArrayLike
 
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.purification.sampling import thresholded
 from hogeq.response.bounds import upper_bound
+from hogeq.response.counters import read_counters
 from hogeq.response.search import ResponseFound, SearchBudget, attack
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
@@ -40,7 +45,7 @@ from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_any
 from hogeq.strategies.write import write_strategy
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole
 from hogeq.support.parameters import plain
 from hogeq.support.workers import workers
@@ -79,6 +84,7 @@ def main() -> None:
         anneal_steps=60,
         kicks=100,
         seeds=UNUSED_SEEDS,
+        counters="",
         jobs=2,
     )
     with workers(given.jobs):
@@ -91,10 +97,10 @@ def compare(given: argparse.Namespace) -> None:
     game = compile_game(rules_from({"edition": given.edition}))
     folder = given.out / "champions" / given.edition
     budget = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
-    try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        manifest = {"schema": SCHEMA, "status": "complete", "figures": {}}
+    none = np.zeros((0, *game.shape[:2]), np.int8)
+    counters = read_counters(Path(given.counters), game) if given.counters else none
+    manifest = read_manifest(folder)
+    budgets = [replace(budget, seed=seed) for seed in given.seeds]
     for kind, source, config, note in (
         ("average_policy", given.policy, given.policy_config, given.policy_note),
         ("matrix", given.matrix, given.matrix_config, given.matrix_note),
@@ -110,20 +116,22 @@ def compare(given: argparse.Namespace) -> None:
         strategy = read_any(source, game.goal, game.rules.max_dice)
         if isinstance(strategy, Mixture):
             strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
-        every = [attack(game, strategy, replace(budget, seed=seed)) for seed in given.seeds]
+        every = [attack(game, strategy, one) for one in budgets]
         found = max(every, key=lambda one: one.win_rate)
         figures = measured(game, strategy, found, every)
-        print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}")
+        best_known = strongest_of(game, strategy, counters)
+        print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}, known {best_known:.6f}")
+        if best_known:
+            figures["known"] = best_known
         if anew:
             figures = attacked_anew(known, figures)
         else:
+            reached = max(found.win_rate, best_known)
             before = known["attack"]
-            if before < found.win_rate:  # than what its counter wins
-                rival = read_any(champion, game.goal, game.rules.max_dice)
-                again = [attack(game, rival, replace(budget, seed=seed)) for seed in given.seeds]
-                before = max(before, *(one.win_rate for one in again))
+            if champion.exists():
+                before = exploited(game, champion, before, counters, reached, budgets)
             print(f"champion so far: attack {before:.6f}")
-            if found.win_rate > before:
+            if reached > before:
                 continue
             made_by = made_with.resolved()
             figures |= {"config": made_by, "note": note}
@@ -137,6 +145,39 @@ def compare(given: argparse.Namespace) -> None:
         manifest["figures"][kind] = figures
         manifest["ended"], manifest["environment"] = now(), environment()
         write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of an edition's champions, empty if there is none."""
+    try:
+        found: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"schema": SCHEMA, "status": "complete", "figures": {}}
+    return found
+
+
+def exploited(
+    game: Game,
+    champion: Path,
+    figure: float,
+    counters: Matrix,
+    reached: float,
+    budgets: Sequence[SearchBudget],
+) -> float:
+    """Give what wins most against the champion so far: attacked anew where a newcomer loses more.
+
+    That is `reached`; `figure` is what the champion's manifest says.
+    """
+    rival = read_any(champion, game.goal, game.rules.max_dice)
+    most = max(figure, strongest_of(game, rival, counters))
+    if most < reached:
+        most = max(most, *(attack(game, rival, one).win_rate for one in budgets))
+    return most
+
+
+def strongest_of(game: Game, strategy: ArrayLike | Mixture, counters: Matrix) -> float:
+    """Give the largest exact win rate of counters against a strategy; 0 of none."""
+    return max((win_rate(game, one, strategy).win_rate for one in counters), default=0.0)
 
 
 def check_kicks(kicks: int, least: int) -> None:
