@@ -14,7 +14,7 @@ config that made it. A champion that is attacked anew, as in the last line, keep
 A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
 Counters of training, or of other searches, can be given (--counters, as `hogeq purify` takes them):
 where one of them wins more than the attacks found, that decides, for both; figures remain those of
-the attacks, and what the strongest of these counters wins stands beside them.
+the attacks, and what the strongest of these counters wins stands beside them, in the last column.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
@@ -61,6 +61,7 @@ HEADER = [
     "upper bound",
     "the last half found",
     "twice the effort",
+    "known counters",
 ]
 RARE = 1e-3  # probability of a roll below which a part of a mixture loses it
 UNITS = 10_000
@@ -207,8 +208,10 @@ def measured(
 
 def attacked_anew(known: dict[str, Any], figures: dict[str, Any]) -> dict[str, Any]:
     """Give the figures of a champion after one more attack: of the strongest, and every seed."""
-    seeds = {each: known[each] | figures[each] for each in ("seeds", "kicks")}
-    return known | (figures if figures["attack"] > known["attack"] else {}) | seeds
+    both = {each: known[each] | figures[each] for each in ("seeds", "kicks")}
+    if "known" in known or "known" in figures:
+        both["known"] = max(known.get("known", 0.0), figures.get("known", 0.0))
+    return known | (figures if figures["attack"] > known["attack"] else {}) | both
 
 
 def rounded(game: Game, part: ArrayLike) -> Floats:
@@ -235,7 +238,8 @@ def rows(folder: Path) -> Iterator[list[str]]:
                 left = one["saturation"]["left"]  # None: too few starts to say
                 told = "unknown" if left is None else f"{left:.4f}"
                 last = f"{one['saturation']['last_half']:.4f}"
-                yield [edition, Path(file).stem, effort, *ends, last, told]
+                others = f"{one['known']:.6f}" if "known" in one else ""
+                yield [edition, Path(file).stem, effort, *ends, last, told, others]
 
 
 if __name__ == "__main__":
