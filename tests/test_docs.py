@@ -400,7 +400,8 @@ def test_the_champions_figures_are_those_of_their_manifests() -> None:
             bound = one["bound"]
             if kind == "average_policy" and certified.exists():
                 bound = read_certificate(certified).bound
-            shown[kind] = f"{percent(one['attack'])} | {percent(bound)}"
+            most = max(one["attack"], one.get("known", 0.0))
+            shown[kind] = f"{percent(most)} | {percent(bound)}"
         row = f"| {edition} | {shown['average_policy']} | {shown['matrix']} |"
         assert row in readme.splitlines(), row
         if "mixture" in shown:

@@ -271,12 +271,14 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     effort = "--edition fa22 --starts 1 --kicks 0 --jobs 1"
     for dice in (5, 1):
         write_strategy(tmp_path / f"always_{dice}.csv", np.full((100, 100), dice, np.int8))
+    np.savez(tmp_path / "known.npz", pool=np.full((1, 100, 100), 5, np.int8))
     kept = tmp_path / "champions" / "fa22"
     first = f"--matrix {tmp_path / 'always_5.csv'} --matrix-note five --seeds 3"
     for arguments in (
         first,
         f"--matrix {tmp_path / 'always_1.csv'} --matrix-note one --seeds 4",
-        f"--matrix {kept / 'matrix.csv'} --seeds 5",
+        f"--matrix {kept / 'matrix.csv'} --seeds 5 --counters {tmp_path / 'known.npz'}",
+        f"--matrix {kept / 'matrix.csv'} --seeds 3",
     ):
         (row,) = table("champion", f"{effort} {arguments}", "champions")
         assert (read_strategy(kept / "matrix.csv") == 5).all()
@@ -289,6 +291,7 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     won = hogeq.win_rate(game, counter, hogeq.builtin("always_roll:5", game)).win_rate
     assert won == pytest.approx(figures["attack"], abs=1e-12)
     assert row["attack found"] == row["upper bound"] == f"{won:.6f}"
+    assert row["known counters"] == "0.500000"
 
 
 def test_a_contestant_reads_what_a_champion_is_worth(table: Run, tmp_path: Path) -> None:
