@@ -9,6 +9,9 @@ That is chosen once, around a block of code::
 Algorithms call `compute` and do not know the answer. Outside any block the calling thread computes
 everything. Results do not depend on who computes them.
 
+NumPy's linear algebra (BLAS) has one thread within a block: its own wait for work busily, on the
+cores that compute tasks, and what they add up in parts may differ in the last bits.
+
 Processes are joblib's, the cluster is Dask distributed; both are used as executors of
 `concurrent.futures`. Threads are kept from one call to the next, because each keeps the arrays that
 it fills (`hogeq.model.shared`).
@@ -23,6 +26,9 @@ from functools import partial
 from multiprocessing.pool import ThreadPool
 from threading import local as thread_local
 from typing import Final, NamedTuple
+
+import numpy as np  # noqa: F401 - loads the BLAS that a block limits
+from threadpoolctl import threadpool_limits
 
 from hogeq.support.executors import (
     DASK,
@@ -133,7 +139,8 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     """Choose who computes independent tasks, for the time of a block.
 
     Blocks can be nested: the innermost counts, and when it ends the one around it counts again. A
-    task that itself has tasks to compute computes them in its own thread.
+    task that itself has tasks to compute computes them in its own thread. In the whole process BLAS
+    has one thread until the outermost block ends.
 
     Parameters
     ----------
@@ -187,7 +194,8 @@ def _is_port(text: str) -> bool:
 def _choosing(anywhere: Workers, here: Threads) -> Iterator[None]:
     token = _chosen.set(_ChosenWorkers(anywhere, here))
     try:
-        yield
+        with threadpool_limits(1, user_api="blas"):
+            yield
     finally:
         _chosen.reset(token)
 

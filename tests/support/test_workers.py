@@ -6,6 +6,7 @@ import sys
 from threading import Event, get_ident
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from hogeq.support.workers import compute, cores, width, workers
 
@@ -67,6 +68,21 @@ def test_nested_blocks_restore_what_was_chosen() -> None:
             assert width() == 2
         assert width() == 3
     assert width() == 1
+
+
+def _threads_of_blas(_task: int = 0) -> set[int]:
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+def test_linear_algebra_has_one_thread_within_a_block() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        assert _threads_of_blas() == {2}
+        with workers(2):
+            assert compute(_threads_of_blas, [0, 1]) == [{1}, {1}]
+            with workers(1):
+                assert _threads_of_blas() == {1}
+            assert _threads_of_blas() == {1}
+        assert _threads_of_blas() == {2}
 
 
 def test_all_cores_are_the_default() -> None:
