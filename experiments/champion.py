@@ -8,7 +8,7 @@
 
 Attacks with seeds that no training uses. A strategy that is not more exploitable than the champion
 so far, by the counter known to that or attacked anew, goes into results/champions/EDITION with the
-strongest counter found. The manifest has its interval, what each seed found with how many kicks,
+strongest counter found or given. The manifest has its interval, what each seed found with how many kicks,
 the search budget, whether the strongest attack had saturated, the attack without kicks, and the
 config that made it. A champion that is attacked anew, as in the last line, keeps what was known.
 A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
@@ -120,7 +120,7 @@ def compare(given: argparse.Namespace) -> None:
         every = [attack(game, strategy, one) for one in budgets]
         found = max(every, key=lambda one: one.win_rate)
         figures = measured(game, strategy, found, every)
-        best_known = strongest_of(game, strategy, counters)
+        best_known, counter = strongest_of(game, strategy, counters)
         print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}, known {best_known:.6f}")
         if best_known:
             figures["known"] = best_known
@@ -141,8 +141,10 @@ def compare(given: argparse.Namespace) -> None:
             if kind == "average_policy":
                 manifest["config"] = made_by
                 manifest["iterations"] = made_by["solver"]["iterations"]
-        if figures["attack"] == found.win_rate:
-            write_strategy(folder / f"counter_to_{champion.stem}.csv", found.matrix)
+        if found.win_rate >= best_known:
+            counter = found.matrix
+        if max(found.win_rate, best_known) == max(figures["attack"], figures.get("known", 0.0)):
+            write_strategy(folder / f"counter_to_{champion.stem}.csv", counter)
         manifest["figures"][kind] = figures
         manifest["ended"], manifest["environment"] = now(), environment()
         write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
@@ -170,15 +172,21 @@ def exploited(
     That is `reached`; `figure` is what the champion's manifest says.
     """
     rival = read_any(champion, game.goal, game.rules.max_dice)
-    most = max(figure, strongest_of(game, rival, counters))
+    most = max(figure, strongest_of(game, rival, counters)[0])
     if most < reached:
         most = max(most, *(attack(game, rival, one).win_rate for one in budgets))
     return most
 
 
-def strongest_of(game: Game, strategy: ArrayLike | Mixture, counters: Matrix) -> float:
-    """Give the largest exact win rate of counters against a strategy; 0 of none."""
-    return max((win_rate(game, one, strategy).win_rate for one in counters), default=0.0)
+def strongest_of(
+    game: Game, strategy: ArrayLike | Mixture, counters: Matrix
+) -> tuple[float, Matrix]:
+    """Give the largest exact win rate of counters against a strategy, and whose; 0 of none."""
+    if len(counters) == 0:
+        return 0.0, counters
+    rates = [win_rate(game, one, strategy).win_rate for one in counters]
+    best = int(np.argmax(rates))
+    return rates[best], counters[best]
 
 
 def check_kicks(kicks: int, least: int) -> None:
