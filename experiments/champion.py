@@ -8,9 +8,9 @@
 
 Attacks with seeds that no training uses. A strategy that is not more exploitable than the champion
 so far, by the counter known to that or attacked anew, goes into results/champions/EDITION with the
-strongest counter found or given. The manifest has its interval, what each seed found with how many kicks,
-the search budget, whether the strongest attack had saturated, the attack without kicks, and the
-config that made it. A champion that is attacked anew, as in the last line, keeps what was known.
+strongest counter found or given. The manifest has its interval, what each seed found with how many
+kicks, the search budget, whether the strongest attack had saturated, the attack without kicks, and
+the config that made it. A champion attacked anew, as in the last line, keeps what was known.
 A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
 Counters of training, or of other searches, can be given (--counters, as `hogeq purify` takes them):
 where one of them wins more than the attacks found, that decides, for both; figures remain those of
