@@ -24,6 +24,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -120,14 +121,16 @@ def compare(given: argparse.Namespace) -> None:
         every = [attack(game, strategy, one) for one in budgets]
         found = max(every, key=lambda one: one.win_rate)
         figures = measured(game, strategy, found, every)
-        best_known, counter = strongest_of(game, strategy, counters)
+        best_known, known_counter = strongest_of(game, strategy, counters)
+        reached, counter = max(
+            (found.win_rate, found.matrix), (best_known, known_counter), key=itemgetter(0)
+        )
         print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}, known {best_known:.6f}")
         if best_known:
             figures["known"] = best_known
         if anew:
             figures = attacked_anew(known, figures)
         else:
-            reached = max(found.win_rate, best_known)
             before = known["attack"]
             if champion.exists():
                 before = exploited(game, champion, before, counters, reached, budgets)
@@ -141,9 +144,7 @@ def compare(given: argparse.Namespace) -> None:
             if kind == "average_policy":
                 manifest["config"] = made_by
                 manifest["iterations"] = made_by["solver"]["iterations"]
-        if found.win_rate >= best_known:
-            counter = found.matrix
-        if max(found.win_rate, best_known) == max(figures["attack"], figures.get("known", 0.0)):
+        if reached == max(figures["attack"], figures.get("known", 0.0)):
             write_strategy(folder / f"counter_to_{champion.stem}.csv", counter)
         manifest["figures"][kind] = figures
         manifest["ended"], manifest["environment"] = now(), environment()
