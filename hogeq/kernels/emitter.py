@@ -14,6 +14,7 @@ from hogeq.kernels.lanes import (
     ROUNDING,
     contracted,
     load_at,
+    repeated,
     splat_of,
     store_at,
     total_of,
@@ -70,9 +71,7 @@ class Emitter:
             return self.splat(self.entry(policies, row, roll))
         place = self.builder.mul(self.at(row, roll), constant_int(pairs))
         numbers = load_at(self.builder, policies, place, pairs)
-        indices = ir.VectorType(ir.IntType(32), self.piece)
-        repeated = [x % pairs for x in range(self.piece)]
-        return self.builder.shuffle_vector(numbers, numbers, ir.Constant(indices, repeated))
+        return repeated(self.builder, numbers, self.piece)
 
     def splat(self, scalar: Any) -> Any:
         """Return a vector that repeats a number."""
@@ -176,19 +175,24 @@ class Emitter:
         turned: list[Pieces] = [[None] * self.pieces for _ in rows]
         for top in range(self.pieces):
             for left in range(self.pieces):
-                block = self._turned([rows[top * self.piece + x][left] for x in range(self.piece)])
+                block = [rows[top * self.piece + x][left] for x in range(self.piece)]
+                block = self.traded(block, 1)
                 for x in range(self.piece):
                     turned[left * self.piece + x][top] = block[x]
         return turned
 
     def exchanged(self, rows: list[Pieces]) -> list[Pieces]:
         """Exchange rows with lanes, of which a vector holds as many, each of all matches."""
-        return [[row] for row in self._turned([vector for (vector,) in rows])]
+        turned = self.traded([vector for (vector,) in rows], self.piece // len(rows))
+        return [[row] for row in turned]
 
-    def _turned(self, rows: list[Any]) -> list[Any]:
-        """Halves, quarters, single numbers trade places across the diagonal."""
-        indices = ir.VectorType(ir.IntType(32), self.piece)
-        run = self.piece // len(rows)
+    def traded(self, rows: list[Any], run: int) -> list[Any]:
+        """Exchange vectors with runs of so many numbers, of which as many at a time as vectors.
+
+        Halves, quarters, single runs trade places across the diagonal.
+        """
+        rows, size = list(rows), rows[0].type.count
+        indices = ir.VectorType(ir.IntType(32), size)
         step = 1
         while step < len(rows):
             far = step * run
@@ -196,8 +200,8 @@ class Emitter:
                 if row & step:
                     continue
                 pair = rows[row], rows[row + step]
-                low = [x if not x & far else self.piece + x - far for x in range(self.piece)]
-                high = [x + far if not x & far else self.piece + x for x in range(self.piece)]
+                low = [x if not x & far else size + x - far for x in range(size)]
+                high = [x + far if not x & far else size + x for x in range(size)]
                 for at, mask in ((row, low), (row + step, high)):
                     rows[at] = self.builder.shuffle_vector(*pair, ir.Constant(indices, mask))
             step *= 2

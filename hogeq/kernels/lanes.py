@@ -84,6 +84,24 @@ def splat_of(builder: ir.IRBuilder, scalar: Any, vector: ir.VectorType) -> Any:
     return builder.shuffle_vector(first, blank, zeros)
 
 
+def repeated(builder: ir.IRBuilder, vector: Any, size: int) -> Any:
+    """Repeat a vector to so many numbers."""
+    places = [x % vector.type.count for x in range(size)]
+    return builder.shuffle_vector(vector, vector, ir.Constant(_of_indices(size), places))
+
+
+def part_of(builder: ir.IRBuilder, vector: Any, first: int, size: int) -> Any:
+    """Take so many neighbouring numbers of a vector."""
+    if size == vector.type.count:
+        return vector
+    places = ir.Constant(_of_indices(size), list(range(first, first + size)))
+    return builder.shuffle_vector(vector, vector, places)
+
+
+def _of_indices(size: int) -> ir.VectorType:
+    return ir.VectorType(_INDEX, size)
+
+
 def zero_of(vector: ir.VectorType) -> Any:
     """Return a vector of zeros."""
     return ir.Constant(vector, [0.0] * vector.count)

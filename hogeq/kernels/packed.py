@@ -6,7 +6,13 @@ else is. Matches lie side by side (:mod:`hogeq.kernels.packing`).
 """
 
 from hogeq.kernels.lanes import item, lane_sum, load, prefetch, prefetch_nearby, splat, store
-from hogeq.kernels.packing import complete_sums, mix_and_publish, pass_reach_on
+from hogeq.kernels.packing import (
+    bring_together,
+    complete_sums,
+    kept_in,
+    mix_and_publish,
+    pass_reach_on,
+)
 from hogeq.kernels.plan import CHUNK, ENDED, KIND, NEEDED, NONE, OPPONENT, OWN, STAYING, STEP
 from hogeq.kernels.planned import begin_values, cell_of, clear, known_of, move_row
 from hogeq.kernels.roles import EVALUATE
@@ -54,6 +60,8 @@ def backward(
     policy,
     rows,
     masses,
+    shares,
+    near,
     columns,
     totals,
     starts,
@@ -82,8 +90,13 @@ def backward(
     rows : (n * G * G * K * W + K * W,) or float64 (Q, G, G, K)
         How often each opponent of a pack makes each roll, pack by pack; then scratch. Of a single
         match the policies themselves.
-    masses : (n, G * G, D)
-        From :func:`forward`, of each pack.
+    masses : (n, 1, G * G, D) or (n, W, G * G, d)
+        From :func:`forward`, of each pack; or of each match, from that of
+        :mod:`hogeq.kernels.planned`, where the plan keeps them apart.
+    shares : (n, W)
+        How much each match counts, where they are apart.
+    near : (D,)
+        Scratch: zeros in padding.
     columns : (n, Q, c)
         Scratch: one column of each player after the other.
     totals : (K * L,)
@@ -112,7 +125,7 @@ def backward(
     width = places.source.shape[1]
     played = num_actions * len(match)
     theirs = goal * goal if len(match) == 1 else 0  # before the rows of opponents
-    numbers = masses.shape[-1]
+    apart, cells, numbers = masses.shape[1:]
     changes = 0
     side = places.columns * places.column
     for player in range(packs * players):
@@ -133,13 +146,20 @@ def backward(
             if players > 1:
                 _expect(rows, (theirs + pack * goal * goal + there) * played, played, vector)
             if role != EVALUATE:
-                _expect(masses, (pack * goal * goal + ahead) * numbers, numbers, vector)
+                for x in range(pack * apart, (pack + 1) * apart):
+                    _expect(masses, (x * cells + ahead) * numbers, numbers, vector)
         cell = own * goal + opponent
         first, last = item(tables.arrival_start, cell), item(tables.arrival_start, cell + 1)
         base = own * width
         for player in range(players):
             weighs = player == 0 and role != EVALUATE
             for pack in range(packs):
+                kept = 0
+                if weighs:
+                    at = (pack * apart * cells + turn) * numbers
+                    kept = bring_together(
+                        plan, masses, at, cells * numbers, shares, pack * apart, near
+                    )
                 mine = (pack * players + player) * side
                 other = (pack * players + players - 1 - player) * side
                 begin = mine + opponent * places.column
@@ -156,7 +176,6 @@ def backward(
                         plan, columns, column, places.source, base, none, needed, wins, turn
                     )
                     if weighs:
-                        at = (pack * goal * goal + turn) * numbers + x * piece
                         weigh_rolls(
                             plan,
                             columns,
@@ -164,8 +183,8 @@ def backward(
                             places.source,
                             base,
                             thrown,
-                            masses,
-                            at,
+                            kept_in(plan, masses, near),
+                            kept + x * piece,
                             totals,
                             pack + x == 0,
                         )

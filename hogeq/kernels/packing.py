@@ -8,11 +8,14 @@ through all of a lane's: `vector` is its index, and `column` where it begins in 
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from hogeq.kernels.emitter import Emitter, Pieces, constant_int
-from hogeq.kernels.lanes import data_of
+from hogeq.kernels.lanes import data_of, load_at, part_of, repeated, store_at
+from hogeq.kernels.plan import piece_of
 from hogeq.kernels.unrolled import base_of, mixed
 from hogeq.kernels.unrolled_reach import carry_on, completed
 
@@ -138,6 +141,56 @@ def _keep_values(
         return []
 
     emit.loop(*bounds, [], write)
+
+
+@intrinsic
+def kept_in(typing, plan, masses, near):
+    """Return the array where a pack finds what weights values: `near` if matches keep it apart."""
+    kept = near if plan.constants.apart else masses
+
+    def generate(context, builder, signature, arguments):
+        found = arguments[2 if signature.args[0].constants.apart else 1]
+        return impl_ret_borrowed(context, builder, signature.return_type, found)
+
+    return kept(plan, masses, near), generate
+
+
+@intrinsic
+def bring_together(typing, plan, masses, first, stride, shares, place, near):
+    """Write what weights a cell's values side by side, where the matches of a pack keep it apart.
+
+    What the first match has begins at ``masses[first]``, the next one's `stride` numbers later;
+    ``shares[place:]`` is how much each match counts. Returns where the pack's weights begin.
+    """
+    signature = _integer(plan, masses, _integer, _integer, shares, _integer, near)
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+        _, _, first, stride, _, place, _ = arguments
+        masses, shares, near = (
+            data_of(context, builder, kinds[x], arguments[x]) for x in (1, 4, 6)
+        )
+        emit = Emitter(builder, kinds[0].constants, context.get_value_type(kinds[1].dtype))
+        plan = emit.constants
+        if not plan.apart:
+            return first
+        bits = 32 if isinstance(emit.kind.element, ir.FloatType) else 64
+        piece, matches = piece_of(plan.apart, bits), plan.pairs
+        begin = [builder.add(first, builder.mul(stride, constant_int(x))) for x in range(matches)]
+        counted = repeated(builder, load_at(builder, shares, place, matches), piece)
+        flat = plan.dense_places(piece)
+        for at in range(0, len(flat), piece):
+            of_matches = [load_at(builder, masses, emit.at(x, at), piece) for x in begin]
+            for x, turned in enumerate(emit.traded(of_matches, 1)):
+                weighted = builder.fmul(counted, turned)
+                for y in range(at + x, min(at + piece, len(flat)), matches):
+                    row, lane = flat[y]
+                    numbers = part_of(builder, weighted, y - at - x, matches)
+                    target = (row * plan.slots + lane) * matches
+                    store_at(builder, numbers, near, constant_int(target))
+        return constant_int(0)
+
+    return signature, generate
 
 
 @intrinsic

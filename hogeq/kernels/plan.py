@@ -109,6 +109,8 @@ class Constants(NamedTuple):
     """
     by_vector: bool = False
     """Whether what is written for a cell is of one vector of its lanes."""
+    apart: int = 0
+    """Lanes of one match, if each is passed forward alone and keeps its reach apart; else 0."""
     idle: int = -1
     """Record of turns that stay, leaving both scores as they were; -1 if none does.
 
@@ -133,6 +135,13 @@ class Constants(NamedTuple):
         if self.by_vector:
             return rows * self.lanes
         return -(-rows * self.records // piece) * piece
+
+    def dense_places(self, piece: int) -> list[tuple[int, int]]:
+        """List the row and the lane of each of these numbers, where lanes are written out."""
+        whole = self.records // piece * piece
+        parts = range(whole), range(whole, self.records)
+        rows = range(1 + len(self.alternatives))
+        return [(row, lane) for part in parts for row in rows for lane in part]
 
     @property
     def kept(self) -> tuple[int, ...]:

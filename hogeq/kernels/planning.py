@@ -123,8 +123,11 @@ def plan_of(tables: Tables, smallest: int = SMALLEST) -> Plan | None:
     return Plan(constants, _places(tables, constants, STRIP))
 
 
-def packed_plan(tables: Tables, plan: Plan, pairs: int, bits: int) -> Plan:
-    """Plan of 2, 4 or 8 matches side by side, in numbers of so many bits."""
+def packed_plan(tables: Tables, plan: Plan, pairs: int, bits: int, *, apart: bool = False) -> Plan:
+    """Plan of 2, 4 or 8 matches side by side, in numbers of so many bits.
+
+    Their reach is passed forward one match after the other if they keep it `apart`.
+    """
     one = plan.constants
     piece = PIECE * 64 // bits
     lanes = -(-max(one.records, one.active) * pairs // piece) * piece
@@ -135,12 +138,14 @@ def packed_plan(tables: Tables, plan: Plan, pairs: int, bits: int) -> Plan:
     constants = one._replace(
         pairs=pairs,
         by_vector=True,
+        apart=one.lanes if apart else 0,
         lanes=lanes,
         start=moved(one.start),
         usual=tuple((far, moved(offset)) for far, offset in one.usual),
         alternatives=tuple(x._replace(offset=moved(x.offset)) for x in one.alternatives),
     )
-    return Plan(constants, _places(tables, constants, PACKED_STRIP // pairs))
+    # Cells are visited as in the matches that are passed forward alone.
+    return Plan(constants, _places(tables, constants, STRIP if apart else PACKED_STRIP // pairs))
 
 
 def _targets(tables: Tables, kind: int, idle: int) -> tuple[Target, ...]:

@@ -163,6 +163,7 @@ class ByVector(PlanArrays):
         self._begun = zeros((2, lanes), dtype)
         self._lane = plan.constants.start % lanes
         self._begun[0, self._lane] = 1.0 / players
+        self._shares = zeros((1, 1), dtype)
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool) -> None:
         """Fill the reach of cells; see :meth:`PlanArrays.forward`."""
@@ -200,7 +201,9 @@ class ByVector(PlanArrays):
             role,
             policies,
             policies,
-            self._masses,
+            self._masses[None],
+            self._shares,
+            self._masses[0, 0],
             self._columns,
             self._totals,
             self._starts,

@@ -5,9 +5,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels import packed
+from hogeq.kernels import packed, planned
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import PIECE, Plan
+from hogeq.kernels.plan import PIECE, Constants, Plan, piece_of
 from hogeq.kernels.planning import packed_plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.view import TablesView
@@ -19,11 +19,23 @@ from hogeq.support.aliases import Floats
 
 MATCHES = 8  # side by side by diagonals: one cell of doubles, or two of singles, is a vector
 FEWEST = 5  # matches on average in a pack of so many that is worth it
+LARGEST_KEPT = 1 << 25  # bytes of a pack's reach that may fit a third-level cache
+LEAST_IN_USE = 0.75  # of a lane, where matches are better passed forward one after the other
 
 
 def _pack_of(pairs: int) -> int:
     """Choose how many matches lie side by side, so that most of them are in use."""
     return 2 if pairs == 2 else 4 if pairs <= 4 else 8
+
+
+def _keeps_apart(constants: Constants, size: int) -> bool:
+    """Whether the matches of a pack are passed forward one after the other, by bytes of all reach.
+
+    Each then has its columns in the second-level cache, but computes the padding of its lanes, and
+    its reach is turned side by side later.
+    """
+    in_use = constants.records / constants.lanes
+    return not constants.by_vector and size >= LARGEST_KEPT and in_use >= LEAST_IN_USE
 
 
 class _Together:
@@ -34,14 +46,22 @@ class _Together:
         bits = np.dtype(dtype).itemsize * 8
         self.pairs = pairs = len(opponents)
         self._each = each = _pack_of(pairs)
-        self._plan = packed_plan(tables, plan, each, bits)
+        numbers = plan.constants.dense(piece_of(plan.constants.lanes, bits))
+        apart = _keeps_apart(plan.constants, each * goal * goal * numbers * bits // 8)
+        self._plan = packed_plan(tables, plan, each, bits, apart=apart)
         self._view = TablesView(tables)
         constants, places = self._plan.constants, self._plan.places
         packs, lanes = -(-pairs // each), constants.lanes
         piece = PIECE * 64 // bits
         self._vector, self._match = (0,) * piece, (0,) * each
         self._columns = zeros((packs, 2, places.columns * places.column), dtype)
-        self._masses = zeros((packs, goal * goal, constants.dense(piece)), dtype)
+        self._near = zeros((constants.dense(piece),), dtype)
+        self._shares = zeros((packs, each), dtype)
+        shape = (each, goal * goal, numbers) if apart else (1, goal * goal, len(self._near))
+        self._masses = zeros((packs, *shape), dtype)
+        self._single = plan
+        alone = plan.places.columns * plan.places.column if apart else 0
+        self._column = zeros((2, alone), dtype)
         self._totals = zeros((num_actions * lanes,), dtype)
         self._arrived = zeros((lanes,), dtype)
         self._starts = zeros((packs, 2, lanes), dtype)
@@ -51,7 +71,8 @@ class _Together:
         self.face(opponents)
 
     def face(self, opponents: Floats) -> None:
-        """Set the opponents, which are copied."""
+        """Set the opponents, who stay as they are until others are set."""
+        self._opponents = opponents
         cells, num_actions = opponents[0, :, :, 0].size, opponents.shape[-1]
         shape = len(self._columns), cells, num_actions, self._each
         rows = self._rows[: np.prod(shape)].reshape(shape)
@@ -68,9 +89,11 @@ class _Together:
     def forward(self, policy: Floats, weights: Floats, infoset_reach: Floats) -> None:
         """Keep what weights values of the policy against every opponent, in the mixture."""
         infoset_reach[:] = 0.0
-        shares = np.zeros((len(self._begun), self._each))
-        shares.ravel()[: self.pairs] = weights / 2.0
-        self._by_match(self._begun)[:, 0] = shares
+        self._shares.ravel()[: self.pairs] = weights
+        if self._plan.constants.apart:
+            self._one_by_one(policy, infoset_reach)
+            return
+        self._by_match(self._begun)[:, 0] = self._shares / 2.0
         for pack in range(len(self._begun)):
             packed.forward(
                 self._plan,
@@ -80,13 +103,25 @@ class _Together:
                 self._rows,
                 self._begun[pack],
                 self._columns[pack],
-                self._masses[pack],
+                self._masses[pack, 0],
                 self._arrived,
                 infoset_reach,
                 pack,
                 self._vector,
                 self._match,
             )
+
+    def _one_by_one(self, policy: Floats, infoset_reach: Floats) -> None:
+        """Pass one match forward after the other, whose columns stay in the cache."""
+        reach = np.empty_like(infoset_reach)
+        for pair, opponent in enumerate(self._opponents):
+            pack, match = divmod(pair, self._each)
+            both = np.stack([policy, opponent])
+            masses = self._masses[pack, match]
+            planned.forward(
+                self._single, self._single.places, self._view, both, self._column, masses, reach
+            )
+            infoset_reach += self._shares[pack, match] * reach
 
     def backward(
         self,
@@ -106,6 +141,8 @@ class _Together:
             policy,
             self._rows,
             self._masses,
+            self._shares,
+            self._near,
             self._columns,
             self._totals,
             self._starts,

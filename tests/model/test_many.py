@@ -9,6 +9,7 @@ import pytest
 
 from hogeq.kernels.passes import TIE
 from hogeq.kernels.planning import plan_of
+from hogeq.model import side_by_side
 from hogeq.model.game import Game, compile_game
 from hogeq.model.many import GenericMany, ManyWorkspace
 from hogeq.model.side_by_side import LargeMany, many_workspace
@@ -192,9 +193,27 @@ def test_games_have_the_way_that_suits_them() -> None:
     assert isinstance(many_workspace(game_of("fa15"), PAIRS), GenericMany)
 
 
+@pytest.fixture
+def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pass matches forward as in large games, whose reach fits no cache."""
+    monkeypatch.setattr(side_by_side, "LARGEST_KEPT", 0)
+    monkeypatch.setattr(side_by_side, "LEAST_IN_USE", 0.0)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("pairs", [1, 2, 3, 8, 11])
 def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> None:
+    _compare_pairs(pairs, dtype)
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("pairs", [3, 11])
+def test_any_number_of_pairs_one_after_the_other(pairs: int, dtype: type) -> None:
+    _compare_pairs(pairs, dtype)
+
+
+def _compare_pairs(pairs: int, dtype: type) -> None:
     game = game_of("su20")
     policy, *opponents = drawn(game, 1 + pairs)
     weights = np.random.default_rng(1).dirichlet(np.ones(pairs))
@@ -215,17 +234,34 @@ def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> Non
         assert left == pytest.approx(right, abs=close)
 
 
+DICE_REMEMBERED = {"edition": "fa19", "goal": 14, "max_dice": 6}
+OTHERS = {
+    "two kinds of dice": {"goal": 14, "max_dice": 4, "hog_wild": True},
+    "gifts and extra turns": {
+        "goal": 14,
+        "max_dice": 4,
+        "piggy_back": True,
+        "pig_out": 0,
+        "more_boar": "digit_range",
+    },
+}
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
-    "rules",
-    [
-        {"edition": "fa19", "goal": 14, "max_dice": 6},
-        {"goal": 14, "max_dice": 4, "hog_wild": True},
-        {"goal": 14, "max_dice": 4, "piggy_back": True, "pig_out": 0, "more_boar": "digit_range"},
-    ],
-    ids=["dice remembered", "two kinds of dice", "gifts and extra turns"],
+    "rules", [DICE_REMEMBERED, *OTHERS.values()], ids=["dice remembered", *OTHERS]
 )
 def test_matches_lie_side_by_side_in_other_games(rules: dict[str, Any], dtype: type) -> None:
+    _compare_games(rules, dtype)
+
+
+@pytest.mark.usefixtures("one_after_the_other")
+@pytest.mark.parametrize("rules", OTHERS.values(), ids=OTHERS)
+def test_matches_one_after_the_other_in_other_games(rules: dict[str, Any]) -> None:
+    _compare_games(rules, np.float64)
+
+
+def _compare_games(rules: dict[str, Any], dtype: type) -> None:
     game = compile_game(rules_from({"edition": "su20", **rules}))
     policy, *opponents = drawn(game, 9)
     plan = plan_of(game.tables, smallest=0)
