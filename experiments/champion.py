@@ -66,6 +66,7 @@ HEADER = [
 ]
 RARE = 1e-3  # probability of a roll below which a part of a mixture loses it
 UNITS = 10_000
+ROUNDING = 1e-6  # of a unit, by which a whole number of them may fall short
 
 
 def main() -> None:
@@ -116,7 +117,7 @@ def compare(given: argparse.Namespace) -> None:
         anew = champion.exists() and champion.samefile(source)
         check_kicks(given.kicks, 0 if anew else max(known["kicks"].values(), default=0))
         strategy = read_any(source, game.goal, game.rules.max_dice)
-        if isinstance(strategy, Mixture) and not anew:  # what is a champion is measured as it is
+        if isinstance(strategy, Mixture):
             strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
         every = [attack(game, strategy, one) for one in budgets]
         found = max(every, key=lambda one: one.win_rate)
@@ -224,8 +225,11 @@ def attacked_anew(known: dict[str, Any], figures: dict[str, Any]) -> dict[str, A
 
 
 def rounded(game: Game, part: ArrayLike) -> Floats:
-    """Policy (G, G, K) without rolls that are hardly ever made, to four decimals."""
-    units = np.floor(UNITS * thresholded(game, policy_of(game, part), RARE))
+    """Policy (G, G, K) without rolls that are hardly ever made, to four decimals.
+
+    One that is rounded stays as it is.
+    """
+    units = np.floor(UNITS * thresholded(game, policy_of(game, part), RARE) + ROUNDING)
     most = units.argmax(axis=2)[..., None]
     lacking = UNITS - units.sum(axis=2, keepdims=True)
     np.put_along_axis(units, most, np.take_along_axis(units, most, 2) + lacking, 2)

@@ -294,6 +294,16 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     assert row["known counters"] == "0.500000"
 
 
+def test_a_part_that_is_rounded_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    rounded = runpy.run_path(str(FOLDER / "champion.py"))["rounded"]
+    game = compile_game(rules_from({"edition": "su20", "goal": 20}))
+    policy = np.random.default_rng(0).dirichlet(np.full(game.num_actions, 0.2), game.shape[:2])
+    once = rounded(game, policy)
+    assert once != pytest.approx(policy, abs=1e-6)
+    assert np.array_equal(rounded(game, once), once)
+
+
 def test_a_contestant_reads_what_a_champion_is_worth(table: Run, tmp_path: Path) -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 3}))
     random = np.random.default_rng(0)

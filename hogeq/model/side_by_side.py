@@ -62,6 +62,7 @@ class _Together:
         self._single = plan
         alone = plan.places.columns * plan.places.column if apart else 0
         self._column = zeros((2, alone), dtype)
+        self._both = np.empty((2, *game.shape))
         self._totals = zeros((num_actions * lanes,), dtype)
         self._arrived = zeros((lanes,), dtype)
         self._starts = zeros((packs, 2, lanes), dtype)
@@ -114,12 +115,18 @@ class _Together:
     def _one_by_one(self, policy: Floats, infoset_reach: Floats) -> None:
         """Pass one match forward after the other, whose columns stay in the cache."""
         reach = np.empty_like(infoset_reach)
+        self._both[0] = policy
         for pair, opponent in enumerate(self._opponents):
             pack, match = divmod(pair, self._each)
-            both = np.stack([policy, opponent])
-            masses = self._masses[pack, match]
+            self._both[1] = opponent
             planned.forward(
-                self._single, self._single.places, self._view, both, self._column, masses, reach
+                self._single,
+                self._single.places,
+                self._view,
+                self._both,
+                self._column,
+                self._masses[pack, match],
+                reach,
             )
             infoset_reach += self._shares[pack, match] * reach
 
