@@ -37,7 +37,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.response.trails import Trail, no_trails
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.bundles import Start
+from hogeq.solvers.bundles import Known, Start
 from hogeq.strategies.policies import policies_of
 from hogeq.support.executors import Workers
 from hogeq.support.workers import Threads, _choosing, cores, workers
@@ -229,12 +229,12 @@ class Weighed(Workers):
         return [task for call in self.calls for task in call.tasks]
 
 
-def _kind(task: Any) -> str:
+def _kind(task: Trail | Start | Known) -> str:
     if isinstance(task, Trail):
         return "trail that begins" if task.new else "trail that goes on"
     if isinstance(task, Start):
         return "response, annealed" if task.steps else "response, ascent alone"
-    return "linear model"
+    return "linear model, anew"
 
 
 class Overhead(NamedTuple):
@@ -293,20 +293,21 @@ def predicted(
 ) -> tuple[float, float]:
     """Seconds of an iteration, and the share of the workers' time in which they compute.
 
-    Tasks of a call go to whoever is free first, in their order; it takes as long as they do, or as
-    handing them out and back, whichever is longer. With more trails there are more of those
-    measured, and of the linear models, one for each counter found.
+    An iteration is one call. Its tasks go to whoever is free first, in their order; it takes as
+    long as they do, or as handing them out and back, whichever is longer. With more trails there
+    are more of those measured. What they find is modelled once, however many kicks they have; that
+    is small beside kicks, and taken as one of them.
     """
-    whole, work = serial * len(calls) / 2, 0.0
+    whole, work = serial * len(calls), 0.0
     for call in calls:
-        tasks = [task for task in call.tasks if "response" in task.kind]
-        for kind, factor in (("trail", kicks / KICKS[0]), ("model", 1.0)):
-            found = [task for task in call.tasks if kind in task.kind]
-            mean = sum(task.seconds for task in found) / max(1, len(found))
-            for task in islice(cycle(found), round(len(found) * trails / TRAINING["trails"])):
-                # What differs from kick to kick evens out over many.
-                seconds = factor * mean + factor**0.5 * (task.seconds - mean)
-                tasks.append(task._replace(seconds=seconds))
+        found = [task for task in call.tasks if "trail" in task.kind]
+        tasks = [task for task in call.tasks if "trail" not in task.kind]
+        factor = kicks / KICKS[0]
+        mean = sum(task.seconds for task in found) / max(1, len(found))
+        for task in islice(cycle(found), round(len(found) * trails / TRAINING["trails"])):
+            # What differs from kick to kick evens out over many.
+            seconds = factor * mean + factor**0.5 * (task.seconds - mean)
+            tasks.append(task._replace(seconds=seconds))
         free = [0.0] * crew_size
         for task in tasks:
             heapq.heapreplace(free, free[0] + task.seconds)
@@ -314,7 +315,7 @@ def predicted(
         handed += sum(task.returned for task in tasks) / MEGABYTE * cost.megabyte_returned
         whole += call.shared / MEGABYTE * cost.megabyte_shared + max(*free, handed)
         work += sum(task.seconds for task in tasks)
-    return 2 * whole / len(calls), work / (crew_size * whole)
+    return whole / len(calls), work / (crew_size * whole)
 
 
 def cluster() -> None:
@@ -333,9 +334,8 @@ def cluster() -> None:
             f"| {kind} | {len(found) / MEASURED:.1f} | {seconds.mean():.3f} | {seconds.max():.3f} |"
             f" {sent.mean() / 1e3:.0f} | {returned.mean() / 1e3:.0f} |"
         )
-    shared = np.array([call.shared for call in weighed.calls]).reshape(-1, 2).mean(axis=0) / 1e3
-    for what, size in zip(("searches", "models"), shared, strict=True):
-        print(f"| what all {what} share | 1 | | | {size:.0f} | |")
+    shared = sum(call.shared for call in weighed.calls) / len(weighed.calls) / 1e3
+    print(f"| what all of them share | 1 | | | {shared:.0f} | |")
     print(f"| the rest, in the run's own thread | 1 | {serial:.3f} | | | |")
     print("\n| what Dask takes, in one thread | milliseconds |\n|---|---|")
     print(f"| a task | {1e3 * cost.task:.2f} |")

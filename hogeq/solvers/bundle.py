@@ -28,7 +28,6 @@ from hogeq.solvers.bundles import (
     search,
     self_played,
     step_against_few,
-    unknown,
 )
 from hogeq.solvers.cuts import Counters, cut
 from hogeq.solvers.proximal import proximal_step
@@ -207,8 +206,9 @@ class ProximalBundle(Solver[BundleState]):
         )
         if not self.counters:
             return state
-        known = unknown([*read_counters(Path(self.counters), game)], state.pool)
-        cuts = compute(partial(cut, game, policy), known)
+        read = read_counters(Path(self.counters), game)
+        known = list({matrix.tobytes(): matrix for matrix in read}.values())
+        cuts = compute(partial(cut, Against(game, policy[None], None)), known)
         counters = _counters(state).renewed(np.zeros(0, np.int64), known, cuts, 0, len(known))
         state = state._replace(**counters._asdict())
         return state._replace(worst=np.array(win_rates(state, policy).max()))
@@ -228,27 +228,29 @@ class ProximalBundle(Solver[BundleState]):
         error = np.abs(exact - modelled[shaping])
         hoped = max(float(state.worst) - promised + saved, 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
-        starts = self._starts(game, state, trial, weights, iteration)
-        known = state.pool[np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0]]
-        found, trails = search(
+        searched = search(
             Against(game, trial[None], None),
-            starts,
+            cut,
+            self._starts(game, state, trial, weights, iteration),
             Trails(state.trails, state.kicks_left),
             self.kicks,
             self.life,
-            known,
             (self.seed, iteration),
+            state.pool,
+            np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
+            failed,
         )
+        trails, cuts = searched.trails, [*searched.anew, *searched.cuts]
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
-        responses = unknown([*found, *trails.matrices], state.pool)
-        cuts = compute(partial(cut, game, trial), [*state.pool[failed], *responses])
         reached = max(
             promised, exact.max(initial=0.0), *(1.0 - float(one.won) for one in cuts), 0.0
         )
 
         used = np.where(weights > ALIVE, iteration, state.used)
         state = state._replace(weights=weights, used=used)
-        counters = _counters(state).renewed(failed, responses, cuts, iteration, self.pool_size)
+        counters = _counters(state).renewed(
+            failed, searched.responses, cuts, iteration, self.pool_size
+        )
         state = state._replace(**counters._asdict())
         worst = float(win_rates(state, state.policy).max())
         gain = worst - promised + saved

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
 from hogeq.response.trails import Trail, Trails, after, due
+from hogeq.solvers.cuts import Cut
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
@@ -117,34 +119,103 @@ def ascents(pool: Matrix, weights: Floats, number: int, sweeps: int | None) -> l
     return [Start(pool[counter], sweeps) for counter in heaviest]
 
 
+class Known(NamedTuple):
+    """A counter whose model is to be taken anew: nothing is searched."""
+
+    counter: Matrix
+    """(G, G)"""
+
+    def search(self, against: Against, known: Matrix) -> Matrix:  # noqa: ARG002 - as of trails
+        """Give the counter."""
+        return self.counter
+
+
+class Modelled(NamedTuple):
+    """A counter, and its model at the strategy of today."""
+
+    counter: Matrix
+    """(G, G)"""
+    cut: Cut | None
+    """None if the counter was found and the pool holds it already."""
+
+
+class Searched(NamedTuple):
+    """What searches have brought."""
+
+    anew: list[Cut]
+    """Models of the counters that were to have new ones, in their order."""
+    responses: list[Matrix]
+    """Counters (G, G) that the pool does not hold, each once."""
+    cuts: list[Cut]
+    """Their models."""
+    trails: Trails
+
+
 def search(
     against: Against,
+    model: Callable[[Against, Matrix], Cut],
     starts: Sequence[Start],
     trails: Trails,
     kicks: int,
     life: int,
-    known: Matrix,
     seed: tuple[int, ...],
-) -> tuple[list[Matrix], Trails]:
-    """Respond from every start, and let the trails go on (:func:`hogeq.response.trails.follow`).
+    pool: Matrix,
+    crossed: NDArray[np.int64],
+    failed: NDArray[np.int64],
+) -> Searched:
+    """Respond from every start, let the trails go on, and model what they come to.
 
-    All these searches are computed at once, by whatever workers were chosen: each takes long, and
-    a cluster is sent the strategy they meet but once.
+    All of it is computed at once, by whatever workers were chosen. Searches are few and differ in
+    length; so the longest begin first, each models what it finds, and models that are only taken
+    anew come last, for whoever is idle by then.
+
+    Parameters
+    ----------
+    against : Against
+        The strategy.
+    model : callable
+        Gives the model of a counter (G, G) at that strategy.
+    starts : sequence of Start
+    trails : Trails
+    kicks, life : int
+        As of :func:`hogeq.response.trails.follow`.
+    seed : tuple of int
+        Of the trails.
+    pool : int8 (n, G, G)
+        Counters that are known.
+    crossed, failed : int64
+        Which of them trails cross with; which are to be modelled anew.
     """
-    tasks: list[Start | Trail] = [*starts, *due(trails, kicks, seed)]
-    found = compute(partial(_searched, against, known), tasks)
-    return found[: len(starts)], after(trails, found[len(starts) :], kicks, life)
+    annealed = [start for start in starts if start.steps]
+    gone = due(trails, kicks, seed)
+    climbing = [start for start in starts if not start.steps]
+    tasks: list[Start | Trail | Known] = [*annealed, *gone, *climbing, *map(Known, pool[failed])]
+    held = frozenset(map(_digest, pool))
+    answers = compute(partial(_answer, against, model, pool[crossed], held), tasks)
+    found = answers[: len(tasks) - len(failed)]
+    anew = [answer.cut for answer in answers[len(found) :] if answer.cut]
+    reached = [answer.counter for answer in found[len(annealed) :][: len(gone)]]
+    new = {_digest(answer.counter): answer for answer in found if answer.cut}.values()
+    cuts = [answer.cut for answer in new if answer.cut]
+    responses = [answer.counter for answer in new]
+    return Searched(anew, responses, cuts, after(trails, reached, kicks, life))
 
 
-def _searched(against: Against, known: Matrix, task: Start | Trail) -> Matrix:
-    return task.search(against, known)
+def _answer(
+    against: Against,
+    model: Callable[[Against, Matrix], Cut],
+    crossed: Matrix,
+    held: frozenset[bytes],
+    task: Start | Trail | Known,
+) -> Modelled:
+    counter = task.search(against, crossed)
+    if not isinstance(task, Known) and _digest(counter) in held:
+        return Modelled(counter, None)
+    return Modelled(counter, model(against, counter))
 
 
-def unknown(responses: Sequence[Matrix], pool: Matrix) -> list[Matrix]:
-    """Responses that a pool does not hold, each once."""
-    known = {matrix.tobytes() for matrix in pool}
-    found = {matrix.tobytes(): matrix for matrix in responses}
-    return [matrix for key, matrix in found.items() if key not in known]
+def _digest(counter: Matrix) -> bytes:
+    return sha256(np.ascontiguousarray(counter, np.int8).data).digest()
 
 
 def step_against_few(

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import Game
 from hogeq.model.shared import quick_many, quick_workspace
 from hogeq.model.workspace import Role
+from hogeq.response.kicks import Against
 from hogeq.response.population import Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -90,8 +90,9 @@ class Counters(NamedTuple):
         )
 
 
-def cut(game: Game, policy: Floats, counter: Matrix) -> Cut:
-    """Model of the win rate of a policy (G, G, K) against a counter, which is exact there."""
+def cut(against: Against, counter: Matrix) -> Cut:
+    """Model of the win rate of a policy against a counter (G, G), which is exact there."""
+    game, policy = against.game, against.opponents[0]
     won = float(Population(game, [counter]).rates_of(policy)[0])
     policies = np.stack([policy, one_hot(counter, game.num_actions)])
     found = counterfactual_values(quick_workspace(game, 2), policies)
@@ -101,8 +102,9 @@ def cut(game: Game, policy: Floats, counter: Matrix) -> Cut:
     return Cut(np.array(won), gradients, np.array(won - modelled), reach)
 
 
-def cut_of_parts(game: Game, parts: Floats, counter: Matrix) -> Cut:
-    """Models of the win rates of parts (n, G, G, K) against a counter."""
+def cut_of_parts(against: Against, counter: Matrix) -> Cut:
+    """Models of the win rates of a mixture's n parts against a counter (G, G)."""
+    game, parts = against.game, against.opponents
     work = quick_many(game, len(parts))
     work.face(one_hot(counter, game.num_actions))
     work.forward(parts)

@@ -29,7 +29,6 @@ from hogeq.solvers.bundles import (
     self_played,
     soft_maximum,
     step_against_few,
-    unknown,
 )
 from hogeq.solvers.cuts import Counters, cut_of_parts
 from hogeq.solvers.mixture import policy_of_mixture
@@ -230,25 +229,25 @@ class MixtureBundle(Solver[MixtureBundleState]):
         error = np.abs(exact - modelled[shaping])
         hoped = max(float(state.worst) - modelled.max(initial=0.0), 0.0)
         failed = shaping[error > TRUSTED * hoped + ALIVE]
-        starts = self._starts(game, state, trial, iteration)
-        known = state.pool[np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0]]
-        found, trails = search(
+        searched = search(
             Against(game, trial.parts, trial.draw),
-            starts,
+            cut_of_parts,
+            self._starts(game, state, trial, iteration),
             Trails(state.trails, state.kicks_left),
             self.kicks,
             self.life,
-            known,
             (self.seed, iteration),
+            state.pool,
+            np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
+            failed,
         )
+        trails, cuts = searched.trails, [*searched.anew, *searched.cuts]
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
-        responses = unknown([*found, *trails.matrices], state.pool)
-        cuts = compute(partial(cut_of_parts, game, trial.parts), [*state.pool[failed], *responses])
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(weights=trial.weights, used=used)
         counters = Counters(*(getattr(state, name) for name in Counters._fields))
-        counters = counters.renewed(failed, responses, cuts, iteration, self.pool_size)
+        counters = counters.renewed(failed, searched.responses, cuts, iteration, self.pool_size)
         state = state._replace(**counters._asdict())
         before = 1.0 - part_rates(state, state.parts) @ state.draw
         after = 1.0 - part_rates(state, trial.parts) @ trial.draw
@@ -332,7 +331,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         halved[likeliest] /= 2.0
         recent_halved = state.recent_draw.copy()
         recent_halved[likeliest] /= 2.0
-        cuts = compute(partial(cut_of_parts, game, part), list(state.pool))
+        cuts = compute(partial(cut_of_parts, Against(game, part, None)), list(state.pool))
         state = state._replace(
             parts=np.concatenate([state.parts, part]),
             draw=np.append(halved, halved[likeliest]),

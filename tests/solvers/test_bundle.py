@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
-from hogeq.response.moves import respond
+from hogeq.response.kicks import Against
+from hogeq.response.moves import random_policy, respond, to_matrix
 from hogeq.response.search import SearchBudget, attack
+from hogeq.response.trails import no_trails
 from hogeq.rules import rules_from
 from hogeq.solvers import proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
-from hogeq.solvers.bundles import MORE, soft_maximum, step_against_few
+from hogeq.solvers.bundles import MORE, Start, search, soft_maximum, step_against_few
+from hogeq.solvers.cuts import cut
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
@@ -310,3 +313,41 @@ def test_rounds_begin_with_the_weights_of_the_round_before() -> None:
     assert begun[0].sum() == 0.0
     assert begun[1] == pytest.approx(np.append(np.full(MORE, 1.0 / MORE), 0.0))
     assert last.weights == pytest.approx(1.0 / len(here))
+
+
+# --- searches and models --------------------------------------------------------------------------
+
+
+def test_searches_model_what_they_find_and_what_is_to_be_modelled_anew(small: Game) -> None:
+    random = np.random.default_rng(0)
+    policy, *others = (random_policy(small, random) for _ in range(5))
+    pool = np.array([to_matrix(other) for other in others])
+    against = Against(small, policy[None], None)
+    starts = [Start(pool[0], 1), Start(policy, None), Start(policy, None), Start(others[0], 2, 3)]
+    failed, trails = np.array([2, 0]), no_trails(small, 3, 10)
+    none = np.arange(0)
+    found = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, failed)
+    known = {counter.tobytes() for counter in pool}
+    new = [counter.tobytes() for counter in found.responses]
+    assert len({*new}) == len(new)
+    assert not known & {*new}
+    by_themselves = [start.search(against, pool[:0]) for start in starts]
+    for counter in [*by_themselves, *found.trails.matrices]:
+        assert counter.tobytes() in {*new, *known}
+    assert by_themselves[1].tobytes() in new
+    for counter, model in [
+        *zip(pool[failed], found.anew, strict=True),
+        *zip(found.responses, found.cuts, strict=True),
+    ]:
+        expected = cut(against, counter)
+        assert model.won == expected.won
+        assert np.array_equal(model.gradients, expected.gradients)
+    assert (found.trails.left < 10).all()
+
+    with workers(2):
+        by_two = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, failed)
+    assert np.array_equal(by_two.responses, found.responses)
+    # What the pool holds is not modelled again.
+    pool = np.concatenate([pool, found.responses])
+    again = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, none)
+    assert (again.responses, again.cuts, again.anew) == ([], [], [])
