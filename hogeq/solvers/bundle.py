@@ -240,7 +240,7 @@ class ProximalBundle(Solver[BundleState]):
             np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
             failed,
         )
-        trails, cuts = searched.trails, [*searched.anew, *searched.cuts]
+        trails, cuts = searched.trails, searched.cuts
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         reached = max(
             promised, exact.max(initial=0.0), *(1.0 - float(one.won) for one in cuts), 0.0

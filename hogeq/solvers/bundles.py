@@ -142,12 +142,10 @@ class Modelled(NamedTuple):
 class Searched(NamedTuple):
     """What searches have brought."""
 
-    anew: list[Cut]
-    """Models of the counters that were to have new ones, in their order."""
     responses: list[Matrix]
     """Counters (G, G) that the pool does not hold, each once."""
     cuts: list[Cut]
-    """Their models."""
+    """Models of the counters that were to have new ones, then of the responses."""
     trails: Trails
 
 
@@ -192,13 +190,13 @@ def search(
     tasks: list[Start | Trail | Known] = [*annealed, *gone, *climbing, *map(Known, pool[failed])]
     held = frozenset(map(_digest, pool))
     answers = compute(partial(_answer, against, model, pool[crossed], held), tasks)
-    found = answers[: len(tasks) - len(failed)]
-    anew = [answer.cut for answer in answers[len(found) :] if answer.cut]
+    searches = len(tasks) - len(failed)
+    found, anew = answers[:searches], answers[searches:]
     reached = [answer.counter for answer in found[len(annealed) :][: len(gone)]]
     new = {_digest(answer.counter): answer for answer in found if answer.cut}.values()
-    cuts = [answer.cut for answer in new if answer.cut]
+    cuts = [answer.cut for answer in [*anew, *new] if answer.cut]
     responses = [answer.counter for answer in new]
-    return Searched(anew, responses, cuts, after(trails, reached, kicks, life))
+    return Searched(responses, cuts, after(trails, reached, kicks, life))
 
 
 def _answer(

@@ -241,7 +241,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
             np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
             failed,
         )
-        trails, cuts = searched.trails, [*searched.anew, *searched.cuts]
+        trails, cuts = searched.trails, searched.cuts
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)

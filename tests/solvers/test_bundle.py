@@ -13,7 +13,7 @@ from hogeq.response.bounds import full_memory_bound
 from hogeq.response.kicks import Against
 from hogeq.response.moves import random_policy, respond, to_matrix
 from hogeq.response.search import SearchBudget, attack
-from hogeq.response.trails import no_trails
+from hogeq.response.trails import due, no_trails
 from hogeq.rules import rules_from
 from hogeq.solvers import proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
@@ -332,13 +332,12 @@ def test_searches_model_what_they_find_and_what_is_to_be_modelled_anew(small: Ga
     assert len({*new}) == len(new)
     assert not known & {*new}
     by_themselves = [start.search(against, pool[:0]) for start in starts]
-    for counter in [*by_themselves, *found.trails.matrices]:
+    gone = [trail.search(against, pool[:0]) for trail in due(trails, 2, (0, 1))]
+    assert np.array_equal(found.trails.matrices, gone)
+    for counter in [*by_themselves, *gone]:
         assert counter.tobytes() in {*new, *known}
     assert by_themselves[1].tobytes() in new
-    for counter, model in [
-        *zip(pool[failed], found.anew, strict=True),
-        *zip(found.responses, found.cuts, strict=True),
-    ]:
+    for counter, model in zip([*pool[failed], *found.responses], found.cuts, strict=True):
         expected = cut(against, counter)
         assert model.won == expected.won
         assert np.array_equal(model.gradients, expected.gradients)
@@ -350,4 +349,4 @@ def test_searches_model_what_they_find_and_what_is_to_be_modelled_anew(small: Ga
     # What the pool holds is not modelled again.
     pool = np.concatenate([pool, found.responses])
     again = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, none)
-    assert (again.responses, again.cuts, again.anew) == ([], [], [])
+    assert (again.responses, again.cuts) == ([], [])
