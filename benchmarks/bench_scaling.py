@@ -37,7 +37,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.response.trails import Trail, no_trails
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.bundles import Known, Start
+from hogeq.solvers.bundles import Check, Start
 from hogeq.strategies.policies import policies_of
 from hogeq.support.executors import Workers
 from hogeq.support.workers import Threads, _choosing, cores, workers
@@ -229,12 +229,12 @@ class Weighed(Workers):
         return [task for call in self.calls for task in call.tasks]
 
 
-def _kind(task: Trail | Start | Known) -> str:
+def _kind(task: Trail | Start | Check) -> str:
     if isinstance(task, Trail):
         return "trail that begins" if task.new else "trail that goes on"
     if isinstance(task, Start):
         return "response, annealed" if task.steps else "response, ascent alone"
-    return "linear model, anew"
+    return "model, checked"
 
 
 class Overhead(NamedTuple):

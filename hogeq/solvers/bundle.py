@@ -11,8 +11,7 @@ from pydantic import Field
 from hogeq.model.game import Game
 from hogeq.response.counters import read_counters
 from hogeq.response.kicks import Against
-from hogeq.response.population import Population
-from hogeq.response.trails import CROSSED, Trails, no_trails
+from hogeq.response.trails import CROSSED, Trails, after, due, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.bundles import (
     ALIVE,
@@ -21,6 +20,7 @@ from hogeq.solvers.bundles import (
     LEAST_STEP,
     SHAPING,
     TRUSTED,
+    Check,
     Depth,
     Start,
     annealed,
@@ -29,7 +29,7 @@ from hogeq.solvers.bundles import (
     self_played,
     step_against_few,
 )
-from hogeq.solvers.cuts import Counters, cut
+from hogeq.solvers.cuts import OF_POLICY, Counters, cut
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -224,38 +224,34 @@ class ProximalBundle(Solver[BundleState]):
 
         # Models that shaped the step and predicted its outcome badly are taken anew.
         shaping = np.flatnonzero(weights > SHAPING)
-        exact = Population(game, state.pool[shaping]).rates_against(trial)
-        error = np.abs(exact - modelled[shaping])
-        hoped = max(float(state.worst) - promised + saved, 0.0)
-        failed = shaping[error > TRUSTED * hoped + ALIVE]
+        trusted = TRUSTED * max(float(state.worst) - promised + saved, 0.0) + ALIVE
+        trails = Trails(state.trails, state.kicks_left)
         searched = search(
             Against(game, trial[None], None),
-            cut,
+            OF_POLICY,
             self._starts(game, state, trial, weights, iteration),
-            Trails(state.trails, state.kicks_left),
-            self.kicks,
-            self.life,
-            (self.seed, iteration),
+            due(trails, self.kicks, (self.seed, iteration)),
             state.pool,
             np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
-            failed,
+            [Check(state.pool[one], float(modelled[one]), trusted) for one in shaping],
         )
-        trails, cuts = searched.trails, searched.cuts
+        trails = after(trails, searched.reached, self.kicks, self.life)
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
+        checked, cuts = searched.checked, searched.cuts
         reached = max(
-            promised, exact.max(initial=0.0), *(1.0 - float(one.won) for one in cuts), 0.0
+            promised, checked.rates.max(initial=0.0), *(1.0 - float(one.won) for one in cuts), 0.0
         )
 
         used = np.where(weights > ALIVE, iteration, state.used)
         state = state._replace(weights=weights, used=used)
         counters = _counters(state).renewed(
-            failed, searched.responses, cuts, iteration, self.pool_size
+            shaping[checked.failed], searched.responses, cuts, iteration, self.pool_size
         )
         state = state._replace(**counters._asdict())
         worst = float(win_rates(state, state.policy).max())
         gain = worst - promised + saved
         kept = worst - reached + saved >= self.least_gain * gain
-        misled = error.max(initial=0.0) > 0.25 * abs(gain)
+        misled = checked.errors.max(initial=0.0) > 0.25 * abs(gain)
         factor = 0.5 if misled else 1.25 if kept else 0.93
         step_size = min(max(LEAST_STEP, factor * float(state.step_size)), self.largest_step)
         state = state._replace(

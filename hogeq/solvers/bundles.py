@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
-from hogeq.response.trails import Trail, Trails, after, due
-from hogeq.solvers.cuts import Cut
+from hogeq.response.trails import Trail
+from hogeq.solvers.cuts import Cut, Modelling
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
@@ -119,97 +119,112 @@ def ascents(pool: Matrix, weights: Floats, number: int, sweeps: int | None) -> l
     return [Start(pool[counter], sweeps) for counter in heaviest]
 
 
-class Known(NamedTuple):
-    """A counter whose model is to be taken anew: nothing is searched."""
+class Check(NamedTuple):
+    """A counter whose model is checked, and taken anew where it misses by more than is trusted."""
 
     counter: Matrix
     """(G, G)"""
+    modelled: float
+    """Win rate of the counter, by its model."""
+    trusted: float
+    """Largest error that is tolerated, in win probability."""
 
-    def search(self, against: Against, known: Matrix) -> Matrix:  # noqa: ARG002 - as of trails
-        """Give the counter."""
-        return self.counter
 
+class Checked(NamedTuple):
+    """What checks have brought; m is their number."""
 
-class Modelled(NamedTuple):
-    """A counter, and its model at the strategy of today."""
-
-    counter: Matrix
-    """(G, G)"""
-    cut: Cut | None
-    """None if the counter was found and the pool holds it already."""
+    rates: Floats
+    """(m,), win rates of the counters."""
+    errors: Floats
+    """(m,), by how much their models missed these."""
+    failed: NDArray[np.int64]
+    """Which of them have new models."""
 
 
 class Searched(NamedTuple):
     """What searches have brought."""
 
+    reached: list[Matrix]
+    """Where the trails are now, each (G, G)."""
+    checked: Checked
     responses: list[Matrix]
     """Counters (G, G) that the pool does not hold, each once."""
     cuts: list[Cut]
-    """Models of the counters that were to have new ones, then of the responses."""
-    trails: Trails
+    """Models of the counters whose checks failed, then of the responses."""
 
 
 def search(
     against: Against,
-    model: Callable[[Against, Matrix], Cut],
+    modelling: Modelling,
     starts: Sequence[Start],
-    trails: Trails,
-    kicks: int,
-    life: int,
-    seed: tuple[int, ...],
+    trails: Sequence[Trail],
     pool: Matrix,
     crossed: NDArray[np.int64],
-    failed: NDArray[np.int64],
+    checks: Sequence[Check],
 ) -> Searched:
-    """Respond from every start, let the trails go on, and model what they come to.
+    """Respond from every start, let the trails go on, model what they come to; check known models.
 
     All of it is computed at once, by whatever workers were chosen. Searches are few and differ in
-    length; so the longest begin first, each models what it finds, and models that are only taken
-    anew come last, for whoever is idle by then.
+    length; so the longest begin first, each models what it finds, and checks come last, for whoever
+    is idle by then.
 
     Parameters
     ----------
     against : Against
         The strategy.
-    model : callable
-        Gives the model of a counter (G, G) at that strategy.
+    modelling : Modelling
+        How counters are modelled at that strategy.
     starts : sequence of Start
-    trails : Trails
-    kicks, life : int
-        As of :func:`hogeq.response.trails.follow`.
-    seed : tuple of int
-        Of the trails.
+    trails : sequence of Trail
     pool : int8 (n, G, G)
         Counters that are known.
-    crossed, failed : int64
-        Which of them trails cross with; which are to be modelled anew.
+    crossed : int64
+        Which of them trails cross with.
+    checks : sequence of Check
     """
     annealed = [start for start in starts if start.steps]
-    gone = due(trails, kicks, seed)
     climbing = [start for start in starts if not start.steps]
-    tasks: list[Start | Trail | Known] = [*annealed, *gone, *climbing, *map(Known, pool[failed])]
+    tasks = [*annealed, *trails, *climbing, *checks]
     held = frozenset(map(_digest, pool))
-    answers = compute(partial(_answer, against, model, pool[crossed], held), tasks)
-    searches = len(tasks) - len(failed)
-    found, anew = answers[:searches], answers[searches:]
-    reached = [answer.counter for answer in found[len(annealed) :][: len(gone)]]
+    answers = compute(partial(_answer, against, modelling, pool[crossed], held), tasks)
+    found, known = answers[: len(tasks) - len(checks)], answers[len(tasks) - len(checks) :]
+    reached = [answer.counter for answer in found[len(annealed) :][: len(trails)]]
     new = {_digest(answer.counter): answer for answer in found if answer.cut}.values()
-    cuts = [answer.cut for answer in [*anew, *new] if answer.cut]
-    responses = [answer.counter for answer in new]
-    return Searched(responses, cuts, after(trails, reached, kicks, life))
+    rates = np.array([answer.rate for answer in known])
+    checked = Checked(
+        rates,
+        np.abs(rates - [check.modelled for check in checks]),
+        np.flatnonzero([answer.cut is not None for answer in known]),
+    )
+    cuts = [answer.cut for answer in [*known, *new] if answer.cut]
+    return Searched(reached, checked, [answer.counter for answer in new], cuts)
+
+
+class _Answer(NamedTuple):
+    """What a task has come to."""
+
+    counter: Matrix
+    """(G, G)"""
+    cut: Cut | None
+    """Its model; None if the pool has one that is good enough."""
+    rate: float = 0.0
+    """Win rate of a counter that was checked."""
 
 
 def _answer(
     against: Against,
-    model: Callable[[Against, Matrix], Cut],
+    modelling: Modelling,
     crossed: Matrix,
     held: frozenset[bytes],
-    task: Start | Trail | Known,
-) -> Modelled:
+    task: Start | Trail | Check,
+) -> _Answer:
+    if isinstance(task, Check):
+        rate = modelling.rate(against, task.counter)
+        good = abs(rate - task.modelled) <= task.trusted
+        return _Answer(task.counter, None if good else modelling.cut(against, task.counter), rate)
     counter = task.search(against, crossed)
-    if not isinstance(task, Known) and _digest(counter) in held:
-        return Modelled(counter, None)
-    return Modelled(counter, model(against, counter))
+    known = _digest(counter) in held
+    return _Answer(counter, None if known else modelling.cut(against, counter))
 
 
 def _digest(counter: Matrix) -> bytes:

@@ -1,7 +1,7 @@
 """Linear models of win rates against counters, and the pool of counters that has them."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,28 @@ class Counters(NamedTuple):
         )
 
 
+class Modelling(NamedTuple):
+    """How counters (G, G) are modelled at a strategy that they meet."""
+
+    rate: Callable[[Against, Matrix], float]
+    """Win rate of a counter."""
+    cut: Callable[[Against, Matrix], Cut]
+    """Model of the win rate against it."""
+
+
+def rate(against: Against, counter: Matrix) -> float:
+    """Exact win rate of a counter (G, G) against a policy."""
+    return float(Population(against.game, [counter]).rates_against(against.opponents[0])[0])
+
+
+def rate_of_mixture(against: Against, counter: Matrix) -> float:
+    """Win rate of a counter (G, G) against a mixture, in the precision of searches."""
+    work = quick_many(against.game, len(against.opponents))
+    work.face(against.opponents, against.weights)
+    rates = work.win_rates(one_hot(counter, against.game.num_actions))
+    return float(np.average(rates, weights=against.weights))
+
+
 def cut(against: Against, counter: Matrix) -> Cut:
     """Model of the win rate of a policy against a counter (G, G), which is exact there."""
     game, policy = against.game, against.opponents[0]
@@ -114,3 +136,7 @@ def cut_of_parts(against: Against, counter: Matrix) -> Cut:
     modelled = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
     reach = work.each_reach.reshape(rows[:2]).astype(np.float32)
     return Cut(won, gradients, won - modelled, reach)
+
+
+OF_POLICY: Final = Modelling(rate, cut)
+OF_PARTS: Final = Modelling(rate_of_mixture, cut_of_parts)

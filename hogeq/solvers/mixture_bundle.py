@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.game import Game
-from hogeq.model.shared import quick_many
 from hogeq.response.kicks import Against
 from hogeq.response.moves import perturb, random_policy, to_matrix
-from hogeq.response.trails import CROSSED, Trails, no_trails
+from hogeq.response.trails import CROSSED, Trails, after, due, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.bundles import (
     ALIVE,
@@ -21,6 +20,7 @@ from hogeq.solvers.bundles import (
     LEAST_STEP,
     SHAPING,
     TRUSTED,
+    Check,
     Depth,
     Start,
     annealed,
@@ -30,7 +30,7 @@ from hogeq.solvers.bundles import (
     soft_maximum,
     step_against_few,
 )
-from hogeq.solvers.cuts import Counters, cut_of_parts
+from hogeq.solvers.cuts import OF_PARTS, Counters, cut_of_parts
 from hogeq.solvers.mixture import policy_of_mixture
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
@@ -224,43 +224,40 @@ class MixtureBundle(Solver[MixtureBundleState]):
 
         # Models that shaped the step and predicted its outcome badly are taken anew.
         shaping = np.flatnonzero(trial.weights > SHAPING)
-        rate = partial(_rate, game, trial.parts, trial.draw)
-        exact = np.array(compute(rate, state.pool[shaping]))
-        error = np.abs(exact - modelled[shaping])
-        hoped = max(float(state.worst) - modelled.max(initial=0.0), 0.0)
-        failed = shaping[error > TRUSTED * hoped + ALIVE]
+        trusted = TRUSTED * max(float(state.worst) - modelled.max(initial=0.0), 0.0) + ALIVE
+        trails = Trails(state.trails, state.kicks_left)
         searched = search(
             Against(game, trial.parts, trial.draw),
-            cut_of_parts,
+            OF_PARTS,
             self._starts(game, state, trial, iteration),
-            Trails(state.trails, state.kicks_left),
-            self.kicks,
-            self.life,
-            (self.seed, iteration),
+            due(trails, self.kicks, (self.seed, iteration)),
             state.pool,
             np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
-            failed,
+            [Check(state.pool[one], float(modelled[one]), trusted) for one in shaping],
         )
-        trails, cuts = searched.trails, searched.cuts
+        trails = after(trails, searched.reached, self.kicks, self.life)
         state = state._replace(trails=trails.matrices, kicks_left=trails.left)
+        checked = searched.checked
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(weights=trial.weights, used=used)
         counters = Counters(*(getattr(state, name) for name in Counters._fields))
-        counters = counters.renewed(failed, searched.responses, cuts, iteration, self.pool_size)
+        counters = counters.renewed(
+            shaping[checked.failed], searched.responses, searched.cuts, iteration, self.pool_size
+        )
         state = state._replace(**counters._asdict())
-        before = 1.0 - part_rates(state, state.parts) @ state.draw
-        after = 1.0 - part_rates(state, trial.parts) @ trial.draw
-        worst = soft_maximum(before, self.softness)
+        here = 1.0 - part_rates(state, state.parts) @ state.draw
+        there = 1.0 - part_rates(state, trial.parts) @ trial.draw
+        worst = soft_maximum(here, self.softness)
         gain = worst - promised
-        kept = worst - soft_maximum(after, self.softness) >= self.least_gain * gain
-        misled = error.max(initial=0.0) > 0.25 * abs(gain)
+        kept = worst - soft_maximum(there, self.softness) >= self.least_gain * gain
+        misled = checked.errors.max(initial=0.0) > 0.25 * abs(gain)
         factor = 1.25 if kept else 0.5 if misled else 0.93
         step_size = max(LEAST_STEP, factor * float(state.step_size))
         state = state._replace(
             parts=trial.parts if kept else state.parts,
             draw=trial.draw if kept else state.draw,
-            worst=np.array(float((after if kept else before).max())),
+            worst=np.array(float((there if kept else here).max())),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
@@ -429,10 +426,3 @@ def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
 
     compute(add, range(len(parts)), local=True)
     return rates
-
-
-def _rate(game: Game, parts: Floats, draw: Floats, counter: Matrix) -> float:
-    """Exact win rate of a counter (G, G) against a mixture."""
-    work = quick_many(game, len(parts))
-    work.face(parts, draw)
-    return float(work.win_rates(one_hot(counter, game.num_actions)) @ draw)

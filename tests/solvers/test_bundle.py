@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.response.kicks import Against
@@ -17,8 +18,8 @@ from hogeq.response.trails import due, no_trails
 from hogeq.rules import rules_from
 from hogeq.solvers import proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
-from hogeq.solvers.bundles import MORE, Start, search, soft_maximum, step_against_few
-from hogeq.solvers.cuts import cut
+from hogeq.solvers.bundles import MORE, Check, Start, search, soft_maximum, step_against_few
+from hogeq.solvers.cuts import OF_POLICY, cut
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
@@ -318,35 +319,45 @@ def test_rounds_begin_with_the_weights_of_the_round_before() -> None:
 # --- searches and models --------------------------------------------------------------------------
 
 
-def test_searches_model_what_they_find_and_what_is_to_be_modelled_anew(small: Game) -> None:
+def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_is_trusted(
+    small: Game,
+) -> None:
     random = np.random.default_rng(0)
     policy, *others = (random_policy(small, random) for _ in range(5))
     pool = np.array([to_matrix(other) for other in others])
     against = Against(small, policy[None], None)
     starts = [Start(pool[0], 1), Start(policy, None), Start(policy, None), Start(others[0], 2, 3)]
-    failed, trails = np.array([2, 0]), no_trails(small, 3, 10)
+    trails = due(no_trails(small, 3, 10), 2, (0, 1))
     none = np.arange(0)
-    found = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, failed)
+    rates = [win_rate(small, counter, policy).win_rate for counter in pool]
+    off = [0.02, 0.01, -0.02, 0.0]
+    checks = [
+        Check(counter, rate + by, 0.015) for counter, rate, by in zip(pool, rates, off, strict=True)
+    ]
+    found = search(against, OF_POLICY, starts, trails, pool, none, checks)
+    assert found.checked.rates == pytest.approx(rates, abs=1e-12)
+    assert found.checked.errors == pytest.approx(np.abs(off), abs=1e-12)
+    assert list(found.checked.failed) == [0, 2]
     known = {counter.tobytes() for counter in pool}
     new = [counter.tobytes() for counter in found.responses]
     assert len({*new}) == len(new)
     assert not known & {*new}
     by_themselves = [start.search(against, pool[:0]) for start in starts]
-    gone = [trail.search(against, pool[:0]) for trail in due(trails, 2, (0, 1))]
-    assert np.array_equal(found.trails.matrices, gone)
+    gone = [trail.search(against, pool[:0]) for trail in trails]
+    assert np.array_equal(found.reached, gone)
     for counter in [*by_themselves, *gone]:
         assert counter.tobytes() in {*new, *known}
     assert by_themselves[1].tobytes() in new
-    for counter, model in zip([*pool[failed], *found.responses], found.cuts, strict=True):
+    for counter, model in zip([*pool[[0, 2]], *found.responses], found.cuts, strict=True):
         expected = cut(against, counter)
         assert model.won == expected.won
         assert np.array_equal(model.gradients, expected.gradients)
-    assert (found.trails.left < 10).all()
 
     with workers(2):
-        by_two = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, failed)
+        by_two = search(against, OF_POLICY, starts, trails, pool, none, checks)
     assert np.array_equal(by_two.responses, found.responses)
+    assert np.array_equal(by_two.checked.rates, found.checked.rates)
     # What the pool holds is not modelled again.
     pool = np.concatenate([pool, found.responses])
-    again = search(against, cut, starts, trails, 2, 10, (0, 1), pool, none, none)
+    again = search(against, OF_POLICY, starts, trails, pool, none, [])
     assert (again.responses, again.cuts) == ([], [])
