@@ -175,6 +175,19 @@ def test_engines_that_are_matrices_and_policies(folder: Path) -> None:
     assert "both playing mixed.npz" in play("0", "?", "quit", options=("--engine", "mixed.npz"))
 
 
+def test_what_is_drawn_from_a_mixture_does_not_show_in_the_dice(folder: Path) -> None:
+    """Both parts meet low and high faces on either of the first dice."""
+    parts = np.stack([np.full((20, 20), dice, np.int8) for dice in (1, 2)])
+    np.savez("mix.npz", weights=[0.5, 0.5], matrices=parts)
+    met = set()
+    for seed in range(24):
+        options = ("--engine", "mix.npz", "--transcript", "game.json")
+        play("2", "quit", options=options, seed=seed)
+        yours, theirs = json.loads((folder / "game.json").read_text())["turns"][:2]
+        met |= {(place, face > 3, theirs["dice"]) for place, face in enumerate(yours["faces"])}
+    assert len(met) == 2 * 2 * 2
+
+
 def test_memory_is_told_where_the_rules_have_one(folder: Path) -> None:
     text = play("2", "quit", rules="su20.yaml")
     assert "turn 1: you 0, engine 0; own last points: 0, opponent's last points: 0" in text

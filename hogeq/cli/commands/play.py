@@ -132,7 +132,8 @@ def _drawn(
 
     if not isinstance(found, Mixture):
         return found, engine
-    part = found.draw(np.random.default_rng([seed, 1]))  # the game's dice are drawn by [seed]
+    # Turn n draws its dice by [seed, n]: no turn has a third number, and what was drawn stays hidden.
+    part = found.draw(np.random.default_rng([seed, 0, 1]))
     return found.parts[part], f"what was drawn from {engine}"
 
 
