@@ -10,7 +10,8 @@ Attacks with seeds that no training uses. A strategy that is not more exploitabl
 so far, by the counter known to that or attacked anew, goes into results/champions/EDITION with the
 strongest counter found or given. The manifest has its interval, what each seed found with how many
 kicks, the search budget, whether the strongest attack had saturated, the attack without kicks, and
-the config that made it. A champion attacked anew, as in the last line, keeps what was known.
+the config that made it. A champion attacked anew, as in the last line, keeps what was known; of a
+seed's attacks that with more kicks counts, and the strongest attack of all always does.
 A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
 Counters of training, or of other searches, can be given (--counters, as `hogeq purify` takes them):
 where one of them wins more than the attacks found, that decides, for both; figures remain those of
@@ -22,11 +23,10 @@ champions, written anew each time.
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from common import arguments, publish
@@ -42,7 +42,7 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
 from hogeq.runs.filenames import MANIFEST, SCHEMA
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.mixtures import AnyStrategy, Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_any
 from hogeq.strategies.write import write_strategy
@@ -67,6 +67,65 @@ HEADER = [
 RARE = 1e-3  # probability of a roll below which a part of a mixture loses it
 UNITS = 10_000
 ROUNDING = 1e-6  # of a unit, by which a whole number of them may fall short
+
+Figures = dict[str, Any]
+NOBODY: Figures = {"attack": 1.0, "kicks": {}}  # loses to everybody: the champion before the first
+
+
+class Candidate(NamedTuple):
+    """A strategy that may become the champion of its kind, or is it and is attacked anew."""
+
+    kind: str
+    strategy: AnyStrategy
+    champion: Path
+    """File of the champion so far, which this strategy may replace."""
+    known: Figures
+    """Figures of the champion so far."""
+    is_champion: bool
+    made_by: dict[str, Any]
+    """Config, resolved."""
+    note: str
+
+
+class Counter(NamedTuple):
+    """A counter given, and its exact win rate."""
+
+    win_rate: float
+    matrix: Matrix
+
+
+class Opposition(NamedTuple):
+    """What a strategy is measured by: an attack for each budget, and the counters given."""
+
+    game: Game
+    budgets: list[SearchBudget]
+    counters: Matrix
+    """(n, G, G)"""
+
+    def attacks(self, strategy: AnyStrategy) -> list[ResponseFound]:
+        """Attack a strategy."""
+        return [attack(self.game, strategy, budget) for budget in self.budgets]
+
+    def given(self, strategy: AnyStrategy) -> list[Counter]:
+        """Let the counters given play against a strategy."""
+        return [Counter(win_rate(self.game, one, strategy).win_rate, one) for one in self.counters]
+
+
+class Measured(NamedTuple):
+    """A strategy measured."""
+
+    found: ResponseFound
+    """The strongest attack."""
+    figures: Figures
+    counter: Matrix
+    """The strongest counter, found or given."""
+
+    def __str__(self) -> str:
+        found, known = self.found, self.figures.get("known", 0.0)
+        return f"attack {found.win_rate:.6f}, {found.saturation}, known {known:.6f}"
+
+
+Found = TypeVar("Found", bound=ResponseFound | Counter)
 
 
 def main() -> None:
@@ -98,58 +157,39 @@ def main() -> None:
 def compare(given: argparse.Namespace) -> None:
     """Attack the candidates and the champions so far; keep what is attacked with less."""
     game = compile_game(rules_from({"edition": given.edition}))
-    folder = given.out / "champions" / given.edition
     budget = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
+    budgets = [replace(budget, seed=seed) for seed in given.seeds]
     none = np.zeros((0, *game.shape[:2]), np.int8)
     counters = read_counters(Path(given.counters), game) if given.counters else none
-    manifest = read_manifest(folder)
-    budgets = [replace(budget, seed=seed) for seed in given.seeds]
-    for kind, source, config, note in (
-        ("average_policy", given.policy, given.policy_config, given.policy_note),
-        ("matrix", given.matrix, given.matrix_config, given.matrix_note),
-        ("mixture", given.mixture, given.mixture_config, given.mixture_note),
-    ):
+    opposition = Opposition(game, budgets, counters)
+    for candidate in candidates(given, game):
+        measured = measure(opposition, candidate.strategy)
+        print(f"{candidate.kind}: {measured}")
+        if is_kept(opposition, candidate, most_won(measured.figures)):
+            keep(game, candidate, measured)
+
+
+def candidates(given: argparse.Namespace, game: Game) -> Iterator[Candidate]:
+    """Read the strategies given; refuse a newcomer that would be attacked less than its champion.
+
+    Mixtures are rounded.
+    """
+    folder = given.out / "champions" / given.edition
+    champions = read_manifest(folder)["figures"]
+    for kind, file in FILES.items():
+        name = Path(file).stem
+        source, config, note = (vars(given)[name + part] for part in ("", "_config", "_note"))
         if not source:
             continue
-        made_with = load_config(config, [f"rules={{edition: {given.edition}}}"])
-        known = manifest["figures"].get(kind, {"attack": 1.0, "seeds": {}, "kicks": {}})
-        champion = folder / FILES[kind]
-        anew = champion.exists() and champion.samefile(source)
-        check_kicks(given.kicks, 0 if anew else max(known["kicks"].values(), default=0))
+        made_by = load_config(config, [f"rules={{edition: {given.edition}}}"]).resolved()
+        known, champion = champions.get(kind, NOBODY), folder / file
+        is_champion = kind in champions and champion.exists() and champion.samefile(source)
+        if not is_champion:
+            check_kicks(given.kicks, max(known["kicks"].values(), default=0))
         strategy = read_any(source, game.goal, game.rules.max_dice)
         if isinstance(strategy, Mixture):
             strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
-        every = [attack(game, strategy, one) for one in budgets]
-        found = max(every, key=lambda one: one.win_rate)
-        figures = measured(game, strategy, found, every)
-        best_known, known_counter = strongest_of(game, strategy, counters)
-        reached, counter = max(
-            (found.win_rate, found.matrix), (best_known, known_counter), key=itemgetter(0)
-        )
-        print(f"{kind}: attack {found.win_rate:.6f}, {found.saturation}, known {best_known:.6f}")
-        if best_known:
-            figures["known"] = best_known
-        if anew:
-            figures = attacked_anew(known, figures)
-        else:
-            before = known["attack"]
-            if champion.exists():
-                before = exploited(game, champion, before, counters, reached, budgets)
-            print(f"champion so far: attack {before:.6f}")
-            if reached > before:
-                continue
-            made_by = made_with.resolved()
-            figures |= {"config": made_by, "note": note}
-            folder.mkdir(parents=True, exist_ok=True)
-            write_strategy(champion, strategy, game.goal, game.rules.max_dice)
-            if kind == "average_policy":
-                manifest["config"] = made_by
-                manifest["iterations"] = made_by["solver"]["iterations"]
-        if reached == max(figures["attack"], figures.get("known", 0.0)):
-            write_strategy(folder / f"counter_to_{champion.stem}.csv", counter)
-        manifest["figures"][kind] = figures
-        manifest["ended"], manifest["environment"] = now(), environment()
-        write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+        yield Candidate(kind, strategy, champion, known, is_champion, made_by, note)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -161,67 +201,105 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
-def exploited(
-    game: Game,
-    champion: Path,
-    figure: float,
-    counters: Matrix,
-    reached: float,
-    budgets: Sequence[SearchBudget],
-) -> float:
-    """Give what wins most against the champion so far: attacked anew where a newcomer loses more.
-
-    That is `reached`; `figure` is what the champion's manifest says.
-    """
-    rival = read_any(champion, game.goal, game.rules.max_dice)
-    most = max(figure, strongest_of(game, rival, counters)[0])
-    if most < reached:
-        most = max(most, *(attack(game, rival, one).win_rate for one in budgets))
-    return most
-
-
-def strongest_of(
-    game: Game, strategy: ArrayLike | Mixture, counters: Matrix
-) -> tuple[float, Matrix]:
-    """Give the largest exact win rate of counters against a strategy, and whose; 0 of none."""
-    if len(counters) == 0:
-        return 0.0, counters
-    rates = [win_rate(game, one, strategy).win_rate for one in counters]
-    best = int(np.argmax(rates))
-    return rates[best], counters[best]
-
-
 def check_kicks(kicks: int, least: int) -> None:
     """Refuse a newcomer that would be attacked less than the champion was."""
     if kicks < least:
         raise SystemExit(f"--kicks: got {kicks}; allowed: from {least}, as the champion had")
 
 
-def measured(
-    game: Game,
-    strategy: ArrayLike | Mixture,
-    found: ResponseFound,
-    every: Sequence[ResponseFound],
-) -> dict[str, Any]:
-    """Give the figures of a strategy: the strongest attack on it, and what each seed found."""
-    return {
+def measure(opposition: Opposition, strategy: AnyStrategy) -> Measured:
+    """Measure a strategy: the strongest attack, what each seed found, and the counters given."""
+    attacks, given = opposition.attacks(strategy), opposition.given(strategy)
+    found = strongest(attacks)
+    figures = {
         "attack": found.win_rate,
-        "bound": upper_bound(game, strategy),
+        "bound": upper_bound(opposition.game, strategy),
         "found": found.found,
         "attack_without_kicks": found.curve[0][1],  # after the starts
         "effort": plain(found.budget),
-        "seeds": {str(one.budget.seed): one.win_rate for one in every},
-        "kicks": {str(one.budget.seed): one.budget.perturbations for one in every},
+        "seeds": {str(one.budget.seed): one.win_rate for one in attacks},
+        "kicks": {str(one.budget.seed): one.budget.perturbations for one in attacks},
         "saturation": found.saturation.to_json(),
     }
+    if given:
+        figures["known"] = strongest(given).win_rate
+    both: list[ResponseFound | Counter] = [*attacks, *given]
+    return Measured(found, figures, strongest(both).matrix)
 
 
-def attacked_anew(known: dict[str, Any], figures: dict[str, Any]) -> dict[str, Any]:
+def strongest(counters: Iterable[Found]) -> Found:
+    """Give the counter that wins most, the first of equals."""
+    return max(counters, key=lambda one: one.win_rate)
+
+
+def most_won(figures: Figures) -> float:
+    """Give what the strongest counter known to a strategy wins, found by an attack or given."""
+    return max(figures["attack"], figures.get("known", 0.0))
+
+
+def is_kept(opposition: Opposition, candidate: Candidate, reached: float) -> bool:
+    """Whether a candidate, against which `reached` is won, is the champion from now on."""
+    if candidate.is_champion:
+        return True
+    before = exploited(opposition, candidate.champion, most_won(candidate.known), reached)
+    print(f"champion so far: attack {before:.6f}")
+    return reached <= before
+
+
+def exploited(opposition: Opposition, champion: Path, known: float, reached: float) -> float:
+    """Give what wins most against the champion so far: attacked anew where a newcomer loses more.
+
+    That is `reached`; `known` is what the champion's manifest says.
+    """
+    if not champion.exists():
+        return known
+    rival = read_any(champion, opposition.game.goal, opposition.game.rules.max_dice)
+    rates = [known, *(one.win_rate for one in opposition.given(rival))]
+    if max(rates) < reached:
+        rates += [one.win_rate for one in opposition.attacks(rival)]
+    return max(rates)
+
+
+def keep(game: Game, candidate: Candidate, measured: Measured) -> None:
+    """Write a champion, the strongest counter to it if that is new, and the manifest."""
+    folder = candidate.champion.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = read_manifest(folder)
+    if candidate.is_champion:
+        figures = attacked_anew(candidate.known, measured.figures)
+    else:
+        figures = measured.figures | {"config": candidate.made_by, "note": candidate.note}
+        write_strategy(candidate.champion, candidate.strategy, game.goal, game.rules.max_dice)
+        if candidate.kind == "average_policy":
+            manifest["config"] = candidate.made_by
+            manifest["iterations"] = candidate.made_by["solver"]["iterations"]
+    if most_won(measured.figures) == most_won(figures):
+        write_strategy(folder / f"counter_to_{candidate.champion.stem}.csv", measured.counter)
+    manifest["figures"][candidate.kind] = figures
+    manifest["ended"], manifest["environment"] = now(), environment()
+    write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def attacked_anew(known: Figures, figures: Figures) -> Figures:
     """Give the figures of a champion after one more attack: of the strongest, and every seed."""
-    both = {each: known[each] | figures[each] for each in ("seeds", "kicks")}
-    if "known" in known or "known" in figures:
-        both["known"] = max(known.get("known", 0.0), figures.get("known", 0.0))
-    return known | (figures if figures["attack"] > known["attack"] else {}) | both
+    both = known, figures
+    best = max(both, key=lambda one: (one["attack"], one["effort"]["kicks"]))
+    before, anew = map(by_seed, both)
+    seeds = before | {seed: max(one, before.get(seed, one)) for seed, one in anew.items()}
+    # More starts and fewer kicks may have found more: the strongest attack stays whatever it took.
+    seeds[str(best["effort"]["seed"])] = best["effort"]["kicks"], best["attack"]
+    merged = known | best
+    merged["seeds"] = {seed: rate for seed, (_, rate) in seeds.items()}
+    merged["kicks"] = {seed: kicks for seed, (kicks, _) in seeds.items()}
+    given = [one["known"] for one in both if "known" in one]
+    if given:
+        merged["known"] = max(given)
+    return merged
+
+
+def by_seed(figures: Figures) -> dict[str, tuple[int, float]]:
+    """Give the kicks of each seed's attack, and what it found."""
+    return {seed: (figures["kicks"][seed], rate) for seed, rate in figures["seeds"].items()}
 
 
 def rounded(game: Game, part: ArrayLike) -> Floats:

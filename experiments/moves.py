@@ -21,6 +21,7 @@ from hogeq.baselines import builtin
 from hogeq.model.game import Game
 from hogeq.response.portfolio import MOVES, NEAR
 from hogeq.response.search import ResponseFound, SearchBudget, attack
+from hogeq.support.files import replacing
 from hogeq.support.workers import workers
 
 PORTFOLIO = "all moves"
@@ -47,7 +48,8 @@ def main() -> None:
     with workers(given.jobs):
         header = ["edition", "against", "starts alone", *names]
         publish(given.out, f"moves_{given.goal}", header, rows(given, names, curves))
-    with (given.out / f"moves_{given.goal}.csv").open("w", newline="", encoding="utf-8") as file:
+    path = given.out / f"moves_{given.goal}.csv"
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(curves)
 
 

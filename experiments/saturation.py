@@ -22,6 +22,7 @@ from moves import EDITIONS, opponents
 
 from hogeq.response.saturation import ENOUGH
 from hogeq.response.search import SearchBudget, attack
+from hogeq.support.files import replacing
 
 EDGES = (0.0, 1e-5, 1e-4, ENOUGH, 1e-3, 1.0)
 
@@ -49,7 +50,8 @@ def main() -> None:
     name = f"saturation_{given.goal}"
     header = ["said to be left", "searches", "said", "twice found", "at most", "more than said"]
     publish(given.out, name, [*header, f"best known {ENOUGH} above"], rows(searches))
-    with (given.out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+    path = given.out / f"{name}.csv"
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([Stopped._fields, *searches])
 
 

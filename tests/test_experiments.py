@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.model.game import compile_game
+from hogeq.model.game import Game, compile_game
+from hogeq.response.saturation import Saturation
+from hogeq.response.search import ResponseFound, SearchBudget
 from hogeq.rules import rules_from
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
+from hogeq.support.aliases import Matrix
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 
@@ -292,6 +295,84 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     assert won == pytest.approx(figures["attack"], abs=1e-12)
     assert row["attack found"] == row["upper bound"] == f"{won:.6f}"
     assert row["known counters"] == "0.500000"
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], float]:
+    """Stub of attacks: what they find by the dice that a matrix rolls, and the seed.
+
+    Counters roll as many dice as the seed says.
+    """
+    rates: dict[tuple[int, int], float] = {}
+
+    def stub(game: Game, strategy: Matrix, budget: SearchBudget) -> ResponseFound:
+        rate = rates[int(strategy[0, 0]), budget.seed]
+        counter = np.full((game.goal, game.goal), budget.seed, np.int8)
+        told, curve = Saturation(0.0, 1.0 - rate), ((1, rate),)
+        return ResponseFound(counter, rate, budget, 1, (rate,), told, {}, curve)
+
+    monkeypatch.setattr("hogeq.response.search.attack", stub)
+    return rates
+
+
+@pytest.mark.parametrize(
+    ("effort", "rates", "seeds", "kicks", "strongest"),
+    [
+        ("--kicks 100", {3: 0.508, 4: 0.507}, {3: 0.51, 4: 0.505}, {3: 320, 4: 320}, 3),
+        ("--kicks 320", {3: 0.509, 4: 0.506}, {3: 0.51, 4: 0.506}, {3: 320, 4: 320}, 3),
+        ("--kicks 640", {3: 0.51, 4: 0.512}, {3: 0.51, 4: 0.512}, {3: 640, 4: 640}, 4),
+        ("--kicks 640", {3: 0.51}, {3: 0.51, 4: 0.505}, {3: 640, 4: 320}, 3),
+        # Other starts find what more kicks had not, or do not find it again.
+        ("--kicks 100 --starts 64", {4: 0.512}, {3: 0.51, 4: 0.512}, {3: 320, 4: 100}, 4),
+        ("--kicks 640 --starts 1", {3: 0.502}, {3: 0.51, 4: 0.505}, {3: 320, 4: 320}, 3),
+    ],
+)
+def test_a_weaker_attack_leaves_what_a_stronger_one_found(
+    table: Run,
+    found: dict[tuple[int, int], float],
+    effort: str,
+    rates: dict[int, float],
+    seeds: dict[int, float],
+    kicks: dict[int, int],
+    strongest: int,
+) -> None:
+    kept = table.out / "champions" / "fa22"
+    write_strategy(table.out / "five.csv", np.full((100, 100), 5, np.int8))
+    found |= {(5, 3): 0.51, (5, 4): 0.505}
+    champion = "--edition fa22 --jobs 1 --matrix"
+    table("champion", f"{champion} {table.out / 'five.csv'} --kicks 320 --seeds 3 4", "champions")
+    found |= {(5, seed): rate for seed, rate in rates.items()}
+    again = " ".join(map(str, rates))
+    table("champion", f"{champion} {kept / 'matrix.csv'} {effort} --seeds {again}", "champions")
+    figures = json.loads((kept / "manifest.json").read_text("utf-8"))["figures"]["matrix"]
+    assert figures["seeds"] == {str(seed): rate for seed, rate in seeds.items()}
+    assert figures["kicks"] == {str(seed): number for seed, number in kicks.items()}
+    assert figures["attack"] == max(figures["seeds"].values()) == max(figures["found"])
+    assert figures["effort"]["seed"] == strongest
+    assert figures["effort"]["kicks"] == kicks[strongest]
+    assert figures["saturation"]["left"] == 1.0 - figures["attack"]
+    assert (read_strategy(kept / "counter_to_matrix.csv") == strongest).all()
+    least = max(kicks.values())
+    with pytest.raises(SystemExit, match=f"--kicks: got {least - 1}; allowed: from {least}, "):
+        table.start("champion", f"{champion} {table.out / 'five.csv'} --kicks {least - 1}")
+
+
+def test_a_champion_is_worth_what_the_strongest_counter_known_leaves(
+    table: Run, found: dict[tuple[int, int], float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = table.out / "champions" / "fa22" / "matrix.csv"
+    for dice in (5, 6, 7, 8):
+        write_strategy(table.out / f"{dice}.csv", np.full((100, 100), dice, np.int8))
+    champion = f"--edition fa22 --jobs 1 --seeds 3 --matrix {table.out}"
+    found |= {(5, 3): 0.501, (7, 3): 0.503, (8, 3): 0.504}
+    # Six dice win 0.503934 against five, more than the attack found.
+    table("champion", f"{champion}/5.csv --counters {table.out}/6.csv", "champions")
+    table("champion", f"{champion}/8.csv", "champions")
+    assert "champion so far: attack 0.503934" in capsys.readouterr().out
+    assert (read_strategy(kept) == 5).all()
+    table("champion", f"{champion}/7.csv", "champions")
+    assert "champion so far: attack 0.503934" in capsys.readouterr().out
+    assert (read_strategy(kept) == 7).all()
 
 
 def test_a_part_that_is_rounded_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
