@@ -177,6 +177,7 @@ MEASURED = 10  # iterations; one of them is deep
 CREWS = (1, 2, 4, 8, 16, 100, 1000)
 KICKS = (5, 50, 500)  # of a trail in an iteration; it is timed with the first number
 MEGABYTE = 1e6
+IDLE = 200  # tasks that do next to nothing, of which the cost of handing them out is measured
 
 
 class Task(NamedTuple):
@@ -267,7 +268,7 @@ def learn() -> tuple[Weighed, float]:
     return weighed, (time.thread_time() - began - spent) / MEASURED
 
 
-def overhead(folder: Path, tasks: int = 200) -> Overhead:
+def overhead(folder: Path) -> Overhead:
     """Measure what Dask takes for tasks that do next to nothing."""
     with crew("dask", 2, folder) as found:
         assert found.scheduler is not None
@@ -282,10 +283,10 @@ def overhead(folder: Path, tasks: int = 200) -> Overhead:
             return max(end - begin for begin, end in zip(before, after, strict=True)) / times
 
         large = np.ones(int(MEGABYTE) // 8)
-        alone = busier(abs, range(tasks), 5)
-        back = busier(np.ones, [len(large)] * tasks, 2)
+        alone = busier(abs, range(IDLE), 5)
+        back = busier(np.ones, [len(large)] * IDLE, 2)
         few, shared = busier(abs, range(4), 50), busier(partial(np.take, large), range(4), 50)
-        return Overhead(alone / tasks, max(0.0, shared - few), (back - alone) / tasks)
+        return Overhead(alone / IDLE, max(0.0, shared - few), (back - alone) / IDLE)
 
 
 def predicted(

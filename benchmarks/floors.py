@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import PACKED_STRIP, STRIP
-from hogeq.kernels.planning import packed_plan
+from hogeq.kernels.plan import PACKED_STRIP, STRIP, Plan, piece_of
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.windowed import (
     BONUS,
@@ -26,7 +25,7 @@ from hogeq.kernels.windowed import (
 from hogeq.kernels.windows import PAIR, STEP
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import Game
-from hogeq.model.side_by_side import MATCHES
+from hogeq.model.side_by_side import MATCHES, plan_of_packs
 
 NUMBER = 8  # bytes
 SINGLE = 4  # bytes of a number in single precision
@@ -434,7 +433,10 @@ def _outcome_work(
 
 
 def kept_bytes(game: Game, players: int, number: int = NUMBER, pairs: int = 1) -> int:
-    """Bytes that the order of visits comes back to: sums of all, or columns of a strip."""
+    """Bytes that the order of visits comes back to: sums of all, or columns of a strip.
+
+    Of matches that are passed forward one after the other these are those of the pass back.
+    """
     if game.diagonals is not None:
         if pairs > 1:
             found = _abreast(game, number)
@@ -444,7 +446,8 @@ def kept_bytes(game: Game, players: int, number: int = NUMBER, pairs: int = 1) -
         return 0
     strip, plan = STRIP, game.plan
     if pairs > 1:
-        strip, plan = PACKED_STRIP // pairs, packed_plan(game.tables, plan, pairs, 8 * number)
+        plan = plan_of_packs(game.tables, plan, pairs, 8 * number)
+        strip = STRIP if plan.constants.apart else PACKED_STRIP // pairs
     return number * (strip + 1) * plan.places.column * players
 
 
@@ -454,31 +457,57 @@ def mixture_work(game: Game, pairs: int, number: int) -> Work | None:
     Of the pass back the responder's policy, and where afterstates land or what wins at once, are
     common to all. None where passes are generic.
     """
-    tables, diagonals = game.tables, game.diagonals
-    generic = game.plan is None and (diagonals is None or diagonals.any_stays)
-    if generic or game.positions_recur:
+    diagonals = game.diagonals
+    if game.positions_recur:
+        return None
+    if game.plan is not None:
+        return _planned_mixture(game.tables, game.plan, pairs, number)
+    if diagonals is None or diagonals.any_stays:
         return None
     policy = NUMBER * game.goal**2 * game.num_actions
-    if diagonals is not None:
-        side_by_side = _abreast(game, number)
-        packs = -(-pairs // len(side_by_side.match))
-        values, reach, kept, average, _ = diagonal_work(side_by_side, 2 * packs)
-        each = (reach + values).times(2) + kept + average
-        # The responder's rows and where cells land are common.
-        common = 2 * policy + 4 * (values.moved - policy)
-        theirs = 2 * pairs * number * game.goal**2 * game.num_actions
-        moved = common + theirs + 2 * pairs * kept.moved
-        return replace(each.times(packs), operations=pairs * each.operations, moved=moved)
-    values, reach = (work(tables, number, pairs) for work in (value_work, reach_work))
+    side_by_side = _abreast(game, number)
+    packs = -(-pairs // len(side_by_side.match))
+    values, reach, kept, average, _ = diagonal_work(side_by_side, 2 * packs)
+    each = (reach + values).times(2) + kept + average
+    # The responder's rows and where cells land are common.
+    common = 2 * policy + 4 * (values.moved - policy)
+    theirs = 2 * pairs * number * game.goal**2 * game.num_actions
+    moved = common + theirs + 2 * pairs * kept.moved
+    return replace(each.times(packs), operations=pairs * each.operations, moved=moved)
+
+
+def _planned_mixture(tables: Tables, plan: Plan, pairs: int, number: int) -> Work:
+    """Count the same with a plan, by which matches may be passed forward one after the other."""
+    policy = NUMBER * tables.dimensions.goal**2 * tables.dimensions.num_actions
+    apart = plan_of_packs(tables, plan, pairs, 8 * number).constants.apart > 0
+    values = _from_second_level(value_work(tables, number, pairs))
+    if apart:
+        reach = reach_work(tables, number)
+    else:
+        reach = _from_second_level(reach_work(tables, number, pairs))
     kept, average = kept_work(tables, number), average_work(tables, number, pairs)
     common = values.moved - policy
-    # What packs keep is counted below.
-    values, reach = replace(values, near=0), replace(reach, near=0)
     each = (reach + values).times(2) + kept + average
     total = each.times(pairs).without((pairs - 1) * 2 * (common + policy))
-    # What the cells of all matches keep does not fit the first level, forward or back.
-    vectors = (values.loads + values.stores + reach.loads + reach.stores) * 2 * pairs
-    return total + Work(0, 0, 0, 0, 0, NUMBER * VECTOR * vectors)
+    return total + _turning_work(tables, plan, pairs, number) if apart else total
+
+
+def _from_second_level(work: Work) -> Work:
+    """Bring all that is loaded and stored from there: the cells of all matches fill the first."""
+    return replace(work, near=NUMBER * VECTOR * (work.loads + work.stores))
+
+
+def _turning_work(tables: Tables, plan: Plan, pairs: int, number: int) -> Work:
+    """Weigh what the matches keep apart, and turn it side by side.
+
+    One vector of every match at a time: they trade halves, quarters, single numbers, and those of
+    all matches for one lane are stored together.
+    """
+    weights = _weights(tables)
+    piece = piece_of(plan.constants.lanes, 8 * number)
+    vectors = pairs * tables.dimensions.goal**2 * plan.constants.dense(piece) // piece
+    trades = pairs.bit_length() - 1
+    return Work(pairs * weights, 0, (trades + 1) * vectors, vectors, weights)
 
 
 def _abreast(game: Game, number: int) -> Diagonals:

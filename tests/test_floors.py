@@ -1,11 +1,14 @@
 """Floors of the cost model, counted by hand on games that are small enough."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hogeq.kernels.planning import plan_of
+from hogeq.model import side_by_side
 from hogeq.model.game import Game, compile_game
 from hogeq.rules import rules_from
 
@@ -72,6 +75,30 @@ def test_matches_side_by_side_have_no_padding() -> None:
     assert (one.pieces, packed.pieces) == (1, 7 / 8)
     # 16 rows of 16 lanes take 4 shuffles each; 7 times 7 blocks of 2 rows and 2 lanes take 2.
     assert (one.turned, packed.turned) == (16 * 4, 7 * 7 * 2 / 8)
+
+
+def test_matches_passed_forward_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = tiny("su20")
+    game = replace(game, plan=plan_of(game.tables, smallest=0))
+    together, columns = FLOORS["mixture_work"](game, 8, 8), FLOORS["kept_bytes"](game, 2, 8, 8)
+    monkeypatch.setattr(side_by_side, "LARGEST_KEPT", 0)
+    monkeypatch.setattr(side_by_side, "LEAST_IN_USE", 0.0)
+    apart = FLOORS["mixture_work"](game, 8, 8)
+    one, packed = (FLOORS["reach_work"](game.tables, 8, pairs) for pairs in (1, 8))
+    # Landings are collected, and added up by memory; members are; then the rolls, two of them
+    # otherwise, and 24 shuffles. Corrections are 36, as in values.
+    assert one.slots == 16 * (5 + 5 + 2 + 2 + 3 * 2 + 24) + 36
+    # A memory has three weights: everyone's, and of those who play either roll otherwise. These are
+    # two vectors of each match, which three rounds of shuffles turn and one product weighs.
+    assert apart.slots - together.slots == 8 * (2 * (one.slots - packed.slots) + 16 * 2 * (3 + 1))
+    assert apart.loads - together.loads == 8 * (2 * (one.loads - packed.loads) + 16 * 2)
+    # Stored are those of all matches for one memory.
+    assert apart.stores - together.stores == 8 * 2 * (one.stores - packed.stores) + 16 * 3 * 5
+    assert apart.moved == together.moved
+    # A match that is alone stays in the first level.
+    assert together.near - apart.near == 8 * 2 * 64 * (packed.loads + packed.stores)
+    # Cells come in strips of 16 scores, not of 40 for all matches together.
+    assert FLOORS["kept_bytes"](game, 2, 8, 8) * (40 // 8 + 1) == columns * (16 + 1)
 
 
 def test_a_cell_that_the_first_level_cannot_hold_comes_from_the_second() -> None:

@@ -7,9 +7,10 @@ from numpy.typing import DTypeLike
 
 from hogeq.kernels import packed, planned
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import PIECE, Constants, Plan, piece_of
+from hogeq.kernels.plan import PIECE, Plan, piece_of
 from hogeq.kernels.planning import packed_plan
 from hogeq.kernels.storage import zeros
+from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.model.game import Game
 from hogeq.model.many import DiagonalMany, GenericMany, ManyWorkspace, Meetings
@@ -28,14 +29,18 @@ def _pack_of(pairs: int) -> int:
     return 2 if pairs == 2 else 4 if pairs <= 4 else 8
 
 
-def _keeps_apart(constants: Constants, size: int) -> bool:
-    """Whether the matches of a pack are passed forward one after the other, by bytes of all reach.
+def plan_of_packs(tables: Tables, plan: Plan, pairs: int, bits: int) -> Plan:
+    """Plan of the packs of so many matches in all, in numbers of so many bits.
 
-    Each then has its columns in the second-level cache, but computes the padding of its lanes, and
-    its reach is turned side by side later.
+    Matches are passed forward one after the other where a pack keeps much reach. Each then has its
+    columns in the second-level cache, but computes the padding of its lanes, and its reach is
+    turned side by side later.
     """
-    in_use = constants.records / constants.lanes
-    return not constants.by_vector and size >= LARGEST_KEPT and in_use >= LEAST_IN_USE
+    one, each = plan.constants, _pack_of(pairs)
+    numbers = each * tables.dimensions.goal**2 * one.dense(piece_of(one.lanes, bits))
+    is_large = numbers * bits // 8 >= LARGEST_KEPT
+    apart = not one.by_vector and is_large and one.records / one.lanes >= LEAST_IN_USE
+    return packed_plan(tables, plan, each, bits, apart=apart)
 
 
 class _Together:
@@ -45,22 +50,22 @@ class _Together:
         tables, goal, num_actions = game.tables, game.goal, game.num_actions
         bits = np.dtype(dtype).itemsize * 8
         self.pairs = pairs = len(opponents)
-        self._each = each = _pack_of(pairs)
-        numbers = plan.constants.dense(piece_of(plan.constants.lanes, bits))
-        apart = _keeps_apart(plan.constants, each * goal * goal * numbers * bits // 8)
-        self._plan = packed_plan(tables, plan, each, bits, apart=apart)
+        self._plan = plan_of_packs(tables, plan, pairs, bits)
         self._view = TablesView(tables)
         constants, places = self._plan.constants, self._plan.places
+        self._each = each = constants.pairs
         packs, lanes = -(-pairs // each), constants.lanes
         piece = PIECE * 64 // bits
         self._vector, self._match = (0,) * piece, (0,) * each
         self._columns = zeros((packs, 2, places.columns * places.column), dtype)
         self._near = zeros((constants.dense(piece),), dtype)
         self._shares = zeros((packs, each), dtype)
-        shape = (each, goal * goal, numbers) if apart else (1, goal * goal, len(self._near))
-        self._masses = zeros((packs, *shape), dtype)
+        kept = 1, goal * goal, len(self._near)
+        if constants.apart:
+            kept = each, goal * goal, plan.constants.dense(piece_of(constants.apart, bits))
+        self._masses = zeros((packs, *kept), dtype)
         self._single = plan
-        alone = plan.places.columns * plan.places.column if apart else 0
+        alone = plan.places.columns * plan.places.column if constants.apart else 0
         self._column = zeros((2, alone), dtype)
         self._both = np.empty((2, *game.shape))
         self._totals = zeros((num_actions * lanes,), dtype)
