@@ -29,6 +29,8 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
 
 MOST_STATES = 2000
+MOST_NODES = 5000  # linear programs of a branch and bound
+GAP = 1e-7  # between bounds that are as good as equal
 
 Position = tuple[int, int, Memory]
 Branch = tuple[Any, list[tuple[int, Any]], list[tuple[int, Any]]]
@@ -194,9 +196,7 @@ class PolicyValue(NamedTuple):
     """Linear programs solved."""
 
 
-def policy_value(
-    payoffs: NDArray[np.float64], shape: Sequence[int], gap: float = 1e-7, most: int = 5000
-) -> PolicyValue:
+def policy_value(payoffs: NDArray[np.float64], shape: Sequence[int]) -> PolicyValue:
     """Least over policies of the most that a matrix wins from it, by branch and bound.
 
     Parameters
@@ -205,14 +205,10 @@ def policy_value(
         Win rates of matrices, as `TinyGame.payoffs` gives them.
     shape : sequence of int
         Number of rolls at each cell; their product is n.
-    gap : float
-        The search ends when the bounds are this close.
-    most : int
-        Most linear programs to solve.
     """
-    search = _Search(payoffs.reshape(-1, *shape), gap)
+    search = _Search(payoffs.reshape(-1, *shape))
     search.add([np.eye(rolls) for rolls in shape])
-    while search.open and search.open[0][0] < search.best - gap and search.nodes < most:
+    while search.open and search.open[0][0] < search.best - GAP and search.nodes < MOST_NODES:
         _, _, corners, cell = heapq.heappop(search.open)
         here = corners[cell]
         first, second = max(
@@ -230,8 +226,8 @@ def policy_value(
 class _Search:
     """Open boxes of policies, and the best policy found."""
 
-    def __init__(self, wins: NDArray[np.float64], gap: float) -> None:
-        self.wins, self.gap = wins, gap
+    def __init__(self, wins: NDArray[np.float64]) -> None:
+        self.wins = wins
         self.best = 1.0
         self.rows: list[NDArray[np.float64]] = []
         self.nodes = 0
@@ -256,7 +252,7 @@ class _Search:
             reached = reached @ row
         if reached.max() < self.best:
             self.best, self.rows = float(reached.max()), rows
-        if bound < self.best - self.gap:
+        if bound < self.best - GAP:
             spread = [
                 float(share @ np.abs(here - row).sum(axis=1))
                 for share, here, row in zip(shares, corners, rows, strict=True)

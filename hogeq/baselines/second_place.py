@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # The report's comparison plays both seats, and so walks the same game twice when a strategy plays
 # itself: its counts, measured against the default weight, are twice the ways into a state.
 WALKS = 2.0
+UNCOUNTED = 0.25  # weight in the report of a memory state that was never counted
 
 _Rounds: TypeAlias = Annotated[int, Field(ge=0, le=1000)]
 
@@ -90,7 +91,7 @@ def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Flo
 def huan2020(
     game: "Game",
     *,
-    weight: float = 0.25,
+    weight: float = UNCOUNTED,
     epsilon: float = 0.01,
     rounds: int = 1,
     draft_weight: float = 1.0,
@@ -158,7 +159,6 @@ def guess_by_counting(
     game: "Game",
     strategy: ArrayLike,
     against: ArrayLike | None = None,
-    weight: float = 0.25,
     cell: tuple[int, int] | None = None,
 ) -> MemoryGuesses:
     """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself.
@@ -170,8 +170,6 @@ def guess_by_counting(
         Of the player to move, a matrix (G, G) or a policy (G, G, K).
     against : array_like, optional
         Of the other; by default the same.
-    weight : float
-        Of what was never counted; at least 0.
     cell : tuple of int, optional
         The only cell asked for, as own and opponent's score; faster.
 
@@ -185,7 +183,7 @@ def guess_by_counting(
         If a strategy is malformed, or the game not of the kind that the method is for.
     """
     own = WALKS * delta.own_entries(game, strategy, against, cell)
-    looked_up = weights(first_guess(game, cell), own, weight)
+    looked_up = weights(first_guess(game, cell), own, UNCOUNTED)
     return MemoryGuesses(over_seats(own), over_seats(looked_up))
 
 

@@ -69,30 +69,6 @@ def score_distribution(rules: Rules, dice: int, sides: int | None = None) -> Sco
     return ScoreDistribution(dice, sides, points_distribution(rules, dice, sides))
 
 
-def expected_points(rules: Rules, sides: int | None = None) -> dict[int, Fraction]:
-    """Give the expected points of a roll by number of dice, 1 to ``rules.max_dice``.
-
-    Parameters
-    ----------
-    rules : Rules
-    sides : int, optional
-        Sides of each die; by default those of the rules' usual dice.
-
-    Returns
-    -------
-    dict of int to Fraction
-        Rolling no dice is not among them: its points depend on the opponent's score.
-
-    Raises
-    ------
-    ValueError
-        If `sides` is out of range.
-    """
-    return {
-        dice: score_distribution(rules, dice, sides).mean for dice in range(1, rules.max_dice + 1)
-    }
-
-
 def kinds_of_dice(rules: Rules) -> dict[int, str]:
     """List the dice that a game can use.
 

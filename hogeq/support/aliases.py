@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
-Truths: TypeAlias = NDArray[np.bool_]
 
 Matrix: TypeAlias = NDArray[np.int8]
 """(G, G), dice rolled by own and opponent's score."""

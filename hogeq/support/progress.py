@@ -347,12 +347,12 @@ def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0)
         display.pop(found)
 
 
-def tell_steps(name: str, steps: Sequence[Step], unit: str = "") -> Iterator[Step]:
+def tell_steps(name: str, steps: Sequence[Step]) -> Iterator[Step]:
     """Go through steps, in a phase of their own.
 
     Parameters
     ----------
-    name, unit : str
+    name : str
         As in :class:`Phase`.
     steps : sequence
 
@@ -361,7 +361,7 @@ def tell_steps(name: str, steps: Sequence[Step], unit: str = "") -> Iterator[Ste
     >>> list(tell_steps("regret matching", range(3)))
     [0, 1, 2]
     """
-    with phase(name, len(steps), unit) as told:
+    with phase(name, len(steps)) as told:
         for step in steps:
             yield step
             told.step()
