@@ -1,4 +1,4 @@
-"""What a position tells about the part that was drawn from a mixture.
+"""Mixtures: what a position tells about the part that was drawn, and the policy that hides it.
 
 Whoever plays a mixture knows what was drawn; nobody else does. The draw is hidden as the memory is,
 and like it, it is the less so, the more has been seen.
@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.hidden import check_position, reach
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game
+from hogeq.model.shared import shared_workspace
 from hogeq.strategies.mixtures import Mixture, parts_of
+from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
 
 
@@ -108,3 +110,27 @@ def parts_at(
         return None
     shares = weights / total
     return PartsAt(total, shares.sum(axis=(1, 2)), shares.sum(axis=(0, 2)), shares.sum(axis=(0, 1)))
+
+
+def policy_of_mixture(game: Game, weights: Floats, parts: Floats) -> Floats:
+    """Policy (G, G, K) of a mixture: in every cell its parts, weighted by their reach.
+
+    Under perfect recall it plays as the mixture does (Kuhn 1953, "Extensive games and the problem
+    of information"); under imperfect recall it is another strategy. Cells that no part reaches have
+    the mean of the parts.
+
+    Parameters
+    ----------
+    game : Game
+    weights : float64 (n,)
+        Of the parts.
+    parts : float64 (n, G, G, K)
+        Policies. What reaches a cell depends on the opponent too: that is their mean.
+    """
+    mean = normalised(np.tensordot(weights, parts, 1))
+    work = shared_workspace(game, 2)
+    total = np.zeros(game.shape)
+    for weight, part in zip(weights, parts, strict=True):
+        if weight > 0.0:
+            total += weight * work.cell_reach(np.stack([part, mean]))[..., None] * part
+    return normalised(total, mean)

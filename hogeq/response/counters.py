@@ -14,7 +14,7 @@ from hogeq.support.aliases import Matrix
 from hogeq.support.messages import shown_path
 
 POOLS: Final = ("pool", "state.pool", "state.counters")
-"""Names of the array in checkpoints: of a search, of a run of `bundle`, of one of `cfr_br`."""
+"""Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
 def read_counters(path: Path, game: Game) -> Matrix:

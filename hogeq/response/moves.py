@@ -84,13 +84,13 @@ def ascend(
     least_gain: float = -1.0,
     to_beat: float = -1.0,
 ) -> tuple[float, int]:
-    """Coordinate ascent by player 0, to a matrix that no change of one cell improves.
+    """Coordinate ascent by the responder, row 0, to a matrix that no change of one cell improves.
 
     Parameters
     ----------
     work : Passes
-        Of two players.
-    policies : float64 (2, G, G, K)
+        Of the responder and all whom it meets.
+    policies : float64 (1 + n, G, G, K)
         Row 0 is rewritten in place; it may start mixed.
     limit : int
         Most sweeps over the table.
@@ -147,18 +147,14 @@ def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
     return False
 
 
-def climb(
-    game: Game, policies: Floats, at_least: float = 0.0, weights: Floats | None = None
-) -> tuple[float, int]:
+def climb(game: Game, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double.
 
     Parameters
     ----------
     game : Game
-    policies : float64 (2, G, G, K)
+    policies : float64 (1 + n, G, G, K)
         Row 0 is rewritten in place.
-    at_least : float
-        If the ascent in single precision ends at a lower win rate, double precision is skipped.
     weights : float64 (n,), optional
         As in :func:`passes`.
 
@@ -167,9 +163,7 @@ def climb(
     tuple of float, int
         Win rate, and sweeps over the table.
     """
-    rate, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
-    if rate < at_least - ROUNDING:
-        return rate, sweeps
+    _, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
     rate, more = ascend(passes(game, weights, exact=True), policies)
     sweeps += more
     if weights is None and game.can_be_endless:
@@ -186,7 +180,6 @@ def anneal(
     steps: int,
     damping: float,
     cooling: tuple[float, float] = TEMPERATURES,
-    progress: Callable[[], object] = lambda: None,
 ) -> None:
     """Anneal a softmax responder, player 0, against player 1.
 
@@ -203,10 +196,8 @@ def anneal(
         Share of the way to the softmax that a step goes, above 0 to 1.
     cooling : tuple of float, float
         First and last temperature, in win probability; in between they fall geometrically.
-    progress : callable, optional
-        Called after every step.
     """
-    cool(passes(game), policies, steps, damping, cooling, progress)
+    cool(passes(game), policies, steps, damping, cooling)
 
 
 def cool(
@@ -217,7 +208,10 @@ def cool(
     cooling: tuple[float, float],
     progress: Callable[[], object] = lambda: None,
 ) -> None:
-    """:func:`anneal` by given passes."""
+    """:func:`anneal` by given passes; `progress` is called after every step.
+
+    Policies are (1 + n, G, G, K), those of a responder and of all whom the passes are of.
+    """
     for temperature in np.geomspace(*cooling, steps):
         work.forward(policies)
         work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
@@ -234,18 +228,20 @@ def respond(
     progress: Callable[[], object] = lambda: None,
     weights: Floats | None = None,
 ) -> tuple[float, int]:
-    """Anneal player 0 against player 1, make its policy pure, and ascend.
+    """Anneal a responder, make its policy pure, and ascend.
 
     Parameters
     ----------
     game : Game
-    policies : float64 (2, G, G, K)
+    policies : float64 (1 + n, G, G, K)
         Row 0 is rewritten in place; it ends as a matrix, one-hot.
-    steps, damping, cooling, progress
+    steps, damping, cooling
         As in :func:`anneal`.
     sweeps : int, optional
         Most sweeps of an ascent in single precision; by default it goes to the end, as
         :func:`climb`.
+    progress : callable, optional
+        Called after every step of annealing.
     weights : float64 (n,), optional
         As in :func:`passes`.
 

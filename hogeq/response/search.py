@@ -50,7 +50,8 @@ class SearchBudget:
     Attributes
     ----------
     starts : int
-        Independent starts; the first is the uniform policy, the others are random.
+        Starts. The first is the uniform policy, the second the strategy attacked; then come random
+        policies, and in turn with them the strategy blended with one.
     anneal_steps : int
         Steps of the softmax responder while its temperature falls from 0.1 to 0.0001.
     damping : float

@@ -30,6 +30,7 @@ STEPS: Final = 20  # of annealing, at the beginning of a trail
 DAMPING: Final = 0.5
 CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
 MATES: Final = 8  # of them, those that one trail may cross with at a time
+START, KICKS = 1, 2  # a fourth number of seeds: nothing else that an iteration draws has one
 
 
 class Trail(NamedTuple):
@@ -45,7 +46,7 @@ class Trail(NamedTuple):
     def search(self, against: Against, known: Matrix) -> Matrix:
         """Where it comes to, (G, G); known are counters (m, G, G) to cross with."""
         game = against.game
-        random = np.random.default_rng(self.seed)
+        random = np.random.default_rng((*self.seed, START))
         if self.new:
             start, cooling = ith_start(game, against.mean(), 2 + int(random.integers(2)), random)
             policies = against.met_by(start)
@@ -58,7 +59,8 @@ class Trail(NamedTuple):
             known = known[random.choice(len(known), MATES, replace=False)]
         # Moves are as likely as in an attack that has learned nothing yet.
         odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
-        given = Round(to_matrix(policies[0]), rate, None, list(known), self.kicks, self.seed)
+        seed = (*self.seed, KICKS)
+        given = Round(to_matrix(policies[0]), rate, None, list(known), self.kicks, seed)
         return kicked(against, odds, Phase("trails"), given, confirm=False).matrix
 
 

@@ -62,7 +62,7 @@ class BundleState(NamedTuple):
     used: NDArray[np.int64]
     """(n,), iteration in which each counter last had weight."""
     worst: Floats
-    """(), largest win rate of any counter of the pool against the policy."""
+    """(), largest win rate of any counter of the pool against the policy, by the models."""
     step_size: Floats
     """(), of the next step, in logits per win probability."""
     recent: Floats
@@ -209,7 +209,7 @@ class ProximalBundle(Solver[BundleState]):
         read = read_counters(Path(self.counters), game)
         known = list({matrix.tobytes(): matrix for matrix in read}.values())
         cuts = compute(partial(cut, Against(game, policy[None], None)), known)
-        counters = _counters(state).renewed(np.zeros(0, np.int64), known, cuts, 0, len(known))
+        counters = Counters.of(state).renewed(np.zeros(0, np.int64), known, cuts, 0, len(known))
         state = state._replace(**counters._asdict())
         return state._replace(worst=np.array(win_rates(state, policy).max()))
 
@@ -244,7 +244,7 @@ class ProximalBundle(Solver[BundleState]):
 
         used = np.where(weights > ALIVE, iteration, state.used)
         state = state._replace(weights=weights, used=used)
-        counters = _counters(state).renewed(
+        counters = Counters.of(state).renewed(
             shaping[checked.failed], searched.responses, cuts, iteration, self.pool_size
         )
         state = state._replace(**counters._asdict())
@@ -323,13 +323,9 @@ class ProximalBundle(Solver[BundleState]):
         depth = Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
         return [
             Start(policy, depth.sweeps),
-            *annealed(game, policy, self.responses, iteration, depth, random),
+            *annealed(game, policy, self.responses, depth, random),
             *ascents(state.pool, weights, self.ascents, depth.sweeps),
         ]
-
-
-def _counters(state: BundleState) -> Counters:
-    return Counters(*(getattr(state, name) for name in Counters._fields))
 
 
 def win_rates(state: BundleState, policy: Floats) -> Floats:

@@ -71,6 +71,8 @@ class Depth(NamedTuple):
     """How far the responses of an iteration go."""
 
     deep: bool
+    turn: int
+    """How many iterations of this kind there were, to take turns by."""
     steps: int
     """Of annealing."""
     sweeps: int | None
@@ -79,9 +81,10 @@ class Depth(NamedTuple):
     @classmethod
     def of(cls, iteration: int, deep_every: int, steps: int, sweeps: int) -> "Depth":
         """Every so many iterations one is deep."""
-        if iteration % deep_every == 0:
-            return cls(deep=True, steps=DEEP * steps, sweeps=None)
-        return cls(deep=False, steps=steps, sweeps=sweeps)
+        times, rest = divmod(iteration, deep_every)
+        if rest == 0:
+            return cls(deep=True, turn=times, steps=DEEP * steps, sweeps=None)
+        return cls(deep=False, turn=iteration - times, steps=steps, sweeps=sweeps)
 
 
 def self_played(game: Game) -> Floats:
@@ -97,14 +100,13 @@ def annealed(
     game: Game,
     policy: Floats,
     number: int,
-    iteration: int,
     depth: Depth,
     random: np.random.Generator,
 ) -> list[Start]:
     """List starts that anneal, from near a policy (G, G, K) and at random in turn."""
     starts = []
     for place in range(number):
-        near = (iteration + place) % 2 == 0
+        near = (depth.turn + place) % 2 == 0
         share = random.uniform(0.5, 1.0) if near else 0.0
         noise = random_policy(game, random, NEARLY_UNIFORM if depth.deep else 1.0)
         heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)

@@ -244,8 +244,9 @@ class CFRBR(Solver[CFRBRState]):
         place, parent = begun
         random = np.random.default_rng([self.seed, iteration, place])
         sweeps = self.responder_sweeps
-        if place == 0 and (self.responders == 1 or iteration % ANNEAL_EVERY == 1):
-            first, cooling = ith_start(game, policy, iteration - 1, random)
+        start, rest = divmod(iteration - 1, ANNEAL_EVERY if self.responders > 1 else 1)
+        if place == 0 and rest == 0:
+            first, cooling = ith_start(game, policy, start, random)
             policies = np.stack([first, policy])
             anneal(game, policies, self.responder_steps, self.damping, cooling)
             to_pure(policies[0])

@@ -1,7 +1,7 @@
 """Linear models of win rates against counters, and the pool of counters that has them."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class Cut(NamedTuple):
     """
 
     won: Floats
-    """(), exact win rate where the model was taken."""
+    """(), win rate where the model was taken: exact, of parts in the precision of searches."""
     gradients: Singles
     """(G * G, K), counterfactual values there."""
     constants: Floats
@@ -45,6 +45,11 @@ class Counters(NamedTuple):
     used: NDArray[np.int64]
     """(m,), iteration in which each last had weight."""
 
+    @classmethod
+    def of(cls, state: Any) -> "Counters":
+        """Give those of a state, whose fields have the same names."""
+        return cls(*(getattr(state, name) for name in cls._fields))
+
     def renewed(
         self,
         failed: NDArray[np.int64],
@@ -56,7 +61,8 @@ class Counters(NamedTuple):
         """Counters with new cuts where old ones failed, and with new counters.
 
         These take the places of those without weight for longest, once there are `most`; a pool
-        that has more already keeps its size. The arrays are changed in place as far as they go.
+        that has more already keeps its size, and what is more than a pool's worth is left out. The
+        arrays are changed in place as far as they go.
 
         Parameters
         ----------
@@ -68,7 +74,9 @@ class Counters(NamedTuple):
         iteration : int
         most : int
         """
-        excess = min(max(0, len(self.pool) + len(new) - most), len(self.pool), len(new))
+        size = max(most, len(self.pool))
+        new, cuts = new[:size], cuts[: len(failed) + size]
+        excess = max(0, len(self.pool) + len(new) - size)
         self.used[failed] = iteration
         dropped = np.argsort(self.used, kind="stable")[:excess]
         if excess:

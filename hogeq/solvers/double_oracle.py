@@ -6,14 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import Game
-from hogeq.model.shared import shared_workspace
 from hogeq.response.moves import TEMPERATURES, cool, passes, random_policy, to_matrix, to_pure
 from hogeq.response.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
@@ -111,15 +110,7 @@ class DoubleOracle(Solver[OracleState]):
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        work = shared_workspace(game, 2)
-        policies = self._policies(game, state.pool)
-        blend = normalised(np.tensordot(state.weights, policies, 1))
-        total = np.zeros(game.shape)
-        for weight, policy in zip(state.weights, policies, strict=True):
-            if weight > 0.0:
-                reach = work.cell_reach(np.stack([policy, blend]))
-                total += weight * reach[..., None] * policy
-        return normalised(total, blend)
+        return policy_of_mixture(game, state.weights, self._policies(game, state.pool))
 
     def stats(self, game: Game, state: OracleState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response, and the number of strategies mixed."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import Game
 from hogeq.model.many import ManyWorkspace
 from hogeq.model.shared import quick_many
@@ -186,7 +187,8 @@ class MixtureSolver(Solver[MixtureState]):
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        return policy_of_mixture(game, self.mixture(game, state))
+        mixture = self.mixture(game, state)
+        return policy_of_mixture(game, mixture.weights, mixture.parts)
 
     def stats(self, game: Game, state: MixtureState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, the strongest responder's win rate, the parts drawn."""
@@ -214,9 +216,10 @@ class MixtureSolver(Solver[MixtureState]):
         random = np.random.default_rng([self.seed, iteration, place])
         work = quick_many(game, self.parts)
         work.face(policies, weights)
-        if place == 0 and iteration % ANNEAL_EVERY == 1:
+        start, rest = divmod(iteration - 1, ANNEAL_EVERY)
+        if place == 0 and rest == 0:
             mean = np.tensordot(weights, policies, 1)
-            policy, cooling = ith_start(game, mean, iteration - 1, random)
+            policy, cooling = ith_start(game, mean, start, random)
             for temperature in np.geomspace(*cooling, self.responder_steps):
                 work.forward(policy)
                 work.backward(policy, Role.SOFTMAX, temperature=temperature, damping=self.damping)
@@ -250,20 +253,3 @@ def _valued(
     return MixtureResponse(
         to_matrix(policy), 1.0 - met.win_rates, work.each.copy(), work.each_reach.copy()
     )
-
-
-def policy_of_mixture(game: Game, mixture: Mixture) -> Floats:
-    """Policy (G, G, K) of a mixture of policies: its parts, weighted by their reach.
-
-    Parameters
-    ----------
-    game : Game
-    mixture : Mixture
-        Of policies.
-    """
-    mean = np.tensordot(mixture.weights, mixture.parts, 1)
-    work = game.workspace(2)
-    total = np.zeros(game.shape)
-    for weight, part in mixture.drawn():
-        total += weight * work.cell_reach(np.stack([part, mean]))[..., None] * part
-    return normalised(total, mean)

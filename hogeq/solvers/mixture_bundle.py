@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.moves import perturb, random_policy, to_matrix
@@ -31,7 +32,6 @@ from hogeq.solvers.bundles import (
     step_against_few,
 )
 from hogeq.solvers.cuts import OF_PARTS, Counters, cut_of_parts
-from hogeq.solvers.mixture import policy_of_mixture
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
@@ -70,7 +70,7 @@ class MixtureBundleState(NamedTuple):
     used: NDArray[np.int64]
     """(m,), iteration in which each counter last had weight."""
     worst: Floats
-    """(), largest win rate of any counter of the pool against the mixture."""
+    """(), largest win rate of any counter of the pool against the mixture, by the models."""
     step_size: Floats
     """(), of the next step, in logits per win probability."""
     recent: Floats
@@ -241,7 +241,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
 
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(weights=trial.weights, used=used)
-        counters = Counters(*(getattr(state, name) for name in Counters._fields))
+        counters = Counters.of(state)
         counters = counters.renewed(
             shaping[checked.failed], searched.responses, searched.cuts, iteration, self.pool_size
         )
@@ -282,7 +282,8 @@ class MixtureBundle(Solver[MixtureBundleState]):
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        return policy_of_mixture(game, self.mixture(game, state))
+        mixture = self.mixture(game, state)
+        return policy_of_mixture(game, mixture.weights, mixture.parts)
 
     def stats(self, game: Game, state: MixtureBundleState) -> dict[str, float]:  # noqa: ARG002
         """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""
@@ -401,8 +402,8 @@ class MixtureBundle(Solver[MixtureBundleState]):
         depth = Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
         mean = np.tensordot(trial.draw, trial.parts, 1)
         starts = [
-            Start(trial.parts[iteration % len(trial.parts)], depth.sweeps),
-            *annealed(game, mean, self.responses, iteration, depth, random),
+            Start(trial.parts[depth.turn % len(trial.parts)], depth.sweeps),
+            *annealed(game, mean, self.responses, depth, random),
             *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
         ]
         if len(trial.weights):

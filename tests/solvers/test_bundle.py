@@ -16,9 +16,18 @@ from hogeq.response.moves import random_policy, respond, to_matrix
 from hogeq.response.search import SearchBudget, attack
 from hogeq.response.trails import due, no_trails
 from hogeq.rules import rules_from
-from hogeq.solvers import proximal
+from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
-from hogeq.solvers.bundles import MORE, Check, Start, search, soft_maximum, step_against_few
+from hogeq.solvers.bundles import (
+    MORE,
+    Check,
+    Depth,
+    Start,
+    annealed,
+    search,
+    soft_maximum,
+    step_against_few,
+)
 from hogeq.solvers.cuts import OF_POLICY, cut
 from hogeq.solvers.proximal import proximal_step
 from hogeq.strategies.arrays import one_hot
@@ -361,3 +370,45 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     pool = np.concatenate([pool, found.responses])
     again = search(against, OF_POLICY, starts, trails, pool, none, [])
     assert (again.responses, again.cuts) == ([], [])
+
+
+def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: Game) -> None:
+    random, policy = np.random.default_rng(0), np.full(small.shape, 1 / small.num_actions)
+    policy[..., 0] += 5.0
+    policy /= policy.sum(axis=-1, keepdims=True)
+    near: dict[bool, list[bool]] = {True: [], False: []}
+    for iteration in range(1, 41):
+        depth = Depth.of(iteration, 10, 12, 3)
+        (start,) = annealed(small, policy, 1, depth, random)
+        near[depth.deep].append(bool(np.mean(start.at[..., 0]) > 0.5))
+    for turns in near.values():
+        assert turns[::2] == [turns[0]] * len(turns[::2])
+        assert turns[1::2] == [not turns[0]] * len(turns[1::2])
+
+
+def test_a_pool_is_never_larger_than_it_may_be(small: Game) -> None:
+    state = run(small, 1, pool_size=10, responses=30)
+    assert len({counter.tobytes() for counter in state.pool}) == len(state.pool) == 10
+    against = Against(small, state.policy[None], None)
+    for counter, gradients in zip(state.pool, state.gradients, strict=True):
+        assert np.array_equal(gradients, cut(against, counter).gradients)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 6, "patience": 1})]
+)
+def test_all_that_an_iteration_draws_is_drawn_apart(
+    small: Game, name: str, options: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numpy pads seeds with zeros, so (1, 2) and (1, 2, 0) are one stream."""
+    solver: Any = SOLVERS[name](trails=6, kicks=1, seed=1, **options)
+    state, drawn, given = solver.init(small), [], np.random.default_rng
+
+    def noted(seed: Any) -> np.random.Generator:
+        drawn.append(tuple(np.random.SeedSequence(seed).generate_state(4)))
+        return given(seed)
+
+    monkeypatch.setattr(np.random, "default_rng", noted)
+    for _ in range(12):
+        state = solver.step(small, state)
+    assert len(set(drawn)) == len(drawn) >= 12 * (1 + 6)

@@ -119,7 +119,7 @@ def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: Game) -> N
     solver: Any = SOLVERS["mixture_bundle"](parts=2, patience=3, **QUICK)
     state = solver.init(coins)
     parts, apart = [], []
-    for _ in range(48):
+    for _ in range(96):
         state = solver.step(coins, state)
         parts.append(len(state.draw))
         if len(state.draw) > parts[-2:][0]:

@@ -134,15 +134,19 @@ def test_cfr_br_matches_regrets_against_its_responders(responders: int) -> None:
 def test_in_every_fourth_iteration_the_first_newcomer_is_annealed(
     options: dict[str, Any], annealed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[int] = []
+    toy, begun = toys.pennies(), []
+    solver: Any = SOLVERS["cfr_br"](**options)
+    state = solver.init(toy)
 
     def start(*of: Any) -> Any:
-        begun.append(of[2] + 1)  # the i-th start is the iteration's
+        begun.append((int(state.iteration) + 1, of[2]))
         return ith_start(*of)
 
     monkeypatch.setattr("hogeq.solvers.cfr_br.ith_start", start)
-    run(toys.pennies(), "cfr_br", 9, **options)
-    assert begun == annealed
+    for _ in range(9):
+        state = solver.step(toy, state)
+    # All kinds of starts have their turn.
+    assert begun == [(iteration, place) for place, iteration in enumerate(annealed)]
 
 
 # --- fictitious (Heinrich et al. 2015, theorem 7) -------------------------------------------------

@@ -132,7 +132,7 @@ def _drawn(
 
     if not isinstance(found, Mixture):
         return found, engine
-    # Turn n draws its dice by [seed, n]: no turn has a third number, and what was drawn stays hidden.
+    # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.
     part = found.draw(np.random.default_rng([seed, 0, 1]))
     return found.parts[part], f"what was drawn from {engine}"
 
