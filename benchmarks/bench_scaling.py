@@ -37,7 +37,7 @@ from hogeq.response.search import SearchBudget, attack
 from hogeq.response.trails import Trail, no_trails
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.bundles import Check, Start
+from hogeq.solvers.responses import Check, Start
 from hogeq.strategies.policies import policies_of
 from hogeq.support.executors import Workers
 from hogeq.support.workers import Threads, _choosing, cores, workers

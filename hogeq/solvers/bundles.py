@@ -1,90 +1,276 @@
-"""What the bundle methods share: how their searches begin, who runs them, which counters bind."""
+"""The proximal bundle method, of one policy or of several and how likely each is drawn."""
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
-from hashlib import sha256
-from typing import Final, NamedTuple, Protocol, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from hogeq.model.game import Game
+from hogeq.response.counters import read_counters
 from hogeq.response.kicks import Against
-from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
-from hogeq.response.trails import Trail
-from hogeq.solvers.cuts import Cut, Modelling
+from hogeq.response.trails import CROSSED, Trails, after, due
+from hogeq.solvers.base import Solver, State
+from hogeq.solvers.cuts import Counters, Modelling
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.solvers.responses import Check, Depth, Start, search
+from hogeq.support.aliases import Floats
+from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
 LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
-COLD: Final = 2e-4  # last temperature of the responses, in win probability
-NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
-FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
-NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
-DAMPING: Final = 0.6  # of the annealing of responses
-DEEP: Final = 5  # times as many steps of annealing in a deep iteration
 SHAPING: Final = 0.02  # weight above which a counter's model is checked against exact evaluation
 TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
+MISLED: Final = 0.25  # largest error, as the same share, after which a step is not made shorter
 ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
+LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: a step was kept; models misled it; neither
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
 MORE: Final = 10  # ... so many at a time
 SELF_PLAY: Final = 100  # iterations of the default start
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
 
-class Weighed(Protocol):
-    """Result of a step by the models of counters."""
+class Point(NamedTuple):
+    """What is learned: n policies, and how likely each is drawn before a game."""
 
-    @property
-    def weights(self) -> Floats:
-        """(n,), of all counters, 0 for those whose models it was not by."""
-
-
-Step = TypeVar("Step", bound=Weighed)
+    parts: Floats
+    """(n, G, G, K)"""
+    draw: Floats
+    """(n,)"""
 
 
-class Start(NamedTuple):
-    """Start of a response; without steps of annealing it only ascends."""
+class Trial(NamedTuple):
+    """Where a proximal step leads, before anybody has responded to it."""
 
-    at: Floats | Matrix
-    """A policy (G, G, K), or a matrix (G, G) of int8, which travels lighter."""
-    sweeps: int | None
-    """Most sweeps of the ascent; None: to its end."""
-    steps: int = 0
-    heat: float = 1.0
-
-    def search(self, against: Against, known: Matrix) -> Matrix:  # noqa: ARG002 - as of trails
-        """Counter-matrix (G, G), by annealing and ascent."""
-        game = against.game
-        pure = self.at.dtype.kind == "i"
-        policy = one_hot(self.at, game.num_actions) if pure else np.asarray(self.at, np.float64)
-        policies = against.met_by(policy)
-        cooling, weights = (self.heat, COLD), against.weights
-        respond(game, policies, self.steps, DAMPING, cooling, self.sweeps, weights=weights)
-        return to_matrix(policies[0])
+    point: Point
+    weights: Floats
+    """(m,), of all counters; 0 for those whose models the step was not by."""
+    rates: Floats
+    """(m,), win rates of all counters there, by their models."""
+    saved: float = 0.0
+    """What the step saves otherwise, in win probability."""
 
 
-class Depth(NamedTuple):
-    """How far the responses of an iteration go."""
+@parameters
+class BundleMethod(Solver[State]):
+    """Descend the largest win rate that any counter-matrix has against what is learned.
 
-    deep: bool
-    turn: int
-    """How many iterations of this kind there were, to take turns by."""
-    steps: int
-    """Of annealing."""
-    sweeps: int | None
-    """Most sweeps of the ascent; None: to its end."""
+    The win rate against one counter is linear in each row of a policy, with counterfactual
+    values for its gradient. Each iteration moves to where the worst of the linear models of a pool
+    of counters is best, held near by a Kullback-Leibler divergence that weights rows by reach;
+    responds to that; and adds the responses to the pool. The step is kept if it is better by a
+    share of what the models predicted; if not, the pool has better models all the same. This is the
+    proximal bundle method (Kiwiel, Proximity control in bundle methods for convex nondifferentiable
+    minimization, 1990, algorithm 2.1) with the divergence of mirror descent for its distance. No
+    theorem covers this game, where the win rate is linear in one row but not in all together: the
+    method ends in a local minimum that depends on its start, and only an attack can measure how
+    good that is.
 
-    @classmethod
-    def of(cls, iteration: int, deep_every: int, steps: int, sweeps: int) -> "Depth":
-        """Every so many iterations one is deep."""
-        times, rest = divmod(iteration, deep_every)
-        if rest == 0:
-            return cls(deep=True, turn=times, steps=DEEP * steps, sweeps=None)
-        return cls(deep=False, turn=iteration - times, steps=steps, sweeps=sweeps)
+    Attributes
+    ----------
+    step_size : float
+        First step size, in logits per win probability; it adapts.
+    least_gain : float
+        Least share of the predicted gain that a step must reach to be kept.
+    pool_size : int
+        Most counters in the pool; those without weight for longest are dropped.
+    responses : int
+        Responses annealed in each iteration, from near the strategy and at random in turn.
+    ascents : int
+        Number of counters, those of largest weight, from which a further response ascends.
+    responder_steps : int
+        Steps of annealing.
+    responder_sweeps : int
+        Most sweeps of coordinate ascent.
+    deep_every : int
+        Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
+        ones from a nearly uniform policy, and ascend to the end.
+    trails : int
+        Searches for counters that go on from iteration to iteration
+        (:mod:`hogeq.response.trails`).
+    kicks : int
+        Kicks of each trail in an iteration.
+    life : int
+        Kicks after which a trail ends and another begins.
+    largest_step : float
+        Largest step size. A small one helps late, when each step answers some counters and is
+        beaten by others: then policies only wander about the best one.
+    softness : float
+        In win probability: how far above a common level the known counters win, per weight that
+        they have in a step (:func:`soft_maximum`). 0: the worst alone count.
+    averaging : {"last", "recent"}
+        What is given in the end: the strategy of now, the best so far, or the average over recent
+        iterations, part by part, which with trails is harder to attack.
+    window : int
+        The average is the mean of so many iterations at first; then each new policy is one part
+        in so many of it.
+    floor : float
+        Least probability of a roll, so that none is lost for good.
+    start : str
+        Strategy file to begin with; by default the average of a hundred iterations of self-play
+        (discounted CFR), from which it ends lower than from the uniform policy.
+    counters : str
+        File of counters that the pool starts with
+        (:func:`hogeq.response.counters.read_counters`), such as an earlier search met.
+    seed : int
+        Seed of the responses' starts.
+    """
+
+    MODELLING: ClassVar[Modelling]
+
+    step_size: Positive = 30.0
+    least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
+    responses: Count = 2
+    ascents: Natural = 2
+    responder_steps: Count = 12
+    responder_sweeps: Count = 3
+    deep_every: Count = 10
+    trails: Natural = 0
+    kicks: Count = 5
+    life: Count = 100
+    largest_step: Positive = 1000.0
+    softness: NotNegative = 0.0
+    averaging: Literal["last", "recent"] = "last"
+    window: Count = 30
+    floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
+    start: str = ""
+    counters: str = ""
+    seed: Seed = 0
+
+    def step(self, game: Game, state: State) -> State:
+        """Step, respond to where that leads, and go there if it is better."""
+        now: Any = state
+        iteration = int(now.iteration) + 1
+        point = self._point(now)
+        won = self._won(now, point)
+        here = 1.0 - won @ point.draw
+        trial = self._trial(now, won, here, iteration)
+        promised = soft_maximum(trial.rates, self.softness)
+        hoped = here.max(initial=0.0) - trial.rates.max(initial=0.0) + trial.saved
+        now, error = self._answered(game, now, trial, float(hoped), iteration)
+
+        # Most models are as they were.
+        changed = np.flatnonzero(now.used == iteration)
+        here, there = (
+            self._renewed(now, rates, place, changed)
+            for rates, place in ((here, point), (trial.rates, trial.point))
+        )
+        worst = soft_maximum(here, self.softness)
+        gain = worst - promised + trial.saved
+        reached = worst - soft_maximum(there, self.softness) + trial.saved
+        kept = reached >= self.least_gain * gain
+        factor = LONGER if kept else SHORTER if error > MISLED * abs(gain) else FAILED
+        step_size = max(LEAST_STEP, factor * float(now.step_size))
+        if kept:
+            now = self._moved(now, trial.point)
+        now = now._replace(
+            worst=np.array(float((there if kept else here).max())),
+            step_size=np.array(min(step_size, self.largest_step)),
+            iteration=np.array(iteration, np.int64),
+        )
+        self._remember(now, 1.0 / min(iteration, self.window))
+        return now
+
+    def _answered(
+        self, game: Game, state: Any, trial: Trial, hoped: float, iteration: int
+    ) -> tuple[Any, float]:
+        """Respond to where a step leads: a state with more counters, and the largest error found.
+
+        Models that shaped the step are taken anew where they miss by a share of what is hoped for.
+        """
+        shaping = np.flatnonzero(trial.weights > SHAPING)
+        trusted = TRUSTED * max(hoped, 0.0) + ALIVE
+        trails = Trails(state.trails, state.kicks_left)
+        searched = search(
+            _against(game, trial.point),
+            self.MODELLING,
+            self._starts(game, state, trial, iteration),
+            due(trails, self.kicks, (self.seed, iteration)),
+            state.pool,
+            np.argsort(-trial.rates, kind="stable")[: CROSSED if self.trails else 0],
+            [Check(state.pool[one], float(trial.rates[one]), trusted) for one in shaping],
+        )
+        trails = after(trails, searched.reached, self.kicks, self.life)
+        used = np.where(trial.weights > ALIVE, iteration, state.used)
+        state = state._replace(
+            trails=trails.matrices, kicks_left=trails.left, weights=trial.weights, used=used
+        )
+        counters = Counters.of(state).renewed(
+            shaping[searched.checked.failed],
+            searched.responses,
+            searched.cuts,
+            iteration,
+            self.pool_size,
+        )
+        error = float(searched.checked.errors.max(initial=0.0))
+        return state._replace(**counters._asdict()), error
+
+    def _renewed(
+        self, state: Any, rates: Floats, point: Point, changed: NDArray[np.int64]
+    ) -> Floats:
+        """Modelled win rates (m,) of all counters, taken anew where models have changed."""
+        found = np.zeros(len(state.pool))
+        found[: len(rates)] = rates
+        found[changed] = 1.0 - self._won(state, point, changed) @ point.draw
+        return found
+
+    def _begun(self, game: Game, state: State) -> State:
+        """State whose pool has the counters of the file."""
+        if not self.counters:
+            return state
+        now: Any = state
+        read = read_counters(Path(self.counters), game)
+        known = list({matrix.tobytes(): matrix for matrix in read}.values())
+        against = _against(game, self._point(state))
+        cuts = compute(partial(self.MODELLING.cut, against), known)
+        none = np.zeros(0, np.int64)
+        counters = Counters.of(now).renewed(none, known, cuts, 0, len(known))
+        now = now._replace(**counters._asdict())
+        point = self._point(now)
+        worst = (1.0 - self._won(now, point) @ point.draw).max()
+        return now._replace(worst=np.array(float(worst)))
+
+    @abstractmethod
+    def _point(self, state: State) -> Point:
+        """Give where a state is."""
+
+    @abstractmethod
+    def _moved(self, state: State, point: Point) -> State:
+        """Give a state that is elsewhere."""
+
+    @abstractmethod
+    def _remember(self, state: State, share: float) -> None:
+        """Move the average of recent iterations by a share to where a state is, in place."""
+
+    @abstractmethod
+    def _won(self, state: State, point: Point, counters: NDArray[np.int64] | None = None) -> Floats:
+        """Modelled win rate of every part against some counters, by default all: (m, n)."""
+
+    @abstractmethod
+    def _trial(self, state: State, won: Floats, here: Floats, iteration: int) -> Trial:
+        """Take one proximal step from where a state is.
+
+        `won` (m, n) and `here` (m,) are win rates there, by the models: of every part against every
+        counter, and of the counters.
+        """
+
+    @abstractmethod
+    def _starts(self, game: Game, state: State, trial: Trial, iteration: int) -> list[Start]:
+        """List the starts of responses to where a step leads."""
+
+    def _depth(self, iteration: int) -> Depth:
+        """Give how far the responses of an iteration go."""
+        return Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
+
+
+def _against(game: Game, point: Point) -> Against:
+    return Against(game, point.parts, point.draw if len(point.draw) > 1 else None)
 
 
 def self_played(game: Game) -> Floats:
@@ -96,168 +282,30 @@ def self_played(game: Game) -> Floats:
     return solver.average(game, state)
 
 
-def annealed(
-    game: Game,
-    policy: Floats,
-    number: int,
-    depth: Depth,
-    random: np.random.Generator,
-) -> list[Start]:
-    """List starts that anneal, from near a policy (G, G, K) and at random in turn."""
-    starts = []
-    for place in range(number):
-        near = (depth.turn + place) % 2 == 0
-        share = random.uniform(0.5, 1.0) if near else 0.0
-        noise = random_policy(game, random, NEARLY_UNIFORM if depth.deep else 1.0)
-        heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
-        at = share * policy + (1.0 - share) * noise
-        starts.append(Start(at, depth.sweeps, depth.steps, heat))
-    return starts
-
-
-def ascents(pool: Matrix, weights: Floats, number: int, sweeps: int | None) -> list[Start]:
-    """List starts that ascend from the counters of largest weight."""
-    heaviest = np.argsort(-weights, kind="stable")[:number]
-    return [Start(pool[counter], sweeps) for counter in heaviest]
-
-
-class Check(NamedTuple):
-    """A counter whose model is checked, and taken anew where it misses by more than is trusted."""
-
-    counter: Matrix
-    """(G, G)"""
-    modelled: float
-    """Win rate of the counter, by its model."""
-    trusted: float
-    """Largest error that is tolerated, in win probability."""
-
-
-class Checked(NamedTuple):
-    """What checks have brought; m is their number."""
-
-    rates: Floats
-    """(m,), win rates of the counters."""
-    errors: Floats
-    """(m,), by how much their models missed these."""
-    failed: NDArray[np.int64]
-    """Which of them have new models."""
-
-
-class Searched(NamedTuple):
-    """What searches have brought."""
-
-    reached: list[Matrix]
-    """Where the trails are now, each (G, G)."""
-    checked: Checked
-    responses: list[Matrix]
-    """Counters (G, G) that the pool does not hold, each once."""
-    cuts: list[Cut]
-    """Models of the counters whose checks failed, then of the responses."""
-
-
-def search(
-    against: Against,
-    modelling: Modelling,
-    starts: Sequence[Start],
-    trails: Sequence[Trail],
-    pool: Matrix,
-    crossed: NDArray[np.int64],
-    checks: Sequence[Check],
-) -> Searched:
-    """Respond from every start, let the trails go on, model what they come to; check known models.
-
-    All of it is computed at once, by whatever workers were chosen. Searches are few and differ in
-    length; so the longest begin first, each models what it finds, and checks come last, for whoever
-    is idle by then.
-
-    Parameters
-    ----------
-    against : Against
-        The strategy.
-    modelling : Modelling
-        How counters are modelled at that strategy.
-    starts : sequence of Start
-    trails : sequence of Trail
-    pool : int8 (n, G, G)
-        Counters that are known.
-    crossed : int64
-        Which of them trails cross with.
-    checks : sequence of Check
-    """
-    annealed = [start for start in starts if start.steps]
-    climbing = [start for start in starts if not start.steps]
-    tasks = [*annealed, *trails, *climbing, *checks]
-    held = frozenset(map(_digest, pool))
-    answers = compute(partial(_answer, against, modelling, pool[crossed], held), tasks)
-    found, known = answers[: len(tasks) - len(checks)], answers[len(tasks) - len(checks) :]
-    reached = [answer.counter for answer in found[len(annealed) :][: len(trails)]]
-    new = {_digest(answer.counter): answer for answer in found if answer.cut}.values()
-    rates = np.array([answer.rate for answer in known])
-    checked = Checked(
-        rates,
-        np.abs(rates - [check.modelled for check in checks]),
-        np.flatnonzero([answer.cut is not None for answer in known]),
-    )
-    cuts = [answer.cut for answer in [*known, *new] if answer.cut]
-    return Searched(reached, checked, [answer.counter for answer in new], cuts)
-
-
-class _Answer(NamedTuple):
-    """What a task has come to."""
-
-    counter: Matrix
-    """(G, G)"""
-    cut: Cut | None
-    """Its model; None if the pool has one that is good enough."""
-    rate: float = 0.0
-    """Win rate of a counter that was checked."""
-
-
-def _answer(
-    against: Against,
-    modelling: Modelling,
-    crossed: Matrix,
-    held: frozenset[bytes],
-    task: Start | Trail | Check,
-) -> _Answer:
-    if isinstance(task, Check):
-        rate = modelling.rate(against, task.counter)
-        good = abs(rate - task.modelled) <= task.trusted
-        return _Answer(task.counter, None if good else modelling.cut(against, task.counter), rate)
-    counter = task.search(against, crossed)
-    known = _digest(counter) in held
-    return _Answer(counter, None if known else modelling.cut(against, counter))
-
-
-def _digest(counter: Matrix) -> bytes:
-    return sha256(np.ascontiguousarray(counter, np.int8).data).digest()
-
-
 def step_against_few(
     weights: Floats,
     here: Floats,
-    step: Callable[[NDArray[np.int64], Floats], tuple[Step, Floats]],
+    step: Callable[[NDArray[np.int64], Floats], Trial],
     softness: float = 0.0,
-) -> Step:
+) -> Trial:
     """Step by the models of the few counters that bind: the likely ones, then those overlooked.
 
     Parameters
     ----------
-    weights : float64 (n,)
+    weights : float64 (m,)
         Of the counters in the last step.
-    here : float64 (n,)
+    here : float64 (m,)
         Modelled win rates of the counters before the step.
     step : callable
-        Given the indices of counters, and the weights (n,) to begin with, those of the round
-        before: the step by their models, and the modelled win rates of all counters, float64 (n,),
-        where it leads.
+        Given the indices of counters, and the weights (m,) to begin with, those of the round
+        before: the step by their models.
     softness : float
         As of :func:`soft_maximum`.
     """
     active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
     for _ in range(ROUNDS):
-        found, there = step(active, weights)
-        weights = found.weights
+        found = step(active, weights)
+        weights, there = found.weights, found.rates
         level = _level(there[active], softness)
         missed = np.setdiff1d(np.flatnonzero(there > level + ALIVE), active)
         if len(missed) == 0:

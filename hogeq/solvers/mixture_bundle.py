@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,32 +12,26 @@ from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.moves import perturb, random_policy, to_matrix
-from hogeq.response.trails import CROSSED, Trails, after, due, no_trails
-from hogeq.solvers.base import Solver, solver
+from hogeq.response.trails import no_trails
+from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import (
-    ALIVE,
     CURVED,
     LEAST_REACH,
-    LEAST_STEP,
     SHAPING,
-    TRUSTED,
-    Check,
-    Depth,
-    Start,
-    annealed,
-    ascents,
-    search,
+    BundleMethod,
+    Point,
+    Trial,
     self_played,
-    soft_maximum,
     step_against_few,
 )
-from hogeq.solvers.cuts import OF_PARTS, Counters, cut_of_parts
+from hogeq.solvers.cuts import OF_PARTS, Counters, Modelling, cut_of_parts
 from hogeq.solvers.proximal import proximal_step
+from hogeq.solvers.responses import Start, annealed, ascents
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
+from hogeq.support.parameters import Count, Natural, Share, parameters
 from hogeq.support.workers import compute
 
 BY_PART = frozenset({"parts", "draw", "recent", "recent_draw"})
@@ -87,18 +81,9 @@ class MixtureBundleState(NamedTuple):
     """()"""
 
 
-class Move(NamedTuple):
-    """Result of one proximal step."""
-
-    parts: Floats
-    draw: Floats
-    weights: Floats
-    """(m,), of the counters."""
-
-
 @solver("mixture_bundle")
 @parameters
-class MixtureBundle(Solver[MixtureBundleState]):
+class MixtureBundle(BundleMethod[MixtureBundleState]):
     """Descend the largest win rate that any counter-matrix has against a mixture.
 
     As `bundle`, of several policies and their weights at once. The win rate against one counter is
@@ -114,82 +99,25 @@ class MixtureBundle(Solver[MixtureBundleState]):
     Attributes
     ----------
     parts : int
-        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read.
+        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read. Of a
+        file of fewer the likeliest are split, at once or by `patience`.
     spread : float
         Share of a random policy in the start of every part, and of one that is split off.
     patience : int
         Iterations, p. When the worst known counters of the last p win on average no less than those
         of the p before, a part is split, until there are `parts`; 0: all are there from the first.
-    step_size : float
-        First step size, in logits per win probability; it adapts.
-    least_gain : float
-        Least share of the predicted gain that a step must reach to be kept.
-    pool_size : int
-        Most counters in the pool; those without weight for longest are dropped.
-    responses : int
-        Responses annealed in each iteration, from near the parts' mean and at random in turn.
-    ascents : int
-        Number of counters, those of largest weight, from which a further response ascends.
     perturbed : int
-        Counters, drawn by weight, that are perturbed before a further response ascends from them.
-    responder_steps : int
-        Steps of annealing.
-    responder_sweeps : int
-        Most sweeps of coordinate ascent; three times as many after a perturbation.
-    deep_every : int
-        Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
-        ones from a nearly uniform policy, and ascend to the end.
-    trails : int
-        Searches for counters that go on from iteration to iteration
-        (:mod:`hogeq.response.trails`).
-    kicks : int
-        Kicks of each trail in an iteration.
-    life : int
-        Kicks after which a trail ends and another begins.
-    largest_step : float
-        Largest step size, as of `bundle`.
-    softness : float
-        In win probability: how far above a common level the known counters win, per weight that
-        they have in a step (:func:`hogeq.solvers.bundles.soft_maximum`). 0: the worst alone count.
-    averaging : {"last", "recent"}
-        What `mixture` returns: the current mixture, the best so far, or its average over recent
-        iterations, part by part.
-    window : int
-        Length of that average, as of `bundle`.
-    floor : float
-        Least probability of a roll, so that none is lost for good.
-    start : str
-        Strategy file to begin with: a policy, or a mixture of at most as many parts. The missing
-        ones are split from those of largest weight, at once or by `patience`. By default the
-        average of a hundred iterations of self-play (discounted CFR).
-    seed : int
-        Seed of the parts' and the responses' starts.
+        Counters, drawn by weight, that are perturbed before a further response ascends from them,
+        in up to three times as many sweeps.
     """
 
     GROWS: ClassVar = frozenset(Counters._fields) | BY_PART
+    MODELLING: ClassVar[Modelling] = OF_PARTS
 
     parts: Annotated[Count, Field(le=64)] = 4
     spread: Share = 0.5
     patience: Natural = 0
-    step_size: Positive = 30.0
-    least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
-    responses: Count = 2
-    ascents: Natural = 2
     perturbed: Natural = 4
-    responder_steps: Count = 12
-    responder_sweeps: Count = 3
-    deep_every: Count = 10
-    trails: Natural = 0
-    kicks: Count = 5
-    life: Count = 100
-    largest_step: Positive = 1000.0
-    softness: NotNegative = 0.0
-    averaging: Literal["last", "recent"] = "last"
-    window: Count = 30
-    floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
-    start: str = ""
-    seed: Seed = 0
 
     def init(self, game: Game) -> MixtureBundleState:
         """State before the first iteration."""
@@ -197,7 +125,7 @@ class MixtureBundle(Solver[MixtureBundleState]):
         random = np.random.default_rng(self.seed)
         parts = np.stack([self._apart(game, part, random) for part in parts])
         rows, rolls = game.goal**2, game.num_actions
-        return MixtureBundleState(
+        state = MixtureBundleState(
             parts,
             draw,
             np.zeros((0, game.goal, game.goal), np.int8),
@@ -214,62 +142,17 @@ class MixtureBundle(Solver[MixtureBundleState]):
             np.ones(2 * self.patience),
             np.array(0, np.int64),
         )
+        return self._begun(game, state)
 
     def step(self, game: Game, state: MixtureBundleState) -> MixtureBundleState:
-        """Step from the mixture, respond to where it leads, and keep it if it is better."""
-        iteration = int(state.iteration) + 1
-        trial = self._move(state)
-        modelled = 1.0 - part_rates(state, trial.parts) @ trial.draw
-        promised = soft_maximum(modelled, self.softness)
-
-        # Models that shaped the step and predicted its outcome badly are taken anew.
-        shaping = np.flatnonzero(trial.weights > SHAPING)
-        trusted = TRUSTED * max(float(state.worst) - modelled.max(initial=0.0), 0.0) + ALIVE
-        trails = Trails(state.trails, state.kicks_left)
-        searched = search(
-            Against(game, trial.parts, trial.draw),
-            OF_PARTS,
-            self._starts(game, state, trial, iteration),
-            due(trails, self.kicks, (self.seed, iteration)),
-            state.pool,
-            np.argsort(-modelled, kind="stable")[: CROSSED if self.trails else 0],
-            [Check(state.pool[one], float(modelled[one]), trusted) for one in shaping],
-        )
-        trails = after(trails, searched.reached, self.kicks, self.life)
-        state = state._replace(trails=trails.matrices, kicks_left=trails.left)
-        checked = searched.checked
-
-        used = np.where(trial.weights > ALIVE, iteration, state.used)
-        state = state._replace(weights=trial.weights, used=used)
-        counters = Counters.of(state)
-        counters = counters.renewed(
-            shaping[checked.failed], searched.responses, searched.cuts, iteration, self.pool_size
-        )
-        state = state._replace(**counters._asdict())
-        here = 1.0 - part_rates(state, state.parts) @ state.draw
-        there = 1.0 - part_rates(state, trial.parts) @ trial.draw
-        worst = soft_maximum(here, self.softness)
-        gain = worst - promised
-        kept = worst - soft_maximum(there, self.softness) >= self.least_gain * gain
-        misled = checked.errors.max(initial=0.0) > 0.25 * abs(gain)
-        factor = 1.25 if kept else 0.5 if misled else 0.93
-        step_size = max(LEAST_STEP, factor * float(state.step_size))
-        state = state._replace(
-            parts=trial.parts if kept else state.parts,
-            draw=trial.draw if kept else state.draw,
-            worst=np.array(float((there if kept else here).max())),
-            step_size=np.array(min(step_size, self.largest_step)),
-            iteration=np.array(iteration, np.int64),
-        )
-        state.recent[...] += (state.parts - state.recent) / min(iteration, self.window)
-        state.recent_draw[...] += (state.draw - state.recent_draw) / min(iteration, self.window)
-        if self.patience and len(state.draw) < self.parts:
-            watched = np.append(state.watched[1:], state.worst)
-            earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
-            state = state._replace(watched=watched)
-            if lately >= earlier:
-                return self._split(game, state)
-        return state
+        """Step from the mixture, and let it grow when progress ends."""
+        state = super().step(game, state)
+        if not self.patience or len(state.draw) == self.parts:
+            return state
+        watched = np.append(state.watched[1:], state.worst)
+        state = state._replace(watched=watched)
+        earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
+        return self._split(game, state) if lately >= earlier else state
 
     def mixture(self, game: Game, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
         """Mixture: the best so far, or the average over recent iterations."""
@@ -343,21 +226,34 @@ class MixtureBundle(Solver[MixtureBundleState]):
         worst = (1.0 - part_rates(state, state.parts) @ state.draw).max()
         return state._replace(worst=np.array(float(worst)))
 
-    def _move(self, state: MixtureBundleState) -> Move:
-        """Take one proximal step of the parts and the weights."""
+    def _point(self, state: MixtureBundleState) -> Point:
+        return Point(state.parts, state.draw)
+
+    def _moved(self, state: MixtureBundleState, point: Point) -> MixtureBundleState:
+        return state._replace(parts=point.parts, draw=point.draw)
+
+    def _remember(self, state: MixtureBundleState, share: float) -> None:
+        state.recent[...] += share * (state.parts - state.recent)
+        state.recent_draw[...] += share * (state.draw - state.recent_draw)
+
+    def _won(
+        self, state: MixtureBundleState, point: Point, counters: NDArray[np.int64] | None = None
+    ) -> Floats:
+        return part_rates(state, point.parts, counters)
+
+    def _trial(self, state: MixtureBundleState, won: Floats, here: Floats, iteration: int) -> Trial:  # noqa: ARG002 - no price rises
         if len(state.pool) == 0:
-            return Move(state.parts, state.draw, np.zeros(0))
-        known = part_rates(state, state.parts)
+            return Trial(self._point(state), np.zeros(0), here)
 
-        def step(active: NDArray[np.int64], weights: Floats) -> tuple[Move, Floats]:
-            move = self._move_against(state, known, active, weights)
-            return move, 1.0 - part_rates(state, move.parts) @ move.draw
+        def step(active: NDArray[np.int64], begun: Floats) -> Trial:
+            point, weights = self._step_against(state, won, active, begun)
+            return Trial(point, weights, 1.0 - part_rates(state, point.parts) @ point.draw)
 
-        return step_against_few(state.weights, 1.0 - known @ state.draw, step, self.softness)
+        return step_against_few(state.weights, here, step, self.softness)
 
-    def _move_against(
-        self, state: MixtureBundleState, known: Floats, active: NDArray[np.int64], begun: Floats
-    ) -> Move:
+    def _step_against(
+        self, state: MixtureBundleState, won: Floats, active: NDArray[np.int64], begun: Floats
+    ) -> tuple[Point, Floats]:
         """Step by the models of some counters: one row for each cell and part, one for the draw."""
         parts, rows, rolls = state.gradients.shape[1:]
         last, width = parts * rows, max(parts, rolls)
@@ -372,9 +268,9 @@ class MixtureBundle(Solver[MixtureBundleState]):
             np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
 
         compute(weigh, range(len(active)), local=True)
-        gradients[:, last, :parts] = known[active]
+        gradients[:, last, :parts] = won[active]
         # At the current weights the row of the draw adds what the constants hold already.
-        constants = (state.constants[active] - known[active]) @ state.draw
+        constants = (state.constants[active] - won[active]) @ state.draw
         reach = state.reach[active].mean(axis=0, dtype=np.float64) * state.draw[:, None]
         found = proximal_step(
             logits,
@@ -392,17 +288,16 @@ class MixtureBundle(Solver[MixtureBundleState]):
         draw = np.maximum(found.policy[last, :parts], LEAST_WEIGHT)
         weights = np.zeros(len(state.pool))
         weights[active] = found.weights
-        return Move(moved, draw / draw.sum(), weights)
+        return Point(moved, draw / draw.sum()), weights
 
     def _starts(
-        self, game: Game, state: MixtureBundleState, trial: Move, iteration: int
+        self, game: Game, state: MixtureBundleState, trial: Trial, iteration: int
     ) -> list[Start]:
-        """List the starts of responses to a mixture."""
         random = np.random.default_rng([self.seed, iteration])
-        depth = Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
-        mean = np.tensordot(trial.draw, trial.parts, 1)
+        depth, (parts, draw) = self._depth(iteration), trial.point
+        mean = np.tensordot(draw, parts, 1)
         starts = [
-            Start(trial.parts[depth.turn % len(trial.parts)], depth.sweeps),
+            Start(parts[depth.turn % len(parts)], depth.sweeps),
             *annealed(game, mean, self.responses, depth, random),
             *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
         ]
@@ -416,14 +311,17 @@ class MixtureBundle(Solver[MixtureBundleState]):
         return starts
 
 
-def part_rates(state: MixtureBundleState, parts: Floats) -> Floats:
-    """Modelled win rate of every part against every counter: float64 (m, n)."""
-    rates = state.constants.copy()
+def part_rates(
+    state: MixtureBundleState, parts: Floats, counters: NDArray[np.int64] | None = None
+) -> Floats:
+    """Modelled win rate of every part against some counters, by default all: float64 (m, n)."""
+    chosen = slice(None) if counters is None else counters
+    rates = state.constants[chosen].copy()
     flat = parts.reshape(len(parts), -1).astype(np.float32)
-    gradients = state.gradients.reshape(len(rates), *flat.shape)
+    gradients = state.gradients.reshape(len(state.pool), *flat.shape)
 
     def add(part: int) -> None:
-        rates[:, part] += gradients[:, part] @ flat[part]
+        rates[:, part] += gradients[chosen, part] @ flat[part]
 
     compute(add, range(len(parts)), local=True)
     return rates

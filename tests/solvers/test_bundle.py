@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,18 +18,10 @@ from hogeq.response.trails import due, no_trails
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
-from hogeq.solvers.bundles import (
-    MORE,
-    Check,
-    Depth,
-    Start,
-    annealed,
-    search,
-    soft_maximum,
-    step_against_few,
-)
+from hogeq.solvers.bundles import MORE, Point, Trial, soft_maximum, step_against_few
 from hogeq.solvers.cuts import OF_POLICY, cut
 from hogeq.solvers.proximal import proximal_step
+from hogeq.solvers.responses import Check, Depth, Start, annealed, search
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
 from hogeq.support.aliases import Floats
@@ -191,7 +183,7 @@ def test_responses_start_near_the_policy_and_far_from_it_in_turn(
             begun.append((policies[0].copy(), options[2][0]))
         return respond(game, policies, *options, **named)
 
-    monkeypatch.setattr("hogeq.solvers.bundles.respond", noted)
+    monkeypatch.setattr("hogeq.solvers.responses.respond", noted)
     solver = ProximalBundle(responses=60)
     first = solver.init(toy)
     policy = first.policy.copy()
@@ -302,22 +294,16 @@ def test_bits_reach_the_best_that_a_policy_can() -> None:
     assert toys.exploitability(toy, state.policy) == pytest.approx(1 / 8, abs=1e-6)
 
 
-class Weights(NamedTuple):
-    """A step of which only the weights matter."""
-
-    weights: Floats
-
-
 def test_rounds_begin_with_the_weights_of_the_round_before() -> None:
     """The first counters win 0.6 here; after a step by them the last one wins most."""
     here = np.array([*np.full(MORE, 0.6), 0.5])
     begun = []
 
-    def step(active: NDArray[np.int64], weights: Floats) -> tuple[Weights, Floats]:
+    def step(active: NDArray[np.int64], weights: Floats) -> Trial:
         begun.append(weights)
         found = np.zeros(len(here))
         found[active] = 1.0 / len(active)
-        return Weights(found), 1.1 - here
+        return Trial(Point(np.zeros((1, 1, 1, 1)), np.ones(1)), found, 1.1 - here)
 
     last = step_against_few(np.zeros(len(here)), here, step)
     assert begun[0].sum() == 0.0
