@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Final
 
-from hogeq.rules import EDITIONS
+from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.mixtures import AnyStrategy
@@ -58,19 +58,28 @@ def champion(name: str) -> "Callable[[Game], AnyStrategy]":
 
     def read(game: "Game") -> AnyStrategy:
         file, kind = FILES[name]
-        shipped = editions(name)
-        for edition in shipped:
-            if replace(EDITIONS[edition], name=game.rules.name) == game.rules:
-                with as_file(SHIPPED / edition / file) as path:
-                    return read_any(path, game.goal, game.rules.max_dice)
+        edition = _shipped_for(name, game.rules)
+        if edition is not None:
+            with as_file(SHIPPED / edition / file) as path:
+                return read_any(path, game.goal, game.rules.max_dice)
         if len(all_memories(game.rules)) == 1:
             raise StrategyError(
                 f"strategy {name!r}: none is shipped for {game.rules.name}, "
                 "where nothing is hidden; allowed: optimal, which is the solution"
             )
+        others = [other for other in FILES if _shipped_for(other, game.rules) is not None]
+        instead = f"; {game.rules.name} has {' and '.join(others)}" if others else ""
         raise StrategyError(
             f"strategy {name!r}: no {kind} is shipped for {game.rules.name}; "
-            f"allowed: {', '.join(shipped)}, unchanged"
+            f"allowed: {', '.join(editions(name))}, with no part or size changed{instead}"
         )
 
     return read
+
+
+def _shipped_for(name: str, rules: Rules) -> str | None:
+    """Give the edition of these rules, however they are called, if it has this champion."""
+    for edition in editions(name):
+        if replace(EDITIONS[edition], name=rules.name) == rules:
+            return edition
+    return None

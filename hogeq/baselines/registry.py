@@ -1,22 +1,24 @@
 """Strategies that have a name."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.mixtures import AnyStrategy, Mixture, not_a_table
+from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
+from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.messages import nearest, shown
+from hogeq.support.messages import nearest, one_line, shown
 from hogeq.support.registry import enter
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
 
-LIKE = 0.6  # least likeness of a name that a message suggests
+DIGITS = 9  # of a whole number; more than any parameter can use, and int() is slow on thousands
 
 
 class Builtin(NamedTuple):
@@ -190,7 +192,7 @@ def _one_table(spec: str, found: AnyStrategy) -> Matrix | Policy:
 def _made(spec: str, game: "Game") -> AnyStrategy:
     name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
-        allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS, LIKE)}"
+        allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
     entry = _BUILTINS[name]
     texts = rest.split(",") if colon else []
@@ -206,11 +208,10 @@ def _made(spec: str, game: "Game") -> AnyStrategy:
         )
     arguments = []
     for parameter, text in zip(entry.parameters, given, strict=True):
-        # Nine digits are more than any parameter can use, and int() is slow on thousands.
-        if not re.fullmatch(r"\s*[+-]?[0-9]{1,9}\s*", text):
+        if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
             raise StrategyError(
                 f"strategy {shown(spec)}: {parameter} is {shown(text)}; "
-                f"allowed: a whole number in {entry.usage(name)}"
+                f"allowed: a whole number of at most {DIGITS} digits in {entry.usage(name)}"
             )
         number = int(text)
         if parameter == "N" and not 0 <= number <= game.rules.max_dice:
@@ -218,7 +219,30 @@ def _made(spec: str, game: "Game") -> AnyStrategy:
                 f"strategy {shown(spec)}: N is {number}; allowed: 0 to {game.rules.max_dice}"
             )
         arguments.append(number)
-    return entry.make(game, *arguments, **options)
+    if _is_ours(entry.make):
+        return entry.make(game, *arguments, **options)
+    return _made_by_others(spec, partial(entry.make, game, *arguments, **options), game)
+
+
+def _is_ours(make: object) -> bool:
+    return getattr(make, "__module__", "").startswith("hogeq.")
+
+
+def _made_by_others(spec: str, make: partial[Any], game: "Game") -> AnyStrategy:
+    """Call the maker of a strategy from outside the package, and check what it gives."""
+    file = getattr(sys.modules.get(getattr(make.func, "__module__", "")), "__file__", None)
+    name = f"strategy {shown(spec)}" + (f" of {one_line(file)}" if file else "")
+    try:
+        found = make()
+    except Exception as error:
+        kind, said = type(error).__name__, one_line(error)
+        what = kind if said == kind else f"{kind}: {said}"
+        raise StrategyError(f"{name}: raised {what}") from error
+    goal, dice = game.goal, game.rules.max_dice
+    if isinstance(found, Mixture):
+        return check_mixture(found.weights, found.parts, goal, dice, name)
+    check = check_policy if getattr(found, "ndim", 2) == 3 else check_matrix
+    return check(found, goal, dice, name)
 
 
 def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str, float]:
@@ -234,10 +258,12 @@ def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str,
             raise StrategyError(f"strategy {shown(spec)}: option {option} is given twice")
         whole = isinstance(entry.options[option], int)
         fraction = "" if whole else r"(\.[0-9]{0,17})?(e[+-]?[0-9]{1,2})?"
-        if not re.fullmatch(rf"[+-]?[0-9]{{1,9}}{fraction}", value):
-            kind = "a whole number" if whole else "a number"
+        if not re.fullmatch(rf"[+-]?[0-9]{{1,{DIGITS}}}{fraction}", value):
+            kind = "a whole number of" if whole else "a number with"
+            where = "" if whole else " before the point and 17 after it"
             raise StrategyError(
-                f"strategy {shown(spec)}: {option} is {shown(value)}; allowed: {kind}"
+                f"strategy {shown(spec)}: {option} is {shown(value)}; "
+                f"allowed: {kind} at most {DIGITS} digits{where}"
             )
         found[option] = int(value) if whole else float(value)
     return found
@@ -275,12 +301,17 @@ def find_any(
     """Find a matrix, a policy or a mixture; otherwise as `find_strategy`."""
     if is_builtin(spec):
         return _made(spec, game)
+    if not spec.strip():
+        raise StrategyError(
+            f"strategy {shown(spec)}: the name is empty; allowed: those that `hogeq strategies` "
+            "lists, a file or a run directory"
+        )
     if Path(spec).suffix.lower() not in SUFFIXES + PICKLES and not is_folder(spec):
         name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
             f"strategy {shown(spec)}: no built-in; allowed: those that `hogeq strategies` lists"
-            f"{nearest(name, known, LIKE)}; and no run directory or file ending in "
+            f"{nearest(name, known)}; and no run directory or file ending in "
             f"{', '.join(SUFFIXES)}"
         )
     return read_any(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)

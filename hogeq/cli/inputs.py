@@ -1,13 +1,16 @@
 """What users name: rules, strategies, and files to write."""
 
+import contextlib
+import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import BadInputError, refusing
 from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
+from hogeq.support.messages import unreadable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +26,10 @@ MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 def load_rules(spec: str) -> Rules:
     """Rules from an edition's name or a YAML file of rule parts."""
+    if not spec.strip():
+        raise BadInputError(
+            "--rules: the name is empty; allowed: an edition's name or a YAML file of rule parts"
+        )
     path = Path(spec)
     is_file = path.suffix.lower() in {".yaml", ".yml"} or os.sep in spec
     with refusing():
@@ -74,8 +81,26 @@ def load_any(spec: str, game: "Game", trust: bool) -> "NDArray[Any] | Mixture":
         return find_any(spec, game, trust)
 
 
-def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
-    """Refuse a file that could not be written, before anything is computed.
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Within the block a file is read: if the system cannot, say so in one line."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EFBIG:  # it can, but should not: the reader's own words say why
+            raise
+        raise BadInputError(unreadable(path, error)) from error
+
+
+def check_output(
+    path: Path | None,
+    suffixes: Sequence[str],
+    *,
+    reads: Iterable[str | Path | None] = (),
+    replace: bool = True,
+    option: str = "--out",
+) -> None:
+    """Refuse a file that could not be written, or must not be, before anything is computed.
 
     Parameters
     ----------
@@ -83,6 +108,12 @@ def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
         None: nothing is to be written.
     suffixes : sequence of str
         Those allowed, of one part or two, which say the format.
+    reads : iterable of str, Path or None
+        What the command was given to read, names of strategies and rules too; never written over.
+    replace : bool
+        Whether a file that is there may be replaced.
+    option : str
+        What names the file; for the message.
     """
     if path is None:
         return
@@ -99,6 +130,27 @@ def check_output(path: Path | None, suffixes: Sequence[str]) -> None:
         raise BadInputError(f"{path}: cannot be written: there is no folder {path.parent}")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise BadInputError(f"{path}: cannot be written: permission denied")
+    if any(_is_file_of(given, path) for given in reads if given):
+        raise BadInputError(
+            f"{path}: cannot be written: it is read as well; {option} FILE leaves it alone"
+        )
+    if path.exists() and not replace:
+        raise BadInputError(
+            f"{path}: exists already; --overwrite replaces it, {option} FILE leaves it alone"
+        )
+
+
+def _is_file_of(given: str | Path, path: Path) -> bool:
+    """Whether a strategy, a run directory or rules that a user names are read from this file."""
+    if not path.exists():
+        return False
+    from hogeq.strategies.read import IN_FOLDER
+
+    for name in (Path(given), Path(given) / IN_FOLDER):
+        with contextlib.suppress(OSError, ValueError):  # a name may be no path at all
+            if path.samefile(name):
+                return True
+    return False
 
 
 def position(game: "Game", score: int, opponent: int) -> None:

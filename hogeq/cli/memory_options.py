@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 from hogeq.cli.shell import BadInputError
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, feral_record, memory_sizes, state_texts
+from hogeq.rules.memory import (
+    Memory,
+    feral_record,
+    memory_columns,
+    memory_fields,
+    memory_sizes,
+    state_texts,
+)
 from hogeq.support.messages import refusal
 
 
@@ -32,7 +39,7 @@ class MemoryOptions:
         }
         for option, (value, size) in given.items():
             if value is not None and size == 1:
-                raise BadInputError(f"{option}: rules {rules.name} do not remember that")
+                raise _not_remembered(option, rules)
         for option, (value, _) in given.items():
             if value is not None and value < 0:
                 raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
@@ -47,16 +54,33 @@ class MemoryOptions:
             feral_record(rules, value or 0, value or 0)
             for value in (self.own_last, self.opponent_last)
         )
+        if rules.time_trot and self.extra and not self.turn:
+            raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
         turn = (self.turn or 0) % rules.time_trot_period if rules.time_trot else 0
         return Memory(turn, int(self.extra or 0), own, opponent, state or 0)
+
+    def left_out(self, rules: Rules) -> list[str]:
+        """List the parts of the memory of which nothing was said, by their names in JSON."""
+        return [name for name in memory_fields(rules, Memory()) if getattr(self, name) is None]
 
     def _state(self, rules: Rules) -> int | None:
         if self.remembered is None:
             return None
         if rules.memory == "none":
-            raise BadInputError(f"--remembered: rules {rules.name} do not remember that")
+            raise _not_remembered("--remembered", rules)
         texts = state_texts(rules)
         if self.remembered not in texts:
             given = refusal("--remembered", self.remembered, ", ".join(texts), texts)
             raise BadInputError(given)
         return texts.index(self.remembered)
+
+
+def _not_remembered(option: str, rules: Rules) -> BadInputError:
+    """Say what the rules remember instead, and by which options."""
+    names = [f"--{name.replace('_', '-')}" for name in memory_fields(rules, Memory())]
+    parts = zip(names, memory_columns(rules), strict=True)
+    known = ", ".join(f"{name} ({about})" for name, about in parts)
+    return BadInputError(
+        f"{option}: rules {rules.name} do not remember that; "
+        f"allowed: {known or 'no such option, as they remember nothing'}"
+    )

@@ -1,19 +1,22 @@
 """What all commands share: the application, its exit statuses, and how results are printed."""
 
+import errno
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 from typer.models import CommandFunctionType
 
+from hogeq.cli.startup import INTERRUPTED
 from hogeq.support.messages import one_line
 from hogeq.support.numbers import counted
 from hogeq.support.parameters import MOST_JOBS
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     from hogeq.response.search import SearchBudget
     from hogeq.support.executors import Workers
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 LONGEST = 2000  # characters of a message
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # a disk is full
 
 
 class BadInputError(ValueError):
@@ -74,12 +77,17 @@ class _Commands(TyperGroup):
 
     def _status(self, *args: Any, **extra: Any) -> int:
         try:
+            _require_output()
             found = super().main(*args, **extra)
         except BadInputError as error:
             return say(error, 2)
         except typer.Abort:
             return say("stopped", INTERRUPTED)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                _drop_what_is_left(sys.stdout)
+                where = f"{error.filename}:" if error.filename else "output"
+                return say(f"{where} cannot be written: {error.strerror}", 2)
             usage = getattr(error, "format_message", None)
             if usage is not None:
                 context = getattr(error, "ctx", None)
@@ -90,6 +98,19 @@ class _Commands(TyperGroup):
             kind = type(error).__name__
             return say(f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1)
         return found if isinstance(found, int) else 0
+
+
+def _require_output() -> None:
+    if sys.stdout is None:
+        raise BadInputError("standard output is closed; allowed: a file, say /dev/null")
+
+
+def _drop_what_is_left(stream: TextIO) -> None:
+    """Drop what a stream could not write, or Python would try once more when it ends."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class _App(typer.Typer):
@@ -112,10 +133,11 @@ def _with_plugins(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(*, plugins: list[Path] | None, trust: bool, **given: Any) -> Any:
-        with refusing():
-            for path in plugins or ():
-                load_plugin(path, trust)
-        return function(**({**given, "trust": trust} if "trust" in own else given))
+        with _answers_alone() if given.get("as_json") else nullcontext():
+            with refusing():
+                for path in plugins or ():
+                    load_plugin(path, trust)
+            return function(**({**given, "trust": trust} if "trust" in own else given))
 
     own = get_type_hints(function, include_extras=True)
     ours = {"trust": TrustOption, "plugins": PluginOption}
@@ -222,13 +244,41 @@ def computing(on: str | None, jobs: int | None) -> Iterator["Workers"]:
 
 # --- printing -------------------------------------------------------------------------------------
 
+_answers: ContextVar[list[str] | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def _answers_alone() -> Iterator[None]:
+    """Leave standard output to what is emitted in the block, which is printed after it.
+
+    What plugins print there, in processes of ours too, goes to standard error.
+    """
+    found: list[str] = []
+    token = _answers.set(found)
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        _answers.reset(token)
+        for answer in found:
+            typer.echo(answer)
+
 
 def emit(data: Mapping[str, Any], text: str, as_json: bool) -> None:
     """Print a result to standard output: as one JSON object, or for people."""
-    if as_json:
-        typer.echo(json.dumps(data, allow_nan=False))
-    else:
+    if not as_json:
         typer.echo(encodable(text, sys.stdout.encoding))
+        return
+    answer, answers = json.dumps(data, allow_nan=False), _answers.get()
+    if answers is None:
+        typer.echo(answer)
+    else:
+        answers.append(answer)
 
 
 def table(rows: Sequence[Sequence[object]], header: Sequence[str] = (), left: int = 1) -> str:

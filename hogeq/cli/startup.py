@@ -14,12 +14,21 @@ libraries imported where used      0.98 s       0.71 s
 
 The first has no function: commands import the library inside their bodies, and ``import hogeq``
 imports a name when it is first asked for (``hogeq/__init__.pyi``).
+
+What else a command needs before it starts is here too: this module imports next to nothing.
 """
 
 import atexit
 import gc
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 BLAS = "scipy.linalg.cython_blas"
 
@@ -34,6 +43,36 @@ def rest_the_garbage_collector() -> None:
     """
     gc.set_threshold(KEPT_OBJECTS)
     atexit.register(gc.freeze)
+
+
+@contextmanager
+def stopping_at_once() -> Iterator[None]:
+    """End the process quietly if it is interrupted in the block, while modules are imported.
+
+    A `KeyboardInterrupt` would come out of the middle of somebody's module, which may catch it.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stop(*_: object) -> None:
+    with suppress(OSError):
+        os.write(2, b"hogeq: stopped\n")
+    os._exit(INTERRUPTED)
+
+
+def open_standard_error() -> None:
+    """Give a process that was started without standard error one, where what is said is lost."""
+    if sys.stderr is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = os.fdopen(2, "w")
 
 
 def load_numba_without_blas() -> None:

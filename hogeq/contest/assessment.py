@@ -14,6 +14,7 @@ from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import TIE, Role
+from hogeq.response.bounds import upper_bound
 from hogeq.response.search import SearchBudget, attack
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policies_of, policy_of
@@ -30,6 +31,9 @@ CHANGES = 3
 
 MEASURED = 12
 """Changes that are measured to find these: where positions recur, gains are exact only so."""
+
+SEARCH = SearchBudget(starts=1)
+"""Of the search for a response where something is hidden: little, since an answer is awaited."""
 
 
 class Outcome(NamedTuple):
@@ -73,7 +77,12 @@ class Assessment(NamedTuple):
 
     win_rate: float
     best_response: float
-    """Win rate of a best response to the same opponent; with hidden memory, of the best found."""
+    """Win rate of a best response to the same opponent; with hidden memory, of the best found, the
+    strategy itself among them."""
+    bound: float
+    """No response wins more. Without hidden memory that is `best_response`."""
+    effort: SearchBudget | None
+    """Of the search for the response; None if it is exact."""
     costs: Floats
     """(G, G), of every position as in `Loss`. Without hidden memory they sum to what `win_rate`
     falls short of `best_response`."""
@@ -181,7 +190,7 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
     """
     policies_of(game, matrix, against)  # refuses what is malformed
     rate = _rate(game, matrix, against)
-    response = _best_response(game, against)
+    response = _best_response(game, matrix, against, rate)
     costs, best, reach = _costs(game, matrix, against, response)
     order = np.argsort(-costs, axis=None, kind="stable")[:LISTED]
     losses = []
@@ -194,9 +203,12 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
     changed = matrix.copy()
     for one in changes:
         changed[one.score, one.opponent] = one.instead
+    most = _rate(game, response, against)
     return Assessment(
         rate,
-        _rate(game, response, against),
+        most,
+        upper_bound(game, against) if game.has_memory else most,
+        SEARCH if game.has_memory else None,
         costs,
         best,
         tuple(losses),
@@ -209,10 +221,11 @@ def _rate(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> float:
     return win_rate_of_valid(game, matrix, against, endless_is_draw=True).win_rate
 
 
-def _best_response(game: Game, against: NDArray[np.generic]) -> Matrix:
+def _best_response(game: Game, matrix: Matrix, against: NDArray[np.generic], rate: float) -> Matrix:
     """Give a best response at every position, played to or not; with memory, the best found."""
     if game.has_memory:
-        return attack(game, against, SearchBudget(starts=1)).matrix
+        found = attack(game, against, SEARCH)
+        return found.matrix if found.win_rate > rate else matrix
     policy = policy_of(game, against)
     rolls = np.zeros((game.goal, game.goal, 1), np.int8)
     work = shared_workspace(game, 2)

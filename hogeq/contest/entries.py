@@ -1,5 +1,6 @@
 """The entries of a field: from names, folders and patterns, hundreds of files, to tables."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -34,13 +35,13 @@ class Field(NamedTuple):
     """Entries that were read."""
 
     entries: list[str]
-    """As they were named, files of a folder by their paths. Names given twice are two entries."""
+    """As they were named, files of a folder by their paths."""
     strategies: list[NDArray[Any] | Mixture]
     """Each a matrix (G, G), a policy (G, G, K), or a mixture of such."""
     refused: list[Refused]
 
 
-def named_entries(names: Iterable[str]) -> list[str]:
+def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str]:
     """List the entries that names stand for.
 
     Parameters
@@ -49,12 +50,15 @@ def named_entries(names: Iterable[str]) -> list[str]:
         Built-in strategies; files; folders, which stand for the strategy files in them; patterns
         such as ``entries/*.csv`` or ``**/final_strategy.py``, which stand for the files and folders
         that they match. The directory of a run is one entry.
+    unless : iterable of Path
+        Files that neither a folder nor a pattern stands for: those that the caller writes.
 
     Returns
     -------
     list of str
-        Files of a folder or a pattern in natural order: ``a2.csv`` before ``a10.csv``. One that was
-        met before is not taken again.
+        Files of a folder or a pattern in natural order: ``a2.csv`` before ``a10.csv``. A file is
+        one entry, however often and by whatever path it is met; a built-in strategy named twice is
+        two.
 
     Raises
     ------
@@ -62,6 +66,8 @@ def named_entries(names: Iterable[str]) -> list[str]:
         A folder holds no strategy file, or a pattern matches nothing, or more than 10,000 files.
     """
     found: list[str] = []
+    written = {os.path.realpath(path) for path in unless}
+    met: set[str] = set()
     for name in names:
         if is_builtin(name):
             found.append(name)
@@ -72,10 +78,12 @@ def named_entries(names: Iterable[str]) -> list[str]:
             raise StrategyError(f"{shown_path(Path(name))}: matches no file")
         for place in places:
             folder = _is_folder(Path(place))
-            several = matched or folder
+            skipped = met | written if matched or folder else met
             for entry in _files_in(Path(place)) if folder else [place]:
-                if not several or entry not in found:
+                file = os.path.realpath(entry)
+                if file not in skipped:
                     found.append(entry)
+                    met.add(file)
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.figures.style import (
+    LABEL_SIZE,
     NAMED,
     RAREST,
     ROUNDING,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _OWN: Final = "own score (points)"
 
 _OTHER: Final = "opponent score (points)"
+
+_TWO_MAPS: Final = 5.6  # inches: height of two, one above the other
 
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
 
@@ -77,17 +80,20 @@ def matrix(
         if met is None:
             _draw_rolls(figure, figure.add_subplot(), table, rolls, title)
             return
-        above, below = figure.subplots(2, 1, sharex=True)
-        _draw_rolls(figure, above, table, rolls, title)
+        above, below = _two_maps(figure, title)
+        _draw_rolls(figure, above, table, rolls, "all positions")
         above.set_xlabel("")
-        _draw_rolls(figure, below, np.where(met > 0.0, table, np.nan), rolls, "", _weight(met))
+        part = np.where(met > 0.0, table, np.nan)
+        _draw_rolls(figure, below, part, rolls, "where its play comes", _weight(met))
         _draw_unreached(below, met)
         below.set_xlabel(f"{_OTHER}\ngrey: never reached; pale: rarely")
 
-    write_figure(path, 2.9 if met is None else 5.4, draw)
+    write_figure(path, 2.9 if met is None else _TWO_MAPS, draw)
 
 
-def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
+def policy(
+    array: ArrayLike, path: str | Path, title: str = "", reach: ArrayLike | None = None
+) -> None:
     """Draw a policy: the most probable roll of every position, and below it, its probability.
 
     Parameters
@@ -98,27 +104,38 @@ def policy(array: ArrayLike, path: str | Path, title: str = "") -> None:
         The PNG to write.
     title : str
         Drawn above the maps.
+    reach : array_like of float, shape (G, G), optional
+        Probability of coming to move there; grey where play never comes, since what a policy does
+        there is mostly nothing but what its solver began with.
 
     Raises
     ------
     ValueError
-        `array` has another shape.
+        `array` has another shape, or `reach` does not fit.
     OSError
         The file cannot be written.
     """
     table = np.asarray(array, dtype=np.float64)
     if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
+    met = np.ones(table.shape[:2]) if reach is None else as_table(reach, "reach")
+    if met.shape != table.shape[:2]:
+        raise ValueError(f"policy: shapes are {table.shape} and {met.shape}; allowed: the same G")
 
     def draw(figure: "Figure") -> None:
-        above, below = figure.subplots(2, 1, sharex=True)
-        _draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], title)
+        above, below = _two_maps(figure, title)
+        _draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], "most probable roll")
         above.set_xlabel("")
-        _draw_values(
-            figure, below, table.max(axis=2), "probability of that roll", "cividis", (0.0, 1.0)
-        )
+        limits = (0.0, 1.0)
+        likely = table.max(axis=2)
+        _draw_values(figure, below, likely, "probability", "cividis", limits, "its probability")
+        if (met > 0.0).all():
+            return
+        for axes in (above, below):
+            _draw_unreached(axes, met)
+        below.set_xlabel(f"{_OTHER}\ngrey: never reached")
 
-    write_figure(path, 5.4, draw)
+    write_figure(path, _TWO_MAPS, draw)
 
 
 def difference(
@@ -154,9 +171,11 @@ def difference(
     gap = one - two
     reach = max(1, math.ceil(np.abs(gap).max()))
     more, less = (shortened(name) for name in names)
-    label = f"dice of {more} less dice of {less}"
+    mixed = np.ndim(first) == 3 or np.ndim(second) == 3
+    dice = "mean dice" if mixed else "dice"
+    label = f"{dice} of {more} less {dice} of {less}"
     if len(label) > WIDEST:
-        label = f"dice of {more}\nless dice of {less}"
+        label = f"{dice} of {more}\nless {dice} of {less}"
 
     def draw(figure: "Figure") -> None:
         # Blue to red through near-white: no difference leaves no ink.
@@ -208,10 +227,10 @@ def counter(
     def draw(figure: "Figure") -> None:
         from matplotlib.colors import LogNorm
 
-        above, below = figure.subplots(2, 1, sharex=True)
+        above, below = _two_maps(figure, title)
         shown = np.where(met > 0.0, dice, np.nan)
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
-        _draw_values(figure, above, shown, label, "RdBu_r", (-most, most), title)
+        _draw_values(figure, above, shown, label, "RdBu_r", (-most, most), "how its rolls differ")
         above.set_xlabel("")
         above.set_facecolor(UNREACHED)
         # Any scale will do where nothing is gained.
@@ -227,10 +246,10 @@ def counter(
         # What is not reached is grey; what stays white gains nothing.
         _draw_unreached(below, met)
         colour_bar(figure, below, image, f"win rate gained (below {least:.0e}: as that)")
-        _name_scores(below, "")
+        _name_scores(below, "what that gains")
         below.set_xlabel(f"{_OTHER}\ngrey: never reached; white: no gain")
 
-    write_figure(path, 5.4, draw)
+    write_figure(path, _TWO_MAPS, draw)
 
 
 def values(
@@ -331,6 +350,13 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
             axis.set_ticks(places, labels, rotation=turn)
 
     write_figure(path, 3.2, draw)
+
+
+def _two_maps(figure: "Figure", title: str) -> "tuple[Axes, Axes]":
+    if title:
+        figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
+    above, below = figure.subplots(2, 1, sharex=True)
+    return above, below
 
 
 def _draw_unreached(axes: "Axes", reach: NDArray[Any]) -> None:

@@ -1,7 +1,7 @@
 """Sheets: several maps side by side: matrices, and the parts of a mixture."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ from hogeq.figures.style import (
     wrapped,
     write_figure,
 )
+from hogeq.support.numbers import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,7 +100,8 @@ def mixture(
     usual : array_like of int, shape (n, G, G)
         Most probable roll of each part; row = own score.
     total, drawn : array_like of float, shape (G, G)
-        Entropy of the roll in bits, and how much of it the draw accounts for.
+        Entropy of the roll in bits, and how much of it the draw accounts for. Where there is a
+        third column, what is left to the parts is drawn too.
     path : str or Path
         The PNG to write.
     title : str
@@ -107,7 +109,7 @@ def mixture(
     rolls : int
         Number of rolls to choose from, K.
     reach : array_like of float, shape (G, G), optional
-        Probability of coming to move there; grey below where play never does.
+        Probability of coming to move there; grey where play never does.
 
     Raises
     ------
@@ -118,29 +120,40 @@ def mixture(
     """
     chances = np.asarray(weights, np.float64)
     parts = np.asarray(usual)
-    maps = [as_table(drawn, "drawn"), as_table(total, "total")]
-    met = np.ones_like(maps[0]) if reach is None else as_table(reach, "reach")
-    if chances.ndim != 1 or parts.shape != (len(chances), *maps[1].shape):
+    decided, whole = as_table(drawn, "drawn"), as_table(total, "total")
+    met = np.ones_like(whole) if reach is None else as_table(reach, "reach")
+    if chances.ndim != 1 or parts.shape != (len(chances), *whole.shape):
         raise ValueError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
     if parts.min() < 0 or parts.max() >= rolls:
         raise ValueError(f"mixture: holds a roll outside 0..{rolls - 1}")
     order = np.argsort(-chances, kind="stable")[:_PARTS].tolist()
     columns = 2 if len(order) in {1, 2, 4} else 3
     rows = math.ceil(len(order) / columns)
+    maps = {"decided by the draw": decided}
+    if columns == 3:
+        maps["left to the parts"] = np.maximum(whole - decided, 0.0)  # not negative by rounding
+    maps["uncertain in all"] = whole
+    few = len(order) < len(chances)
+    above = f"{title}\nthe {len(order)} likeliest of {len(chances)} parts" if few else title
 
     def draw(figure: "Figure") -> None:
         panels = figure.subplots(rows + 1, columns, squeeze=False)
-        named = {f"part {part + 1}: {chances[part]:.1%}": parts[part] for part in order}
+        named = {
+            f"part {part + 1}: {percent(chances[part])}": np.where(met > 0.0, parts[part], np.nan)
+            for part in order
+        }
         _draw_parts(figure, panels[:rows], named, rolls)
-        _draw_entropies(figure, panels[rows], [np.where(met > 0.0, one, np.nan) for one in maps])
+        entropies = {name: np.where(met > 0.0, one, np.nan) for name, one in maps.items()}
+        _draw_entropies(figure, panels[rows], entropies, grey=bool((met <= 0.0).any()))
         ticks = np.arange(0, parts.shape[1], max(1, parts.shape[1] // 4))
         for axes in panels.flat:
             axes.set_xticks(ticks)
             axes.set_yticks(ticks)
         for axes in panels[:, 0]:
             axes.set_ylabel("own score")
-        if title:
-            figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
+        if above:
+            lines = above.strip().split("\n")
+            figure.suptitle("\n".join(map(wrapped, lines)), fontsize=LABEL_SIZE)
 
     write_figure(path, _PANEL * (rows + 1) + 0.7, draw, width=_PANEL * columns + 1.1, dpi=150)
 
@@ -153,16 +166,16 @@ def _draw_parts(
         axes.set_visible(False)
     for axes, (name, table) in zip(panels.flat, usual.items(), strict=False):
         image = axes.imshow(table, cmap=colours, norm=norm, origin="lower", interpolation="nearest")
+        axes.set_facecolor(UNREACHED)
         axes.set_title(name)
     bar = colour_bar(figure, panels.flat[len(usual) - 1], image, "most probable roll")
     bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
 
 
-def _draw_entropies(figure: "Figure", panels: NDArray[Any], maps: Sequence[NDArray[Any]]) -> None:
-    for axes in panels[2:]:
-        axes.set_visible(False)
-    names = ("decided by the draw", "uncertain in all")
-    for axes, table, name in zip(panels, maps, names, strict=False):
+def _draw_entropies(
+    figure: "Figure", panels: NDArray[Any], maps: Mapping[str, NDArray[Any]], *, grey: bool
+) -> None:
+    for axes, (name, table) in zip(panels, maps.items(), strict=True):
         known = table[np.isfinite(table)]
         most = max(float(known.max(initial=0.0)), 1e-9)  # any will do where nothing is uncertain
         image = axes.imshow(
@@ -170,5 +183,5 @@ def _draw_entropies(figure: "Figure", panels: NDArray[Any], maps: Sequence[NDArr
         )
         axes.set_facecolor(UNREACHED)
         axes.set_title(name)
-        axes.set_xlabel("opponent's score")
+        axes.set_xlabel("opponent's score" + grey * "\ngrey: never reached")
         colour_bar(figure, axes, image, "entropy of the roll (bits)")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.support.files import replacing
+from hogeq.support.numbers import EXACT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,8 +101,18 @@ def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -
     return bar
 
 
-def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
-    """Label a logarithmic axis in plain digits.
+def place_of_zero(shown: NDArray[Any]) -> float:
+    """Say where a logarithmic axis, which has no 0, is to show it: below all that is more."""
+    more = shown[shown > EXACT]
+    if not more.size:
+        return 1e-3  # any will do
+    return float(more.min() / max(3.0, (more.max() / more.min()) ** 0.12))
+
+
+def number_log_axis(
+    axis: "Axis", shown: NDArray[Any], decades: float, zero: float | None = None
+) -> None:
+    """Label a logarithmic axis in plain digits, and `zero` as 0.
 
     Short ranges have few powers of ten: up to so many decades, 2 and 5 of each are labelled too.
     """
@@ -110,11 +121,16 @@ def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
     def plain(value: float, _position: int | None = None) -> str:
         return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
 
-    known = shown[np.isfinite(shown) & (shown > 0.0)]  # such an axis has no place for others
+    known = shown[np.isfinite(shown) & (shown > EXACT)]  # such an axis has no place for others
     long = known.size > 0 and np.log10(known.max() / known.min()) > decades
     axis.set_major_locator(LogLocator(subs=(1.0,) if long else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(plain))
     axis.set_minor_formatter(NullFormatter())
+    if zero is not None:
+        most = max(axis.get_view_interval()) if known.size else zero
+        near = zero * (most / zero) ** 0.09  # where labels would touch that of 0
+        ticks = [tick for tick in axis.get_majorticklocs() if near < tick <= most]
+        axis.set_ticks([zero, *ticks], labels=["0", *map(plain, ticks)])
 
 
 def as_table(array: ArrayLike, name: str) -> NDArray[Any]:

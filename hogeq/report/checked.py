@@ -8,7 +8,7 @@ from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
 from hogeq.report import shell
 from hogeq.support.aliases import Matrix
-from hogeq.support.numbers import duration, percent, points
+from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, points
 
 _DECIMALS: Final = 8  # of costs on the map
 
@@ -41,10 +41,10 @@ def checked_page(
         answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
         verdict = (
             f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}. Wins '
-            f"{percent(found['win_rate'])} against {html.escape(found['against'])}; a best "
-            f"response wins {percent(found['best_response'])}.</p>"
+            f"{percent(found['win_rate'])} against {html.escape(found['against'])}; "
+            f"{response_text(found)}.</p>"
         )
-        parts = "".join((_changes(found), _losses(found), _map(found["rules"]), _rates(found)))
+        parts = "".join((_changes(found), _losses(found), _map(found), _rates(found)))
         data = {
             "dice": matrix.tolist(),
             "best": assessed.best.tolist(),
@@ -58,6 +58,22 @@ def checked_page(
         script=shell.part("check.js"),
         data=shell.packed(data),
     )
+
+
+def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
+    """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
+    rate, effort = percent(found["best_response"], digits), found["effort"]
+    if effort is None:
+        return f"a best response wins {rate}"
+    kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
+    spent = f"({counted(effort['starts'], 'start')}, {kicks})"
+    better = found["best_response"] > found["win_rate"] + EXACT
+    told = (
+        f"the best response found {spent} wins {rate}"
+        if better
+        else f"none found {spent} wins more"
+    )
+    return f"{told}, and none can win more than {percent(found['bound'], digits)}"
 
 
 def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
@@ -97,12 +113,14 @@ def _losses(found: Mapping[str, Any]) -> str:
         for one in found["losses"]
     ]
     if not rows:
-        return "<h2>Where it loses</h2><p>Nowhere: nothing is lost at any position.</p>"
+        nowhere = "By that, nowhere" if found["effort"] else "Nowhere"
+        return f"<h2>Where it loses</h2><p>{nowhere}: nothing is lost at any position.</p>"
+    response = "the best response found" if found["effort"] else "a best response"
     return (
         "<h2>Where it loses most</h2>"
         '<p class="quiet">What a position costs, in points of win rate: how often play comes '
         "there, times what the roll falls short of the best one, if all later turns are played as "
-        "a best response does.</p>"
+        f"{response} does.</p>"
         + _table(("score", "opponent", "rolls", "best", "points", "met in"), rows)
     )
 
@@ -111,11 +129,12 @@ def _points(difference: float) -> str:
     return points(difference, signed=False).removesuffix(" points")
 
 
-def _map(rules: str) -> str:
+def _map(found: Mapping[str, Any]) -> str:
+    measure = ", measured by the best response found" if found["effort"] else ""
     return (
         "<h2>Every position</h2>"
-        f'<p class="quiet">{html.escape(rules)}: own score upwards, opponent&rsquo;s to the right. '
-        "The redder, the more it costs.</p>"
+        f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
+        f"the right. The redder, the more it costs{measure}.</p>"
         '<p id="position" aria-live="polite">Point at a position.</p>'
         '<canvas id="map" tabindex="0" role="img" aria-label="Cost of every position; arrow keys '
         'move from one to the next"></canvas>'

@@ -100,6 +100,11 @@ class Page:
     win_rates: NDArray[np.float64]
 
 
+def effort_of(run: FinishedRun) -> SearchBudget:
+    """Give the budget of the search behind a run's final figures."""
+    return run.config.measure.final_attack or run.config.measure.attack
+
+
 def entries(
     game: Game,
     runs: Sequence[FinishedRun],
@@ -127,7 +132,7 @@ def entries(
     """
     found = []
     for run in runs:
-        spent = budget or run.config.measure.final_attack or run.config.measure.attack
+        spent = budget or effort_of(run)
         found.append(Entry(f"{run.name}: average policy", run.policy, spent))
         found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     found += [Entry(name, strategy, None) for name, strategy in against]

@@ -69,7 +69,7 @@ function fillFigures(data) {
         percent(found.bound),
         run.solver,
         run.iterations,
-        effortText(run.effort, found.saturation?.saturated),
+        effortText(found.effort ?? run.effort, found.saturation?.saturated),
       ]),
   );
   fillTable(

@@ -11,7 +11,7 @@ from hogeq.model.game import Game
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import shown_path
+from hogeq.support.messages import shown_path, unreadable
 
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
@@ -56,4 +56,4 @@ def _pool(path: Path) -> Matrix | None:
             names = [name for name in POOLS if name in arrays]
             return arrays[names[0]] if names else None
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise StrategyError(f"{shown_path(path)}: cannot be read: {error}") from error
+        raise StrategyError(unreadable(path, error)) from error

@@ -188,7 +188,8 @@ def attack(
         against = Against(game, policies_of(game, *strategy.parts), strategy.weights)
     else:
         against = Against(game, policy_of(game, strategy)[None], None)
-    with phase("attack", budget.starts * search_steps(budget)) as told:
+    known = None if budget.until_saturated else budget.starts * search_steps(budget)
+    with phase("attack", known) as told:
         return _Search(against, budget, told, moves).run()
 
 
@@ -328,8 +329,15 @@ class _Search:
         if self.kicks:
             left = self._saturation().left
             more = "" if left is None else f", twice the effort would find {points(left)}"
-            self.told.now(f"kick {self.kicks}/{self.budget.starts * self.budget.perturbations}")
+            self.told.now(f"kick {self.kicks}{self._of_kicks()}")
             self.told.measured(f"best {percent(best)}{more}")
+
+    def _of_kicks(self) -> str:
+        budget = self.budget
+        if budget.until_saturated:
+            most = max(budget.perturbations, budget.most_kicks)
+            return f" of at most {budget.starts * most}"
+        return f"/{budget.starts * budget.perturbations}"
 
     def _compare(self) -> None:
         """Give up the half of the trails that promises less, but neither the best nor too many."""

@@ -291,7 +291,8 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     TypeError
         If `spec` is neither.
     ValueError
-        If the edition or a key is unknown, or if a value is refused by `Rules`.
+        If the edition or a key is unknown, if a value is refused by `Rules`, or if an edition is
+        given another period of Time Trot without Time Trot.
 
     Examples
     --------
@@ -318,6 +319,9 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         raise ValueError(f"rules.{error}") from error
     if "edition" not in spec:
         return rules
+    if rules.time_trot_period != base.time_trot_period and not rules.time_trot:
+        allowed = f"{base.time_trot_period} while time_trot is false: no extra turns by it"
+        raise ValueError(refusal("rules.time_trot_period", rules.time_trot_period, allowed))
     changes = [
         f"{key}={'table' if key in SHAPES and is_table(value) else value}"
         for key, value in overrides.items()

@@ -81,15 +81,18 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``attack`` and ``bound``, win rates against ``average_policy`` and ``matrix``, and
-        ``effort``, what the search was given; each as far as it is known.
+        ``attack`` and ``bound``, win rates against ``average_policy``, ``matrix`` and ``mixture``,
+        and ``effort``, what the search was given, of each or of all; each as far as it is known.
     """
     figures = manifest.get("figures")
     known = figures if isinstance(figures, Mapping) else {}
-    found = {
-        name: known[name] for name in ("average_policy", "matrix") if _is_interval(known.get(name))
-    }
+    names = ("average_policy", "matrix", "mixture")
+    found = {name: _figure(known[name]) for name in names if _is_interval(known.get(name))}
     return found | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else found
+
+
+def _figure(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in value.items() if key != "effort" or isinstance(one, dict)}
 
 
 def _is_interval(value: object) -> bool:

@@ -8,6 +8,7 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 import contextlib
 import dataclasses
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,7 +24,8 @@ from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax
 from hogeq.response.bounds import Interval, full_memory_bound, upper_bound
 from hogeq.response.saturation import Saturation
-from hogeq.response.search import attack
+from hogeq.response.search import SearchBudget, attack
+from hogeq.runs import plugins
 from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
@@ -40,15 +42,15 @@ from hogeq.runs.filenames import (
     SCHEMA,
 )
 from hogeq.runs.metrics import Metrics
-from hogeq.runs.plugins import facts, kept_as, require_same_plugins
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.write import write_strategy
 from hogeq.support.clock import working_time
+from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import shown
-from hogeq.support.numbers import between
+from hogeq.support.numbers import between, counted
 from hogeq.support.progress import Phase, phase, show_progress
 
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
@@ -124,8 +126,8 @@ def run_experiment(
     ResultsError
         The run directory cannot be made, continued or written.
     RunError
-        The solver's state is not finite, or its average is no policy. The last good checkpoint is
-        kept.
+        The solver's state is not finite, or its average is no policy, or a solver that is not
+        hogeq's own raised an error. The last good checkpoint is kept.
     Interrupted
         A signal came; a checkpoint holds what was done.
 
@@ -144,16 +146,12 @@ def run_experiment(
     """
     if resume is not None and overwrite:
         raise ResultsError("resume and overwrite exclude each other: continue a run, or replace it")
-    solver = config.solver.params
     try:
         game = compile_game(config.rules)
         expect(game, *KERNELS)
-        state = solver.init(game)
+        state = plugins.first_state(config.solver.name, config.solver.params, game)
     except ValueError as error:
         raise ConfigError(f"config {config.name}: {error}") from error
-    if not hasattr(state, "_asdict"):
-        given = f"solver {config.solver.name}: its init gave {shown(state)}"
-        raise ConfigError(f"{given}; allowed: a named tuple of arrays")
     with Signals() as signals:
         if resume is None:
             directory = RunDirectory.create(out_root, config.name, overwrite=overwrite)
@@ -200,7 +198,7 @@ class _Runner:
         directory = self.directory
         directory.remove_leftovers()
         for plugin in self.config.plugins:
-            directory.write(kept_as(plugin), plugin.code)
+            directory.write(plugins.kept_as(plugin), plugin.code)
         directory.write(CONFIG, self.config.to_yaml())
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
@@ -248,16 +246,27 @@ class _Runner:
         began = working_time()
         self.whole_state = False
         self.iteration += 1
-        try:
-            self.state = self.solver.step(self.game, self.state)
-        except (OverflowError, FloatingPointError) as error:
-            raise self._failure(error.args[-1]) from error
+        self.state = self._asked(self.solver.step)
         self.seconds += working_time() - began
         self._require_finite()
         self.whole_state = True
 
+    def _asked(self, method: Callable[[Game, Any], Any]) -> Any:
+        """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
+        try:
+            return method(self.game, self.state)
+        except (OverflowError, FloatingPointError) as error:
+            raise self._failure(error.args[-1]) from error
+        except Exception as error:
+            if plugins.is_ours(self.solver) or isinstance(error, WorkersLostError):
+                raise
+            what = f"{plugins.raised(error)} (HOGEQ_DEBUG=1 shows where)"
+            raise self._failure(what) from error
+
     def _require_finite(self) -> None:
         """Stop a solver that diverges, before what is saved of it can be lost."""
+        if not hasattr(self.state, "_asdict"):
+            raise self._failure(f"its step gave {shown(self.state)}")
         for name, value in self.state._asdict().items():
             array = np.asarray(value)
             if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -266,12 +275,12 @@ class _Runner:
 
     def _failure(self, what: object) -> RunError:
         return RunError(
-            f"solver {self.config.solver.name} failed at iteration {self.iteration}: {what};"
-            f" {self._saved()}"
+            f"{plugins.named(self.config.solver.name, self.solver)} failed at iteration"
+            f" {self.iteration}: {what}; {self._saved()}"
         )
 
     def _average(self) -> NDArray[np.float64]:
-        policy = self.solver.average(self.game, self.state)
+        policy = self._asked(self.solver.average)
         rules = self.game.rules
         try:
             return check_policy(policy, rules.goal, rules.max_dice, "its average policy")
@@ -281,8 +290,8 @@ class _Runner:
     def _measured(self) -> Metrics:
         policy = self._average()
         matrix = argmax(self.game, policy)  # what searches for a better one is for the end
-        stats = self.solver.stats(self.game, self.state)
-        mixture = self.solver.mixture(self.game, self.state)
+        stats = self._asked(self.solver.stats)
+        mixture = self._asked(self.solver.mixture)
         strategies = 2 if mixture is None else 3
         on_mixture, mixture_bound = np.nan, np.nan
         with self.signals.at_once(), phase("measuring", strategies, "strategies") as told:
@@ -342,7 +351,7 @@ class _Runner:
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )
-            mixture = self.solver.mixture(game, self.state)
+            mixture = self._asked(self.solver.mixture)
             if mixture is not None:
                 told.now("the mixture")
                 interval = Interval(last.mixture_attack, upper_bound(game, mixture), budget)
@@ -352,7 +361,7 @@ class _Runner:
                     interval = interval._replace(lower=most, saturation=on_mixture.saturation)
                 summary = dataclasses.replace(summary, mixture=interval)
             self._export(policy, matrix, mixture)
-            self._draw(matrix, summary.matrix.upper)
+            self._draw(matrix, summary)
         return summary
 
     def _export(
@@ -370,12 +379,16 @@ class _Runner:
             with reported(path, "written"):
                 write_strategy(path, array, player_name=self.config.name)
 
-    def _draw(self, matrix: NDArray[np.int8], matrix_bound: float) -> None:
+    def _draw(self, matrix: NDArray[np.int8], summary: RunSummary) -> None:
         path = self.directory.path
         rules, solver = self.config.rules.name, self.config.solver.name
         with reported(path / EXPLOITABILITY_PLOT, "written"):
             figures.exploitability(
-                self.metrics, path / EXPLOITABILITY_PLOT, f"{rules}, {solver}", matrix_bound
+                self.metrics,
+                path / EXPLOITABILITY_PLOT,
+                f"{rules}, {solver}",
+                {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
+                (_effort(self.budget), _effort(summary.budget)),
             )
         title = f"{rules}, {solver}, {self.config.purify.method} of the average"
         with reported(path / MATRIX_PLOT, "written"):
@@ -385,7 +398,7 @@ class _Runner:
     # --- what is kept --------------------------------------------------------------------------
 
     def _restore(self) -> None:
-        require_same_plugins(self.directory.path, self.config.plugins)
+        plugins.require_same_plugins(self.directory.path, self.config.plugins)
         like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
         found = self.directory.load(
             self.config.solver.name, self.fingerprint, like, self.solver.GROWS
@@ -457,7 +470,7 @@ class _Runner:
             ],
             "iterations": self.iteration,
             "environment": environment(),
-            "plugins": facts(self.config.plugins),
+            "plugins": plugins.facts(self.config.plugins),
             "figures": None,
         }
 
@@ -478,3 +491,9 @@ def _tell(told: Phase, row: Metrics) -> None:
     if not np.isnan(row.mixture_attack):
         found = row.mixture_attack, row.mixture_bound
     told.measured(f"exploitability {between(found[0] - 0.5, found[1] - 0.5)}")
+
+
+def _effort(budget: SearchBudget) -> str:
+    spent = (budget.starts, "start"), (budget.anneal_steps, "anneal step")
+    kicks = counted(budget.perturbations, "kick") + " or more" * budget.until_saturated
+    return ", ".join([*(counted(*one) for one in spent), kicks])

@@ -63,6 +63,12 @@ class RunSummary:
     mixture: Interval | None = None
 
     @property
+    def intervals(self) -> dict[str, Interval]:
+        """The intervals by what they are of."""
+        found = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
+        return {name: one for name, one in found.items() if one is not None}
+
+    @property
     def purification_loss(self) -> float:
         """What purification adds to the win rate of the attacks found."""
         return self.matrix.lower - self.average.lower
@@ -100,13 +106,11 @@ class RunSummary:
             "",
             _row("win rate against", "attack found", "upper bound", "exploitability", digits),
         ]
-        found = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
-        intervals = {name: one for name, one in found.items() if one is not None}
-        for name, interval in intervals.items():
+        for name, interval in self.intervals.items():
             attack, bound = percent(interval.lower, digits), percent(interval.upper, digits)
             spread = between(interval.lower - 0.5, interval.upper - 0.5, digits)
             lines.append(_row(name, attack, bound, spread, digits) + _mark(interval))
-        marked = any(map(_mark, intervals.values()))
+        marked = any(map(_mark, self.intervals.values()))
         spent = plain(self.budget)
         if not spent["until_saturated"]:
             del spent["until_saturated"], spent["most_kicks"]

@@ -15,7 +15,7 @@ from pydantic import Field
 from hogeq.model.game import compile_game
 from hogeq.runs.config import Config, config_from
 from hogeq.runs.errors import ConfigError
-from hogeq.runs.overrides import apply_overrides, set_keys
+from hogeq.runs.overrides import apply_overrides, parse_override, set_keys
 from hogeq.runs.plugins import load_plugins
 from hogeq.runs.schema import Name
 from hogeq.runs.tables import with_tables
@@ -111,7 +111,8 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
     Raises
     ------
     ConfigError
-        The file is no sweep, or a point of it or a plugin is refused.
+        The file is no sweep, a point of it or a plugin is refused, or an override is without
+        effect, as every point sets its key again.
     """
     path = Path(path)
     source = str(path)
@@ -136,6 +137,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         raise ConfigError(f"{source}: name: a sweep names its points itself")
     if "plugins" in keys:
         raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
+    _require_effect(overrides, given, source)
     labels = point_labels(keys)
     points = tuple(
         _point(base, settings, labels, path) for settings in _settings(given.points, given.grid)
@@ -143,6 +145,21 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
     _require_distinct(points, source)
     _require_possible(points, source)
     return Sweep(given.name, keys, points)
+
+
+def _require_effect(overrides: Sequence[str], given: _File, source: str) -> None:
+    """Refuse to set in the base what every point sets again."""
+    in_all = [set(point) for point in given.points]
+    always = {"name", *given.grid, *(set.intersection(*in_all) if in_all else ())}
+    for item in overrides:
+        parts = parse_override(item)[0].split(".")
+        for key in (".".join(parts[:depth]) for depth in range(1, len(parts) + 1)):
+            if key in always:
+                why = "a sweep names its points itself" if key == "name" else "every point sets it"
+                raise ConfigError(
+                    f"--set {one_line(item)}: without effect, as {why}; allowed: keys that not "
+                    f"every point of {source} sets"
+                )
 
 
 def _settings(

@@ -10,7 +10,6 @@ from hogeq import figures
 from hogeq.runs.errors import ConfigError, ResultsError, replacing, reported
 from hogeq.runs.index import read_run
 from hogeq.runs.sweep_file import Sweep, SweepPoint, point_labels, setting_text
-from hogeq.support.messages import not_installed
 
 TABLE: Final = "table.csv"
 
@@ -47,7 +46,8 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
     Returns
     -------
     tuple of str
-        What a user should know: that the Parquet file is missing, and why.
+        What a user should know: that there is no Parquet file, and why; not again where there was
+        a table without one.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -55,12 +55,13 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
     writer.writerows(
         [["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows]
     )
+    told = (folder / TABLE).exists() and not (folder / PARQUET).exists()
     with replacing(folder / TABLE) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")
     notes = _write_parquet(sweep, rows, folder / PARQUET)
     with reported(folder / FIGURE, "written"):
         _draw(sweep, rows, folder / FIGURE)
-    return notes
+    return () if told else notes
 
 
 def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) 
         from pyarrow import parquet
     except ImportError:
         path.unlink(missing_ok=True)  # an older one would not be of these rows
-        return (not_installed("pyarrow", path.name, "pyarrow"),)
+        return (f"no {path.name}: pyarrow is not installed; pip install pyarrow brings it",)
     kinds = {
         **dict.fromkeys(("point", "status", "error"), pa.string()),
         "iterations": pa.int64(),

@@ -136,7 +136,8 @@ def _ask(strategy: Callable[[int, int], Any], goal: int, max_dice: int) -> dict[
 
 
 def _raised(error: BaseException) -> str:
-    return f"raised {_one_line(f'{type(error).__name__}: {error}')}"
+    kind, said = type(error).__name__, str(error)
+    return f"raised {_one_line(f'{kind}: {said}' if said else kind)}"
 
 
 _NAME_LENGTH = 2000  # characters of a player's name that are told

@@ -47,7 +47,7 @@ from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a
 from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import read_whole
-from hogeq.support.messages import one_line, shown, shown_path
+from hogeq.support.messages import one_line, shown, shown_path, unreadable
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -285,8 +285,7 @@ def file_size(path: Path, most: int = MAX_BYTES) -> int:
     try:
         found = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        reason = getattr(error, "strerror", None) or error
-        raise StrategyError(f"{shown_path(path)}: cannot be read: {reason}") from error
+        raise StrategyError(unreadable(path, error)) from error
     if not stat.S_ISREG(found.st_mode):
         raise StrategyError(f"{shown_path(path)}: is not a file")
     if found.st_size > most:
@@ -301,7 +300,7 @@ def _read_bytes(path: Path, most: int) -> bytes:
     try:
         return read_whole(path, most)
     except OSError as error:
-        raise StrategyError(f"{shown_path(path)}: cannot be read: {error.strerror}") from error
+        raise StrategyError(unreadable(path, error)) from error
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -353,7 +352,7 @@ def _parse_json(text: str, goal: int, name: str) -> list[Any]:
         return _rows_of(content, goal, name)
     raise StrategyError(
         f"{name}: is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
-        f"and an object of {goal * goal} numbers"
+        f"or an object of {goal * goal} numbers"
     )
 
 

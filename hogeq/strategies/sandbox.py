@@ -17,8 +17,11 @@ from typing import IO, Any, Final, NamedTuple, cast
 from hogeq.strategies import child
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.messages import one_line, shown_path
+from hogeq.support.progress import tell
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
+
+_PATIENCE: Final = 5.0  # seconds of silence before what is waited for is said
 
 _log: Final = logging.getLogger("hogeq")
 
@@ -111,7 +114,7 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
     )
     pipe = cast("IO[bytes]", process.stdout)
     try:
-        answer = _read_until(pipe, time.monotonic() + time_limit, most)
+        answer = _read_until(pipe, name, time_limit, most)
     finally:
         # Also what it started, if that is still there.
         with contextlib.suppress(ProcessLookupError):
@@ -164,14 +167,20 @@ def _told(line: object) -> str:
     return one_line(line, 500)
 
 
-def _read_until(pipe: IO[bytes], deadline: float, most: int) -> bytes | None:
-    """Read everything from a pipe up to `most` bytes; None if it is still open at the deadline."""
+def _read_until(pipe: IO[bytes], name: str, seconds: float, most: int) -> bytes | None:
+    """Read everything from a pipe up to `most` bytes; None if it is still open after some time."""
     parts: list[bytes] = []
+    said_at, deadline = (time.monotonic() + wait for wait in (_PATIENCE, seconds))
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while most:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                return None
+            until = min(said_at, deadline)
+            if not selector.select(max(0.0, until - time.monotonic())):
+                if until == deadline:
+                    return None
+                tell(f"hogeq: waiting for {name}, at most {seconds:g} s")
+                said_at = math.inf
+                continue
             part = os.read(pipe.fileno(), min(most, _CHUNK))
             if not part:
                 break

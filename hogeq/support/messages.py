@@ -12,6 +12,9 @@ MOST: Final = 200
 LONGEST_TITLE: Final = 200
 """Most characters of what a game or an entrant is called."""
 
+LIKE: Final = 0.6
+"""Least likeness, from 0 to 1, of a word that a message suggests."""
+
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
 
@@ -68,16 +71,20 @@ def shown_path(path: Path) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def nearest(given: object, known: Iterable[str], cutoff: float = 0.0) -> str:
-    """Name the known word most like the one given, as the end of a message.
+def unreadable(path: Path, error: Exception) -> str:
+    """Say that a file cannot be read, and why."""
+    reason = getattr(error, "strerror", None) or error
+    return f"{shown_path(path)}: cannot be read: {one_line(reason)}"
+
+
+def nearest(given: object, known: Iterable[str]) -> str:
+    """Name the known word most like the one given, as the end of a message, if one is like it.
 
     Parameters
     ----------
     given : object
         What was written; only texts, and lists of them, are like others.
     known : iterable of str
-    cutoff : float
-        Least likeness, from 0 to 1.
 
     Returns
     -------
@@ -88,7 +95,7 @@ def nearest(given: object, known: Iterable[str], cutoff: float = 0.0) -> str:
         return ""
     by_lower = {name.lower(): name for name in sorted(known)}
     word = given[:LONGEST_WORD] if isinstance(given, str) else shown(given)
-    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
+    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=LIKE)
     return f"; nearest: {by_lower[found[0]]}" if found else ""
 
 
@@ -102,7 +109,7 @@ def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ())
     given : object
     allowed : str
     choices : iterable of str
-        Words among those allowed, of which the nearest is named.
+        Words among those allowed, of which the nearest is named if it is near.
     """
     where = f"{path}: " if path else ""
     return f"{where}got {shown(given)}; allowed: {allowed}{nearest(given, choices)}"

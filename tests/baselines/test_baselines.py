@@ -278,6 +278,8 @@ def test_second_place_is_refused_where_it_means_nothing(edition: str) -> None:
         ("draft_weight=-1", "draft_weight: got -1.0"),
         ("epsilon=1.5", "epsilon: got 1.5; allowed: numbers from 0 to 1"),
         ("rounds=-1", "rounds: got -1; allowed: whole numbers from 0 to 1000"),
+        ("rounds=1" + 20 * "0", "rounds is .*; allowed: a whole number of at most 9 digits"),
+        ("weight=1" + 20 * "0", "allowed: a number with at most 9 digits before the point"),
         ("rounds=1.5", "rounds is '1.5'; allowed: a whole number"),
         ("epsilon=nan", "epsilon is 'nan'; allowed: a number"),
         ("epsilon=1,epsilon=1", "option epsilon is given twice"),

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.response import certificate
 from hogeq.strategies.policies import policy_of
+from hogeq.support import progress
+from hogeq.support.progress import Phase
 from tests.cli.calls import ask, ok, refused
 
 SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
@@ -191,3 +195,28 @@ def test_options_that_do_not_go_together(folder: Path) -> None:
     assert "--certify: allowed for one strategy" in line
     line = refused("attack", "always_roll:3", "--certify", "1", "--certificate", "proof.txt")
     assert "allowed: names ending in .json" in line
+
+
+def test_progress_is_shown_while_a_certificate_is_checked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = certified()["steps"]
+    told: list[Phase] = []
+
+    def opened(*given: Any) -> nullcontext[Phase]:
+        told.append(Phase(*given))
+        return nullcontext(told[-1])
+
+    shown = []
+
+    @contextmanager
+    def show() -> Iterator[None]:
+        shown.append(len(told))
+        yield
+        shown.append(len(told))
+
+    monkeypatch.setattr(certificate, "phase", opened)
+    monkeypatch.setattr(progress, "show_progress", show)
+    ask("certify", "proof.json")
+    assert [(one.name, one.steps) for one in told] == [("proof", f"{steps}/{steps} steps")]
+    assert shown == [0, 1]

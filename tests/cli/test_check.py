@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.support.numbers import percent
 from tests.cli.calls import ask, ok, refused, said
 
 R = ("--rules", "fa22.yaml")
@@ -36,12 +37,14 @@ def test_a_valid_submission_and_how_it_does(submission: str) -> None:
     assert found["against"] == "optimal"
     assert found["win_rate"] == rates["optimal"]
     assert found["best_response"] == pytest.approx(0.5, abs=1e-12)
+    assert (found["bound"], found["effort"]) == (found["best_response"], None)
     assert found["losses"][0]["cost"] >= found["losses"][1]["cost"] > 0.0
     assert len(found["changes"]) == 3
     assert found["changed"] > found["win_rate"]
     text = ok("check", submission, *R, "--trust")
     assert text.startswith("valid for fa22 with goal=20, max_dice=3, by One <b>: ")
     assert "against optimal it wins " in text
+    assert "; a best response wins 50.00 %; most is lost at" in text
     page = Path("check.html").read_text()
     assert "One &lt;b&gt;" in page
     assert "One <b>" not in page
@@ -55,6 +58,41 @@ def test_the_opponent_of_losses_can_be_chosen(submission: str) -> None:
     assert found["against"] == "always_roll:2"
     want = ask("attack", "always_roll:2", *R, "--starts", "1")["bound"]
     assert found["best_response"] == pytest.approx(want, abs=1e-12)
+
+
+def test_a_search_is_not_shown_as_the_most(folder: Path) -> None:
+    of = ("--rules", "small.yaml")
+    ok("export", "always_roll:1", *of, "--out", "one.csv")
+    found = ask("check", "one.csv", *of)
+    assert found["against"] == "ignore_memory"
+    attack = ask("attack", "ignore_memory", *of, "--starts", "1", "--kicks", "0")
+    assert found["best_response"] == pytest.approx(attack["attack"], abs=1e-12)
+    assert found["bound"] == pytest.approx(attack["bound"], abs=1e-12)
+    assert found["best_response"] < found["bound"] - 1e-4
+    assert found["effort"] == {
+        key: attack[key] for key in ("starts", "anneal_steps", "damping", "kicks", "seed")
+    }
+    most, bound = percent(found["best_response"]), percent(found["bound"])
+    told = (
+        f"the best response found (1 start, no kicks) wins {most}, and none can win more than "
+        f"{bound}"
+    )
+    text = ok("check", "one.csv", *of, "--html", "check.html")
+    assert f"; {told}; most is lost at" in text
+    page = (folder / "check.html").read_text()
+    assert f"; {told}.</p>" in page
+    assert "as the best response found does" in page
+    for shown in (text, page):
+        assert "a best response" not in shown
+
+
+def test_what_loses_nothing_to_a_search_says_so(folder: Path) -> None:
+    of = ("--rules", "small.yaml")
+    ok("attack", "ignore_memory", *of, "--starts", "1", "--kicks", "0", "--out", "best.csv")
+    text = ok("check", "best.csv", *of, "--html", "check.html")
+    assert "%; none found (1 start, no kicks) wins more, and none can win more than " in text
+    assert " %; by that, nothing is lost at any position" in text
+    assert "By that, nowhere: nothing is lost" in (folder / "check.html").read_text()
 
 
 def test_every_fault_is_listed_and_the_status_is_2(folder: Path) -> None:

@@ -93,7 +93,7 @@ def test_the_counter_matrix_wins_what_is_said(folder: Path) -> None:
     assert found["attack"] == max(found["found"]) <= found["bound"]
     again = ask("compare", "m.csv", "always_roll:2", "--rules", "small.yaml")
     assert again["win_rate"] == pytest.approx(found["attack"], abs=1e-12)
-    text = ok("attack", "always_roll:2", *arguments, "--seed", "3")
+    text = ok("attack", "always_roll:2", *arguments, "--seed", "3", "--overwrite")
     low, high = (found[name] - 0.5 for name in ("attack", "bound"))
     assert f"exploitability: {between(low, high)}" in text
     assert "counter-matrix written to m.csv" in text
@@ -196,6 +196,22 @@ def test_analyze_with_memory(folder: Path) -> None:
     assert found["memory"] == {"source": "given", "turn": 3, "extra": True}
     assert ask(*turns, "--turn", "3", "--no-extra")["rolls"] != found["rolls"]
     assert "turn (mod 8): 3, extra turn: yes" in ok(*turns, "--turn", "3", "--extra")
+
+
+def test_analyze_says_what_of_the_memory_it_takes(folder: Path) -> None:
+    at = ["--score", "5", "--opponent", "7"]
+    small, turns = (["analyze", "--rules", f"{name}.yaml", *at] for name in ("small", "turns"))
+    taken = "not given, taken as before the first turn"
+    given = "memory given, own last points: 1, opponent's last points: 0"
+    assert f"{given}; {taken}: opponent's last points\n" in ok(*small, "--own-last", "1")
+    assert ask(*small, "--own-last", "1")["memory"]["not_given"] == ["opponent_last"]
+    assert taken not in ok(*small, "--own-last", "1", "--opponent-last", "2")
+    assert f"turn (mod 8): 0, extra turn: no; {taken}: turn (mod 8)\n" in ok(*turns, "--no-extra")
+    for impossible in (["--turn", "0", "--extra"], ["--extra"]):
+        assert "--extra: turn 0 is no extra turn; allowed: --turn" in refused(*turns, *impossible)
+    start = ["analyze", "--rules", "small.yaml", "--score", "0", "--opponent", "0"]
+    for option in ("--own-last", "--opponent-last"):
+        assert f"{option}: got 6; allowed at 0 points" in refused(*start, option, "17")
 
 
 def test_analyze_averages_memory_over_how_a_strategy_gets_there(folder: Path, game: Game) -> None:

@@ -26,7 +26,7 @@ def test_a_folder_and_a_pattern_are_a_field(field: Path) -> None:
     found = ask("tournament", "field", *R)
     assert found["entries"] == [f"field/roll_{dice}.csv" for dice in range(4)]
     assert ask("tournament", "field/*.csv", *R) == found
-    assert ask("tournament", "field", "field/roll_0.csv", *R)["entries"][-1] == "field/roll_0.csv"
+    assert ask("tournament", "field", "./field/roll_0.csv", *R) == found
     assert sum(line["nash"] for line in found["ranking"]) == pytest.approx(1.0, abs=1e-12)
     assert found["nash_gap"] < 1e-12
     for line in found["ranking"]:
@@ -69,6 +69,30 @@ def test_a_bad_file_among_many_is_named_or_left_out(field: Path) -> None:
     assert "left out: field/worse.py: reading a .py runs its code" in text
     few = refused("tournament", "field/bad.csv", "field/roll_1.csv", *R, "--skip-bad")
     assert "1 of 2 files can be read; allowed: 2 or more; field/bad.csv: " in few
+
+
+def test_the_same_command_again_gives_the_same(field: Path) -> None:
+    files = "--csv", "field/ranks.csv", "--out", "field/all.json", "--html", "field/page.html"
+    found = ask("tournament", "field", *R, *files)
+    assert (field / "field" / "ranks.csv").exists()
+    assert ask("tournament", "field", *R, *files) == found
+    assert ask("tournament", "./field/*.*s*", *R, *files)["win_rates"] == found["win_rates"]
+
+
+def test_an_entry_that_is_named_is_not_written_over(field: Path) -> None:
+    before = (field / "field" / "roll_1.csv").read_bytes()
+    for option in ("--csv", "--out"):
+        line = refused("tournament", "field/roll_1.csv", "boar", *R, option, "./field/roll_1.csv")
+        assert f"field/roll_1.csv: cannot be written: it is read as well; {option} FILE" in line
+    assert (field / "field" / "roll_1.csv").read_bytes() == before
+
+
+def test_two_entries_play_one_match(field: Path) -> None:
+    two = "field/roll_1.csv", "field/roll_2.csv"
+    assert "2 strategies, 1 match each" in ok("tournament", *two, *R)
+    assert "3 strategies, 2 matches each" in ok("tournament", *two, "field/roll_3.csv", *R)
+    line = refused("tournament", two[0], f"./{two[0]}", *R)
+    assert "1 strategy given; allowed: 2 or more, and a file counts once" in line
 
 
 def test_alpha_rank_is_asked_for(field: Path, monkeypatch: pytest.MonkeyPatch) -> None:

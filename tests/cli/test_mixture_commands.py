@@ -1,5 +1,6 @@
 """Mixtures on the command line: where they have a meaning, and one line where they have none."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,8 @@ def test_win_rates() -> None:
     assert ask("compare", "drawn.npz", "drawn.npz", *RULES)["win_rate"] == pytest.approx(0.5)
     memory = ask("compare", "drawn.npz", "full_memory", *RULES)["win_rate"]
     assert memory < 0.5
-    field = ask("tournament", "drawn.npz", "always_roll:2", "drawn.npz", *RULES)
+    shutil.copy("drawn.npz", "copy.npz")
+    field = ask("tournament", "drawn.npz", "always_roll:2", "copy.npz", *RULES)
     assert field["win_rates"][0][1] == pytest.approx(found["win_rate"], abs=1e-12)
     assert field["identical"] == [[0, 2]]
 
@@ -132,7 +134,7 @@ def test_attack(folder: Path) -> None:
         for dice in (1, 3)
     ]
     assert found["bound_told"] == pytest.approx(0.25 * each[0] + 0.75 * each[1], abs=1e-12)
-    text = ok("attack", "drawn.npz", *RULES, *few, "--plot", "counter.png")
+    text = ok("attack", "drawn.npz", *RULES, *few, "--overwrite", "--plot", "counter.png")
     assert "best responder that remembers everything but the draw\n" in text
     assert "best responder that is told the draw as well\n" in text
     assert (folder / "counter.png").exists()

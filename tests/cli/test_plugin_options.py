@@ -1,12 +1,13 @@
 """The option --plugin, and the key `plugins` of configs and sweeps."""
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
 from hogeq.cli.commands import COMMANDS
-from tests.cli.calls import ask, ok, refused
+from tests.cli.calls import ask, hogeq, ok, refused
 from tests.plugged import CONFIG, LAZY
 
 pytestmark = pytest.mark.usefixtures("registries")
@@ -60,7 +61,50 @@ def test_plugins_that_are_refused(config: Path) -> None:
     )
     (config.parent / "parts" / "lazy.py").write_text(LAZY.replace("return Nothing()", "return 3"))
     config.write_text(yaml.safe_dump(CONFIG))
-    assert "solver lazy: its init gave 3; allowed: a named tuple of arrays" in refused(
-        "run", str(config), "--trust"
+    assert (
+        "solver lazy of plugin in/parts/lazy.py: its init gave 3; allowed: a named tuple"
+        in refused("run", str(config), "--trust")
     )
     assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return [[1, 2]]", "cell (row 0, column 2) is missing; allowed: 20 rows of 20 whole"),
+        ("return None", "is None; allowed: 20 rows of 20 whole numbers"),
+        ("return np.full((20, 20), 1.5)", "cell (row 0, column 0) is 1.5; allowed: whole numbers"),
+        ("return np.full((20, 20, 4), 0.5)", "cell (row 0, column 0) has probabilities that sum"),
+        ("raise ValueError('boom')", "raised ValueError: boom"),
+        ("raise MemoryError", "raised MemoryError"),
+        ("return 1 / 0", "raised ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_faulty_strategy_of_a_plugin_is_bad_input(folder: Path, body: str, says: str) -> None:
+    head = "import hogeq, numpy as np\n@hogeq.baseline('faulty', 'made to fail')\n"
+    Path("faults.py").write_text(f"{head}def faulty(game):\n    {body}\n")
+    trusted = "--rules", "small.yaml", "--plugin", "faults.py", "--trust"
+    line = refused("compare", "faulty", "always_roll:3", *trusted)
+    assert line.startswith(f"hogeq: strategy 'faulty' of faults.py: {says}")
+
+
+LOUD = """
+import os
+import hogeq, numpy as np
+print("on the way in")
+@hogeq.baseline("loud", "says what it does")
+def loud(game):
+    print("in Python")
+    os.system("echo by another program")
+    return np.full((game.goal, game.goal), 3)
+"""
+
+
+def test_what_a_plugin_prints_spoils_no_json(folder: Path) -> None:
+    Path("loud.py").write_text(LOUD)
+    trusted = "--rules", "small.yaml", "--plugin", "loud.py", "--trust"
+    found = hogeq("compare", "loud", "always_roll:3", *trusted, "--json")
+    assert json.loads(found.stdout)["a"] == "loud"
+    for line in ("on the way in", "in Python", "by another program"):
+        assert line in found.stderr.splitlines()
+    assert "in Python" in ok("compare", "loud", "always_roll:3", *trusted).splitlines()

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from hogeq.cli import main
+from hogeq.cli import app, main
 from tests.cli.calls import hogeq, ok, refused, said
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -40,9 +41,13 @@ R = ("--rules", "small.yaml")
         (("tablebase", "--rules", "contradiction.yaml"), "extra_turn_sides"),
         (("tablebase", "--rules", "tag.yaml"), "not plain YAML"),
         (("tablebase", "--rules", "."), "cannot be read"),
+        (("tablebase", "--rules", ""), "--rules: the name is empty; allowed: an edition's name"),
+        (("tablebase", "--rules", "idle.yaml"), "rules.time_trot_period: got 3; allowed: 8"),
         (("rules", "nothing"), "unknown edition 'nothing'"),
         (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),
         # strategies
+        (("compare", "", "always_roll:2", *R), "strategy '': the name is empty; allowed: those"),
+        (("compare", "five.json", "always_roll:2", *R), "numbers or an object of 400 numbers"),
         (("compare", "always_rol:1", "always_roll:2", *R), "; nearest: always_roll"),
         (("compare", "always_roll:4", "always_roll:2", *R), "N is 4; allowed: 0 to 3"),
         (("compare", "always_roll", "always_roll:2", *R), "to be written as always_roll:N"),
@@ -82,6 +87,14 @@ R = ("--rules", "small.yaml")
         (("dice", "--sides", "1"), "sides: got 1; allowed: whole numbers from 2 to 100"),
         # memory
         (("analyze", *R, "--score", "1", "--opponent", "1", "--turn", "1"), "do not remember that"),
+        (
+            ("analyze", *R, "--score", "1", "--opponent", "1", "--remembered", "3"),
+            "do not remember that; allowed: --own-last (own last points), --opponent-last (oppon",
+        ),
+        (
+            ("analyze", "--rules", "fa22.yaml", "--score", "1", "--opponent", "1", "--turn", "1"),
+            "do not remember that; allowed: no such option, as they remember nothing",
+        ),
         (("analyze", *R, "--score", "1", "--opponent", "1", "--own-last", "-1"), "--own-last: -1"),
         (
             ("analyze", "--rules", "fa19", "--score", "1", "--opponent", "1", "--own-last", "11"),
@@ -147,6 +160,8 @@ def test_bad_input_is_refused_in_one_line(
         "zero.yaml": "{edition: su20, goal: 0}",
         "huge.yaml": "{edition: su20, goal: 2000, max_dice: 50}",
         "contradiction.yaml": "{edition: fa22, extra_turn_sides: 8}",
+        "idle.yaml": "{edition: fa25, time_trot_period: 3}",
+        "five.json": "5",
         "tag.yaml": "!!python/object/apply:os.getcwd []",
         "bad.csv": 3 * row + "4" + row[1:] + 16 * row,
         "short.csv": 19 * row,
@@ -158,6 +173,60 @@ def test_bad_input_is_refused_in_one_line(
     before = sorted(path.name for path in folder.iterdir())
     assert says in refused(*arguments)
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("attack", "mine.csv", "--out", "mine.csv"),
+        ("attack", "./mine.csv", "--out", "link.csv", "--overwrite"),
+        ("attack", "run", "--out", "run/matrix.csv", "--overwrite"),
+        ("attack", "--field", "mine.csv", "always_roll:1", "--tradeoff", "mine.png"),
+        ("attack", "rows.json", "--certify", "1", "--certificate", "rows.json", "--overwrite"),
+        ("export", "mine.csv", "--out", "mine.csv", "--overwrite"),
+        ("purify", "mine.csv", "--out", "mine.csv", "--overwrite"),
+        ("purify", "mine.csv", "--set", "counters=run/matrix.csv", "--out", "run/matrix.csv"),
+        ("purify", "state.npz", "--checkpoint", "state.npz"),
+        ("play", "--engine", "rows.json", "--save", "rows.json", "--overwrite"),
+        ("play", "--engine", "rows.json", "--transcript", "rows.json"),
+    ],
+)
+def test_what_is_read_is_never_written_over(folder: Path, arguments: tuple[str, ...]) -> None:
+    rows = 20 * [20 * [1]]
+    (folder / "run").mkdir()
+    for name in ("mine.csv", "run/matrix.csv"):
+        (folder / name).write_text("\n".join(",".join(map(str, row)) for row in rows))
+    (folder / "link.csv").symlink_to("mine.csv")
+    (folder / "rows.json").write_text(json.dumps(rows))
+    (folder / "state.npz").write_bytes(b"")
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    assert "cannot be written: it is read as well" in refused(*arguments, *R)
+    assert {path: path.read_bytes() for path in files} == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("attack", "always_roll:1", "--starts", "1", "--kicks", "0", "--out", "there.csv"),
+        ("attack", "always_roll:1", "--certify", "1", "--certificate", "there.json"),
+        ("export", "always_roll:1", "--out", "there.csv"),
+        ("purify", "always_roll:1", "--out", "there.csv"),
+        ("play", "--save", "there.json"),
+    ],
+)
+def test_what_took_long_is_replaced_only_if_that_is_said(
+    folder: Path, arguments: tuple[str, ...]
+) -> None:
+    there = folder / arguments[-1]
+    there.write_text("mine")
+    option = arguments[-2]
+    told = refused(*arguments, *R)
+    assert f"exists already; --overwrite replaces it, {option} FILE leaves it alone" in told
+    assert there.read_text() == "mine"
+    result = CliRunner().invoke(app, [*arguments, *R, "--overwrite"], input="1\nquit\n")
+    assert result.exit_code == 0, result.stderr
+    assert there.read_text() != "mine"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")

@@ -95,7 +95,7 @@ def test_the_page_shows_what_is_printed() -> None:
 
 def test_refusals(folder: Path) -> None:
     save("fa22.yaml")
-    assert "No such file" in refused("review", "none.json")
+    assert "none.json: cannot be read: No such file" in refused("review", "none.json")
     line = refused("review", "game.json", "--rules", "fa23")
     assert "game.json: rules: got fa22 with goal=20, max_dice=3; allowed: those asked" in line
     path = Path("game.json")
@@ -108,5 +108,5 @@ def test_refusals(folder: Path) -> None:
     assert "game.json: is larger than 1048576 bytes" in refused("review", "game.json")
     Path("folder.json").mkdir()
     assert "folder.json" in refused("review", "folder.json")
-    save("small.yaml", rolls="2\nquit\n")
+    save("small.yaml", "--overwrite", rolls="2\nquit\n")
     assert "allowed: names ending in .json" in refused("play", "--save", "game.txt")

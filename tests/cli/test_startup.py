@@ -1,7 +1,27 @@
-"""What is done to start fast changes nothing that is computed."""
+"""What is done to start fast changes nothing that is computed; streams and interrupts."""
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMPARE = f"{sys.executable} -m hogeq compare always_roll:1 always_roll:2 --rules small.yaml"
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S602 - ourselves
+        line,
+        shell=True,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
 
 
 def test_numba_is_loaded_without_blas_and_nothing_is_hidden_after() -> None:
@@ -22,3 +42,73 @@ def test_the_collector_rests_in_commands() -> None:
     subprocess.run(  # noqa: S603 - ourselves
         [sys.executable, "-c", code], check=True, timeout=120, stdout=subprocess.DEVNULL
     )
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+
+def test_standard_output_that_is_closed(folder: Path) -> None:
+    found = shell(f"{COMPARE} >&-")
+    assert found.returncode == 2
+    assert found.stderr == "hogeq: standard output is closed; allowed: a file, say /dev/null\n"
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [COMPARE, f"{COMPARE} --json", f"{COMPARE} --help"])
+def test_a_full_disk_behind_standard_output(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, buffered: str
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", buffered)
+    found = shell(f"{arguments} >/dev/full")
+    assert found.returncode == 2
+    assert found.stderr == "hogeq: output cannot be written: No space left on device\n"
+
+
+def test_standard_error_that_is_closed(folder: Path) -> None:
+    assert shell(f"{COMPARE} 2>&-").returncode == 0
+    assert shell(f"{COMPARE}.none 2>&-").returncode == 2
+    found = shell(f"{COMPARE} --json 2>&- <&-")
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["a"] == "always_roll:1"
+
+
+# --- interrupts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["typer", "pydantic", "hogeq.rules", "numba"])
+@pytest.mark.parametrize("module", ["hogeq", "hogeq.run"])
+def test_an_interrupt_while_modules_are_imported(folder: Path, module: str, library: str) -> None:
+    """Any import may be under way; the last one here is of a command's own."""
+    code = f"""
+import os, runpy, signal, sys
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == {library!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["hogeq", *sys.argv[1:]]
+runpy.run_module({module!r}, run_name="__main__")
+"""
+    arguments = ["small.yaml"] if module == "hogeq.run" else ["tablebase", "--rules", "small.yaml"]
+    found = subprocess.run(  # noqa: S603 - ourselves
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert (found.returncode, found.stdout) == (130, "")
+    assert found.stderr.startswith("hogeq: stopped")
+    assert found.stderr.count("\n") == 1
+
+
+def test_interrupts_are_left_as_they_were(folder: Path) -> None:
+    code = (
+        "import signal; from hogeq.cli import main; main(['rules', '--json']); "
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler; "
+        "signal.signal(signal.SIGINT, signal.SIG_IGN); main(['rules', '--json']); "
+        "assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN"
+    )
+    assert shell(f'{sys.executable} -c "{code}"').returncode == 0

@@ -3,6 +3,7 @@ import pytest
 
 from hogeq.baselines import always_roll, optimal
 from hogeq.baselines.registry import builtin
+from hogeq.contest import assessment
 from hogeq.contest.assessment import (
     assess,
     opponents,
@@ -11,6 +12,8 @@ from hogeq.contest.assessment import (
 )
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
+from hogeq.response.bounds import full_memory_bound
+from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 
 
@@ -25,6 +28,7 @@ def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None
     for name in ("optimal", "always_roll:2"):
         found = assess(of, matrix, builtin(name, of))
         assert found.best_response >= 0.5 - 1e-12
+        assert (found.bound, found.effort) == (found.best_response, None)
         assert found.costs.sum() == pytest.approx(found.best_response - found.win_rate, abs=1e-12)
         assert found.costs.min() >= 0.0
         assert found.losses[0].cost == found.costs.max()
@@ -82,6 +86,26 @@ def test_with_memory_the_best_rolls_are_best_against_the_response(edition: str) 
     for one in found.losses:
         assert (one.roll, one.best) == (matrix[one.score, one.opponent], found.best[one[:2]])
         assert one.roll != one.best
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21"])
+def test_with_memory_the_best_found_has_an_effort_and_a_bound(edition: str) -> None:
+    of = game(edition, goal=8)
+    against = builtin("always_roll:2", of)
+    found = assess(of, always_roll(of, 1), against)
+    assert found.effort == SearchBudget(starts=1)
+    assert found.bound == full_memory_bound(of, against)
+    assert found.win_rate < found.best_response <= found.bound + 1e-12
+
+
+def test_a_matrix_that_beats_the_search_is_the_best_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = game("su20", goal=8)
+    best, against = always_roll(of, 2), always_roll(of, 1)
+    poor = attack(of, best, SearchBudget(1, 0))._replace(matrix=always_roll(of, 0), win_rate=0.0)
+    monkeypatch.setattr(assessment, "attack", lambda *_: poor)
+    found = assess(of, best, against)
+    assert found.best_response == found.win_rate
+    assert found.costs.min() >= 0.0
 
 
 def test_what_never_ends_counts_half() -> None:

@@ -39,9 +39,22 @@ def test_folders_and_patterns_stand_for_their_files_in_natural_order(folder: Pat
 
 
 def test_a_file_met_again_is_one_entry_and_a_name_given_twice_is_two(folder: Path) -> None:
+    files = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
     assert named_entries(["all/b.txt", "all"]) == ["all/b.txt", "all/a2.txt", "all/a10.txt"]
-    assert named_entries(["all/b.txt", "all/b.txt"]) == ["all/b.txt", "all/b.txt"]
+    for again in ("all/b.txt", "./all/b.txt", "all/../all/b.txt", str(folder / "all" / "b.txt")):
+        assert named_entries(["all", again]) == files
+        assert named_entries(["all", again, "./all", "all/*.txt"]) == files
+    assert named_entries(["all/b.txt", "all/b.txt", "./all/b.txt"]) == ["all/b.txt"]
+    (folder / "link.txt").symlink_to(folder / "all" / "b.txt")
+    assert named_entries(["all", "link.txt"]) == files
     assert named_entries(["always_roll:1", "always_roll:1"]) == 2 * ["always_roll:1"]
+
+
+def test_what_is_written_is_no_entry_of_a_folder(folder: Path) -> None:
+    files = ["all/a2.txt", "all/a10.txt"]
+    written = [folder / "all" / "b.txt", folder / "all" / "new.csv"]
+    assert named_entries(["all"], written) == named_entries(["all/*.txt"], written) == files
+    assert named_entries(["all/b.txt", "all"], written) == ["all/b.txt", *files]
 
 
 def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:

@@ -3,7 +3,6 @@
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,11 @@ from PIL import Image
 
 from hogeq import figures
 from hogeq.figures.style import number_log_axis
-from hogeq.runs.metrics import Metrics
+from tests.figures.samples import EFFORTS, METRICS, MIXED, RESULT, SOLVED
 
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.integers(0, 11, (100, 100))
 POLICY = RANDOM.dirichlet(np.full(11, 0.1), (100, 100))
-METRICS = [
-    Metrics(t, 0.1 * t, 0.5 + 0.3 / t**0.5, 0.6 + 0.3 / t, 0.1, 0.1, 0.5 + 0.4 / t**0.4)
-    for t in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200)
-]
-MIXED = [
-    replace(row, mixture_attack=0.5 + (row.attack - 0.5) / 4, mixture_bound=row.bound)
-    for row in METRICS
-]
 ROLLS = [{1: 0.5, **dict.fromkeys(range(dice, 9), 0.1 / dice)} for dice in range(1, 8)]
 # Two kinds of entries, mixed up: all of a kind win the same.
 KINDS = [0, 1, 0, 1, 1, 0]
@@ -51,14 +42,18 @@ LONG = "results/champions/su20/a_folder_of_a_long_name"
 
 FIGURES: dict[str, Callable[[Path], None]] = {
     "exploitability": lambda path: figures.exploitability(METRICS, path, "su20, cfr_plus"),
-    "exploitability of a mixture": lambda path: figures.exploitability(MIXED, path, "su20", 0.68),
+    "exploitability of a mixture": lambda path: figures.exploitability(
+        MIXED, path, "su20", {**RESULT, "mixture": (0.51, 0.52)}, EFFORTS
+    ),
+    "exploitability that is 0": lambda path: figures.exploitability(SOLVED, path, "fa22, dcfr"),
     "matrix": lambda path: figures.matrix(MATRIX, path, "su20, argmax"),
     "policy": lambda path: figures.policy(POLICY, path, "su20, average"),
+    "policy and where it comes": lambda path: figures.policy(POLICY, path, "su20", REACH),
     "difference": lambda path: figures.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),
     "values": lambda path: figures.values(POLICY[:, :, 0], path),
     "distributions": lambda path: figures.distributions({"6-sided": ROLLS, "4-sided": ROLLS}, path),
     "win_rates": lambda path: figures.win_rates(RATES, ENTRIES, path, "su20"),
-    "exploitability of both": lambda path: figures.exploitability(METRICS, path, "su20", 0.68),
+    "exploitability of both": lambda path: figures.exploitability(METRICS, path, "su20", RESULT),
     "matrix and where it comes": lambda path: figures.matrix(MATRIX, path, "su20", 11, REACH),
     "intervals": lambda path: figures.intervals(*SWEEP, path, "sweep"),
     "intervals of one seed": lambda path: figures.intervals(["su20"], [[0.51]], [[0.53]], path),
@@ -82,6 +77,11 @@ AXES = {
         "own score (points)",
         "opponent score (points)\ngrey: never reached; pale: rarely",
     },
+    "policy and where it comes": {
+        "most probable roll",
+        "its probability",
+        "opponent score (points)\ngrey: never reached",
+    },
     "intervals": {"exploitability (win rate $-$ 1/2)"},
     "distributions": {"dice rolled", "points scored by the roll"},
     "win_rates": {"strategy", "opponent", "win rate of row against column"},
@@ -93,20 +93,6 @@ AXES = {
     "values of some": {"own score (points)", "opponent score (points)\nwhite: never reached"},
     "map": {"own score (points)", "opponent score (points)"},
 }
-
-
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
-    """Catch the figures that are saved."""
-    found = []
-    save = Figure.savefig
-
-    def catch(self: Figure, *arguments: Any, **options: Any) -> None:
-        found.append(self)
-        save(self, *arguments, **options)
-
-    monkeypatch.setattr(Figure, "savefig", catch)
-    return found
 
 
 def texts(figure: Figure) -> list[Text]:
@@ -143,40 +129,6 @@ def test_every_figure_is_fit_for_a_column(tmp_path: Path, drawn: list[Figure], n
     assert ("dice to roll" in found) is (kind in {"matrix", "policy"})
 
 
-def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.exploitability(METRICS, tmp_path / "figure.png")
-    (axes,) = drawn[0].axes
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    lines = {str(line.get_label()): line for line in axes.lines}
-    for part, field in (
-        ("attack found", "attack"),
-        ("upper", "bound"),
-        ("purif", "purified_attack"),
-    ):
-        (line,) = [
-            line
-            for label, line in lines.items()
-            if part in label and ("purif" in label) == (part == "purif")
-        ]
-        np.testing.assert_array_equal(line.get_xdata(), [row.iteration for row in METRICS])
-        np.testing.assert_array_equal(
-            line.get_ydata(), [getattr(row, field) - 0.5 for row in METRICS]
-        )
-    (band,) = axes.collections
-    low = band.get_paths()[0].get_extents().y0
-    assert low == pytest.approx(min(row.attack for row in METRICS) - 0.5)
-    # Without colour, markers and dashes still tell the lines apart.
-    assert len({(line.get_marker(), line.get_linestyle()) for line in lines.values()}) == 3
-
-
-def test_the_last_matrix_has_an_upper_bound_too(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.exploitability(METRICS, tmp_path / "figure.png", purified_bound=0.68)
-    (line,) = [one for one in drawn[0].axes[0].lines if one.get_label() == "purified: upper bound"]
-    np.testing.assert_array_equal(line.get_xdata(), [200, 200])
-    heights: Any = line.get_ydata()
-    np.testing.assert_allclose(heights, [METRICS[-1].purified_attack - 0.5, 0.18])
-
-
 def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.matrix(MATRIX, tmp_path / "figure.png", "su20", 11, REACH)
     above, below = drawn[0].axes
@@ -192,6 +144,64 @@ def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Fig
     order = np.argsort(REACH, axis=None)
     assert (np.diff(opacity.ravel()[order]) >= 0.0).all()  # the rarer, the paler
     assert opacity.min() > 0.1
+
+
+def test_both_maps_have_a_title(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.matrix(MATRIX, tmp_path / "a.png", "su20", 11, REACH)
+    figures.policy(POLICY, tmp_path / "b.png", "su20", REACH)
+    figures.counter(MATRIX - 5, GAINS, REACH, tmp_path / "c.png", "su20")
+    for figure in drawn:
+        assert figure.get_suptitle() == "su20"
+        above, below = (axes.get_title() for axes in figure.axes)
+        assert above != below
+        assert above
+        assert below
+
+
+def test_a_policy_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.policy(POLICY, tmp_path / "a.png", "su20", REACH)
+    for axes in drawn[0].axes:
+        grey: Any = axes.images[1].get_array()
+        assert np.array_equal(np.ma.masked_invalid(grey).mask, REACH > 0.0)
+    figures.policy(POLICY, tmp_path / "b.png")
+    assert not any("grey" in text.get_text() for text in texts(drawn[1]))
+
+
+def test_a_difference_from_a_policy_is_of_mean_dice(tmp_path: Path, drawn: list[Figure]) -> None:
+    figures.difference(MATRIX, MATRIX, tmp_path / "a.png")
+    figures.difference(MATRIX, POLICY, tmp_path / "b.png")
+    assert "dice of A less dice of B" in {text.get_text() for text in texts(drawn[0])}
+    assert "mean dice of A less mean dice of B" in {text.get_text() for text in texts(drawn[1])}
+
+
+def _draw_mixture(path: Path, parts: int, reach: Any = None) -> None:
+    weights = np.arange(1.0, parts + 1.0) / (parts * (parts + 1) / 2)
+    usual = np.stack([MATRIX] * parts)
+    figures.mixture(weights, usual, np.full((100, 100), 2.0), GAINS, path, "su20", 11, reach)
+
+
+def test_a_mixture_says_which_parts_are_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
+    _draw_mixture(tmp_path / "a.png", 16, REACH)
+    titles = [axes.get_title() for axes in drawn[0].axes]
+    assert drawn[0].get_suptitle() == "su20\nthe 6 likeliest of 16 parts"
+    assert titles[0] == "part 16: 11.76 %"
+    assert titles[6:] == ["decided by the draw", "left to the parts", "uncertain in all"]
+    assert all(axes.get_visible() for axes in drawn[0].axes)  # no hole
+    left: Any = drawn[0].axes[7].images[0].get_array()
+    np.testing.assert_allclose(left.compressed(), 2.0 - GAINS[REACH > 0.0])
+    shown: Any = drawn[0].axes[0].images[0].get_array()
+    assert np.array_equal(shown.mask, REACH == 0.0)
+    assert sum("grey: never reached" in text.get_text() for text in texts(drawn[0])) == 3
+
+
+def test_a_mixture_of_few_parts_is_drawn_whole(tmp_path: Path, drawn: list[Figure]) -> None:
+    _draw_mixture(tmp_path / "a.png", 4)
+    assert drawn[0].get_suptitle() == "su20"
+    assert [axes.get_title() for axes in drawn[0].axes[4:]] == [
+        "decided by the draw",
+        "uncertain in all",
+    ]
+    assert not any("grey" in text.get_text() for text in texts(drawn[0]))
 
 
 def test_every_seed_of_a_sweep_is_seen(tmp_path: Path, drawn: list[Figure]) -> None:
@@ -290,17 +300,11 @@ def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure])
         POLICY[:5, :5, :2] / POLICY[:5, :5, :2].sum(axis=2, keepdims=True), tmp_path / "d.png"
     )
     figures.exploitability(METRICS[:1], tmp_path / "e.png")
-    left, right = drawn[-1].axes[0].get_xlim()
-    assert 0.5 < left < 1 < right < 2
+    names = [text.get_text() for text in drawn[-1].axes[0].get_yticklabels()]
+    assert names == ["average policy", "matrix"]
     figures.difference(MATRIX, MATRIX, tmp_path / "f.png")
     figures.values(np.full((3, 3), np.nan), tmp_path / "g.png")
     assert len(list(tmp_path.glob("*.png"))) == 7
-
-
-def test_what_a_logarithmic_axis_cannot_show_is_left_out(tmp_path: Path) -> None:
-    rows = [Metrics(1, 0.0, 0.5, 0.6, 0.1, 0.1, 0.7), Metrics(2, 0.0, 0.5, 0.5, 0.1, 0.1, 0.5)]
-    figures.exploitability(rows, tmp_path / "some.png")
-    figures.exploitability(rows[1:], tmp_path / "none.png")
 
 
 def test_equal_numbers_give_equal_bytes(tmp_path: Path) -> None:
@@ -335,6 +339,7 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
         (lambda path: figures.matrix(np.full((2, 2), -1), path), "outside"),
         (lambda path: figures.policy(MATRIX, path), r"\(G, G, K\)"),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
+        (lambda path: figures.policy(POLICY, path, reach=REACH[:5, :5]), "allowed: the same G"),
         (lambda path: figures.values(POLICY, path), r"\(G, G\)"),
         (lambda path: figures.distributions({}, path), "nothing to draw"),
         (lambda path: figures.distributions({"6-sided": [{}]}, path), "nothing to draw"),

@@ -101,6 +101,35 @@ def test_the_same_runs_give_the_same_page(folder: Path, game: Game) -> None:
     assert pages[0] == pages[1]
 
 
+def test_a_run_given_twice_is_on_the_page_once(folder: Path, tmp_path: Path) -> None:
+    first = folder / "first"
+    given = ["report", str(first), f"{first}/", str(folder / "second" / ".." / "first")]
+    options = ["--out", str(tmp_path / "r.html"), "--no-matrices", "--json"]
+    result = CliRunner().invoke(app, [*given, *options])
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["runs"] == ["first"]
+    assert list(answer["counters"]) == ["first: average policy"]
+
+
+def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_path: Path) -> None:
+    final = {"starts": 1, "anneal_steps": 2, "kicks": 3}
+    measured = CONFIG["measure"] | {"final_attack": final}  # type: ignore[operator]
+    for name in (POLICY, MATRIX):
+        shutil.copy(folder / "first" / name, tmp_path)
+    (tmp_path / MANIFEST).write_text(json.dumps({"config": CONFIG | {"measure": measured}}))
+    given = ["report", str(tmp_path), "--out", str(tmp_path / "r.html"), "--no-matrices"]
+    for options, changed in (
+        ([], {}),
+        (["--starts", "2"], {"starts": 2}),
+        (["--kicks", "0", "--anneal-steps", "4"], {"kicks": 0, "anneal_steps": 4}),
+    ):
+        result = CliRunner().invoke(app, [*given, *options])
+        assert result.exit_code == 0, result.stderr
+        spent = data_of(tmp_path / "r.html")["strategies"][0]["explored"]["counter"]["effort"]
+        assert {key: spent[key] for key in final} == final | changed
+
+
 def test_names_cannot_break_out_of_the_page(folder: Path, game: Game) -> None:
     runs = load([folder / "first"])
     evil = "</script><script>alert(1)</script>"
@@ -150,6 +179,21 @@ def test_figures_that_no_run_wrote_count_as_missing(folder: Path, figures: Any) 
     assert page._run(one) == page._run(none) | {"manifest": page._run(one)["manifest"]}
 
 
+def test_each_figure_keeps_the_effort_that_found_it(folder: Path) -> None:
+    (good,) = load([folder / "first"])
+    effort = {"starts": 16, "anneal_steps": 60, "kicks": 320}
+    known = {"attack": 0.6, "bound": 0.7}
+    figures = {
+        "average_policy": known | {"effort": effort},
+        "mixture": known | {"effort": "much"},
+        "effort": {"starts": 1},
+    }
+    told = page._run(replace(good, manifest={**good.manifest, "figures": figures}))
+    assert told["policy"]["effort"] == effort
+    assert told["mixture"] == known
+    assert told["effort"] == {"starts": 1}
+
+
 def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path) -> None:
     first, out = str(folder / "first"), str(tmp_path / "r.html")
     (tmp_path / "empty").mkdir()
@@ -158,6 +202,7 @@ def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path) -> Non
     assert "runs of one game" in refused(first, str(folder / "other"), "--out", out)
     assert "ending in .html" in refused(first, "--out", str(tmp_path / "r.pdf"))
     assert "starts" in refused(first, "--out", out, "--starts", "0")
+    assert "kicks: got -1" in refused(first, "--out", out, "--kicks", "-1")
     assert not (tmp_path / "r.html").exists()
 
 

@@ -207,6 +207,24 @@ def test_an_attack_tells_its_steps_and_the_best(monkeypatch: pytest.MonkeyPatch,
     assert told[0].text.endswith(f"kick 6/6, best {percent(found.win_rate)}")
 
 
+def test_a_search_until_it_saturates_has_no_share_of_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game, policy = small_su20()
+    told: list[Phase] = []
+
+    def phase(name: str, total: int | None) -> nullcontext[Phase]:
+        told.append(Phase(name, total))
+        return nullcontext(told[-1])
+
+    monkeypatch.setattr("hogeq.response.search.phase", phase)
+    budget = SearchBudget(3, 5, perturbations=2, until_saturated=True, most_kicks=9)
+    found = attack(game, policy, budget)
+    assert told[0].steps == ""
+    assert "of at most 27, best" in told[0].text
+    assert percent(found.win_rate) in told[0].text
+
+
 def test_starts_computed_by_other_processes_count_when_they_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

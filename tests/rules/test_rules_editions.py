@@ -99,6 +99,14 @@ def test_extra_turn_dice_without_extra_turns_are_refused() -> None:
         rules_from({"edition": "su21", "time_trot": False, "more_boar": "none"})
 
 
+def test_a_period_without_time_trot_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"rules\.time_trot_period: got 3; allowed: 8 while"):
+        rules_from({"edition": "fa25", "time_trot_period": 3})
+    assert rules_from({"edition": "fa25", "time_trot_period": 8}) == rules_from("fa25")
+    off = rules_from({"edition": "sp19", "time_trot": False})
+    assert rules_from(asdict(off)) == off  # as a run's config has it, period 5 and all
+
+
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [

@@ -214,6 +214,8 @@ def test_the_command_filters_sorts_and_compares(
         (["none"], "none cannot be read: No such file"),
         (["ROOT", "--sort", "atack"], "--sort: got 'atack'; allowed: path, name"),
         (["ROOT", "--where", "goal"], "--where goal: not understood"),
+        (["ROOT", "--where", "foo.bar=1"], "--where foo.bar: no run has it; allowed: a key of"),
+        (["ROOT", "--where", "solver.alhpa=1"], "configs; nearest: solver.alpha"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hogeq.cli import main
 from hogeq.report.finished import load
 from hogeq.runs.config import load_config
 from hogeq.runs.errors import ConfigError, ResultsError
@@ -15,6 +16,7 @@ from hogeq.runs.runner import run_experiment
 from hogeq.runs.sweep import PointTask, _is_complete, _keep_files, compute_point, run_sweep
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.support.executors import Remote
+from tests.cli.calls import said
 from tests.plugged import CONFIG, LAZY
 
 pytestmark = pytest.mark.usefixtures("registries", "plain_figures")
@@ -66,6 +68,55 @@ def test_a_run_keeps_its_plugins(config: Path, registries: Callable[[], None]) -
         run(config, "plugins=[other.py]", resume=made)
     run(config, "plugins=[other.py]", overwrite=True)
     assert [path.name for path in (made / "plugins").iterdir()] == ["other.py"]
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "says"),
+    [
+        ("step", "raise ValueError('diverged')", "ValueError: diverged"),
+        ("step", "raise KeyError", "KeyError"),
+        ("step", "return None", "its step gave None"),
+        ("average", "return {}['policy']", "KeyError: 'policy'"),
+        ("stats", "return 1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_solver_of_a_plugin_that_fails_says_so_in_one_line(
+    config: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    body: str,
+    says: str,
+) -> None:
+    """From its third call on, or its third iteration."""
+    fails = f"\n_rest = Lazy.{method}\ndef _fails(self, game, state):\n    {body}\n"
+    fails += f"""
+calls = []
+def _later(self, game, state):
+    calls.append(1)
+    return (_rest if len(calls) < 3 else _fails)(self, game, state)
+Lazy.{method} = _later
+"""
+    (config.parent / "parts" / "lazy.py").write_text(LAZY + fails)
+    arguments = ["run", str(config), "--trust", "--set", "solver.iterations=4"]
+    arguments += ["--set", "measure.every=1"]
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    kept = "results/lazy holds the checkpoint after iteration 2"
+    where = "" if method == "step" and "gave" in says else " (HOGEQ_DEBUG=1 shows where)"
+    failed = "hogeq: solver lazy of plugin in/parts/lazy.py failed at iteration 3"
+    assert said(err) == f"{failed}: {says}{where}; {kept}\n"
+    monkeypatch.setenv("HOGEQ_DEBUG", "1")
+    assert main([*arguments, "--overwrite"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_solver_of_a_plugin_that_cannot_begin(config: Path) -> None:
+    code = LAZY.replace("return Nothing()", "return {}['game']")
+    (config.parent / "parts" / "lazy.py").write_text(code)
+    with pytest.raises(ConfigError, match=r"solver lazy of plugin .*lazy.py: its init raised Key"):
+        run(config)
 
 
 def test_a_run_is_of_all_plugins_that_are_loaded(config: Path) -> None:

@@ -171,14 +171,14 @@ def test_without_pyarrow_there_is_a_line_and_no_stale_file(
     (tmp_path / "trial" / PARQUET).write_text("of another day")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     found = here(path, tmp_path)
-    assert found.notes == (
-        "pyarrow: not installed, and needed for table.parquet; pip install pyarrow brings it",
-    )
+    missing = "no table.parquet: pyarrow is not installed; pip install pyarrow brings it"
+    assert found.notes == (missing,)
     assert {file.name for file in found.directory.iterdir() if file.is_file()} == {
         ".lock",
         TABLE,
         FIGURE,
     }
+    assert here(path, tmp_path).notes == ()  # it was said
 
 
 def test_the_figure_shows_the_best_of_very_many(tmp_path: Path) -> None:

@@ -102,3 +102,26 @@ def test_what_cannot_be_run_is_refused_in_one_line_before_anything_runs(
     assert str(tmp_path) in message
     for word in words:
         assert word in message
+
+
+@pytest.mark.parametrize(
+    ("override", "parts"),
+    [
+        ("solver.name=cfr", {"grid": {"solver.name": ["cfr", "dcfr"]}}),
+        ("rules.goal=9", {"grid": {"rules": [{"edition": "fa22", "goal": 8}]}}),
+        ("seed=1", {"points": [{"seed": 1}, {"seed": 2}]}),
+        ("name=mine", {"grid": GRID}),
+    ],
+)
+def test_what_every_point_sets_again_is_not_set_in_the_base(
+    tmp_path: Path, override: str, parts: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=f"^--set {override}: without effect") as caught:
+        load_sweep(written(tmp_path, **parts), [override])
+    assert caught.value.args[0].isprintable()
+
+
+def test_what_some_points_set_is_set_in_the_base_for_the_others(tmp_path: Path) -> None:
+    path = written(tmp_path, points=[{"seed": 1}, {"rules.goal": 7}])
+    seeds = [point.config.seed for point in load_sweep(path, ["seed=5"]).points]
+    assert seeds == [1, 5]

@@ -48,7 +48,7 @@ def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
         ("pass", r"final_strategy\(0, 0\) is None \(NoneType\)"),
         ("import os; os._exit(3)", "ended without an answer"),
         ("import os; os.kill(os.getpid(), 11)", "ended without an answer"),
-        ("return [0] * 10**10", "raised MemoryError"),
+        ("return [0] * 10**10", r"final_strategy\(0, 0\) raised MemoryError$"),
         ("open('written', 'w').write('x' * 10000)", "raised (PermissionError|OSError)"),
     ],
 )
@@ -90,6 +90,15 @@ def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
     start = time.perf_counter()
     refused(code(tmp_path, body), r"gave no answer within 0\.5 seconds", trust=True, time_limit=0.5)
     assert time.perf_counter() - start < 5
+
+
+def test_what_is_waited_for_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sandbox, "_PATIENCE", 0.2)
+    path = code(tmp_path, "while True: pass")
+    refused(path, r"gave no answer within 0\.6 seconds", trust=True, time_limit=0.6)
+    assert caplog.messages == [f"hogeq: waiting for {path}, at most 0.6 s"]
 
 
 def test_code_that_floods_its_answer_is_cut_off(tmp_path: Path) -> None:

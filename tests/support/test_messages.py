@@ -64,3 +64,18 @@ def test_an_error_that_cannot_say_what_it_is_has_a_name() -> None:
             raise self
 
     assert one_line(WrongError()) == "WrongError"
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "found"),
+    [
+        ("nope", ["sp26", "su20"], ""),
+        ("rules", ["plugins", "landing"], ""),
+        ("plugins", ["landing", "swap"], ""),
+        ("nope", ["sample", "argmax"], ""),
+        ("Su2O", ["su20", "fa22"], "; nearest: su20"),
+        ("iters", ["iterations", "seed"], "; nearest: iterations"),
+    ],
+)
+def test_only_what_is_near_is_suggested(given: str, known: list[str], found: str) -> None:
+    assert nearest(given, known) == found

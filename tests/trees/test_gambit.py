@@ -269,7 +269,7 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--out", "hog.efg"), "the tree has more than 2,"),
+        (("--out", "hog.efg"), "the tree has more than 2,000,000 nodes, the most allowed"),
         (("--goal", "4", "--out", "hog.txt"), r"allowed: names ending in \.efg"),
         (("--goal", "4000", "--out", "hog.efg"), "goal: got 4000"),
         (("--goal", "4", "--out", "nowhere/hog.efg"), "there is no folder"),

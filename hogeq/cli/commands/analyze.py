@@ -1,5 +1,6 @@
 """Every roll at a position: analyze."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +20,7 @@ from hogeq.cli.shell import (
     table,
 )
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, memory_fields, memory_line
+from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
 from hogeq.support.numbers import DIGITS, percent, points
 
 if TYPE_CHECKING:
@@ -69,13 +70,21 @@ def analyze_(
     """Every roll at a position, its win probability, best first.
 
     Where the rules have a memory, say what it is; otherwise it is averaged over how play with S
-    gets there or, without S, play with ignore_memory: what a player who forgot it can know.
+    gets there or, without S, play with ignore_memory, or play at random where that never comes
+    there: what a player who forgot it can know. Where only a part is said, the rest is as before
+    the first turn.
     """
     game = load_game(rules)
     needed = ("reach", "hidden states") if game.has_memory else ("hidden states",)
     expect_kernels(game, "full memory", *needed, strategies=[strategy or PAST])
     position(game, score, opponent)
-    memory = MemoryOptions(own_last, opponent_last, turn, extra, remembered).memory(game.rules)
+    said = MemoryOptions(own_last, opponent_last, turn, extra, remembered)
+    memory = said.memory(game.rules)
+    if memory is not None and game.rules.feral_hogs == "points" and score == opponent == 0:
+        for option, last in (("--own-last", memory.own), ("--opponent-last", memory.opponent)):
+            if last:
+                raise BadInputError(f"{option}: got {last}; allowed at 0 points against 0: 0")
+    left_out = [] if memory is None else said.left_out(game.rules)
     played = None if strategy is None else load_strategy(strategy, game, trust)
     if game.has_memory and played is None and memory is None:
         found, past = _remembering(game, score, opponent)
@@ -86,6 +95,8 @@ def analyze_(
         told["past"] = past
     if found.memory is not None:
         told |= memory_fields(game.rules, found.memory)
+    if left_out:
+        told["not_given"] = left_out
     data = {
         "rules": game.rules.name,
         "score": score,
@@ -145,6 +156,7 @@ def _text(game: "Game", title: str, data: dict[str, Any], found: "Analysis", dig
     if game.has_memory:
         past = data["memory"].get("past", play)
         lines.append(_memory_text(rules, "play at random" if past == "random" else past, found))
+        lines[-1] += _left_out_text(rules, data["memory"].get("not_given", ()))
         if play == "optimal":
             lines.append("optimal play remembers everything")
     if game.can_be_endless:
@@ -168,3 +180,9 @@ def _memory_text(rules: Rules, past: str, found: "Analysis") -> str:
     if found.memory is None:
         return f"memory not given, averaged over how {past} gets here"
     return f"memory given, {memory_line(rules, found.memory)}"
+
+
+def _left_out_text(rules: Rules, left_out: Sequence[str]) -> str:
+    names = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
+    missing = ", ".join(names[name] for name in left_out)
+    return f"; not given, taken as before the first turn: {missing}" if missing else ""

@@ -129,6 +129,9 @@ def attack(
         typer.Option(metavar="FILE", help="With --certify: write the proof, certificate.json say."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of random starts and kicks.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what --out and --certificate name.")
+    ] = False,
     jobs: JobsOption = None,
     on: OnOption = None,
     trust: TrustOption = False,
@@ -155,11 +158,12 @@ def attack(
         raise BadInputError("--until-saturated: allowed for one strategy, without --field")
     if most_kicks is not None and not until_saturated:
         raise BadInputError("--most-kicks: allowed only with --until-saturated")
-    check_output(out, (".npy", ".npz") if mixed else MATRIX_SUFFIXES)
-    check_output(plot, (".png",))
-    check_output(certificate, (".json", ".json.gz"))
-    check_output(tradeoff, (".png",))
-    check_output(None if tradeoff is None else tradeoff.with_suffix(".csv"), (".csv",))
+    reads = [rules, *strategies]
+    suffixes = (".npy", ".npz") if mixed else MATRIX_SUFFIXES
+    check_output(out, suffixes, reads=reads, replace=overwrite)
+    proofs = (".json", ".json.gz")
+    check_output(certificate, proofs, reads=reads, replace=overwrite, option="--certificate")
+    _check_drawn(plot, tradeoff, reads)
     game = load_game(rules)
     about = title_of(rules, game.rules)
     proved = () if certify is None else ("certificates",)
@@ -224,6 +228,13 @@ def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Pa
         raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
     if cap is not None and not 0.5 <= cap <= 1.0:
         raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
+
+
+def _check_drawn(plot: Path | None, tradeoff: Path | None, reads: list[str]) -> None:
+    check_output(plot, (".png",))
+    check_output(tradeoff, (".png",))
+    numbers = None if tradeoff is None else tradeoff.with_suffix(".csv")
+    check_output(numbers, (".csv",), reads=reads, option="--tradeoff")
 
 
 def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":

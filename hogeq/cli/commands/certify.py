@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import expect_kernels, load_any
+from hogeq.cli.inputs import expect_kernels, load_any, reading
 from hogeq.cli.shell import (
     BadInputError,
     DigitsOption,
@@ -54,15 +54,16 @@ def certify(
         read_certificate,
     )
     from hogeq.strategies.mixtures import Mixture
+    from hogeq.support.progress import show_progress
 
-    with refusing():
+    with refusing(), reading(file):
         given = read_certificate(file)
     with refusing():
         game = compile_game(given.rules)
     expect_kernels(game, "certificates")
     if of is not None and not is_about(given, as_proved(game, load_any(of, game, trust))):
         raise BadInputError(f"{file}: is about another strategy than {of}")
-    with refusing():
+    with refusing(), show_progress():
         proved = check_certificate(given)
     if proved.bound > given.bound + ROUNDING:
         raise BadInputError(

@@ -19,6 +19,7 @@ from hogeq.cli.shell import (
     JsonOption,
     RulesOption,
     TrustOption,
+    budget_fields,
     emit,
     refusing,
     table,
@@ -61,11 +62,15 @@ def check(
     Every fault is listed, and the exit status is 2 if there is one. A valid submission is played
     against one number of dice all the time and the strategies of the package; then come the
     positions where it loses most against a strong opponent, and the three changes of single cells
-    that gain most.
+    that gain most. With hidden memory nobody can compute a best response: losses are measured by
+    the best one that a short search finds, which is said with its effort, and with a bound that
+    none exceeds.
 
     JSON: rules, file, valid, player_name, bytes, seconds (load, table, slowest; null for a table),
     faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate, first,
-    second), against, win_rate, best_response, losses (score, opponent, roll, best, cost, reach),
+    second), against, win_rate, best_response (with hidden memory, win rate of the best found),
+    bound (no response wins more), effort (of that search: starts, anneal_steps, damping, kicks,
+    seed; null if best_response is exact), losses (score, opponent, roll, best, cost, reach),
     changes (score, opponent, roll, instead, gain), changed (win rate with all the changes).
     """
     check_output(page, (".html",))
@@ -107,7 +112,10 @@ def _faults(file: Path, game: "Game", found: "Submission") -> dict[str, Any]:
             for fault in found.faults
         ],
         **dict.fromkeys(
-            ("win_rates", "against", "win_rate", "best_response", "losses", "changes", "changed")
+            (
+                *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
+                *("losses", "changes", "changed"),
+            )
         ),
     }
 
@@ -127,6 +135,8 @@ def _assessed(
         "against": name,
         "win_rate": found.win_rate,
         "best_response": found.best_response,
+        "bound": found.bound,
+        "effort": None if found.effort is None else budget_fields(found.effort),
         "losses": [one._asdict() for one in found.losses],
         "changes": [one._asdict() for one in found.changes],
         "changed": found.changed,
@@ -173,13 +183,15 @@ def _speed(seconds: dict[str, float]) -> str:
 
 
 def _losses(data: dict[str, Any], digits: int) -> str:
-    best = percent(data["best_response"], digits)
+    from hogeq.report.checked import response_text
+
     head = (
-        f"against {data['against']} it wins {percent(data['win_rate'], digits)}; a best response "
-        f"wins {best}"
+        f"against {data['against']} it wins {percent(data['win_rate'], digits)}; "
+        f"{response_text(data, digits)}"
     )
     if not data["losses"]:
-        return f"{head}: nothing is lost at any position"
+        measured = "; by that," if data["effort"] else ":"
+        return f"{head}{measured} nothing is lost at any position"
     rows = _rows(data["losses"], ("score", "opponent", "roll", "best"), "cost", digits)
     header = ("score", "opponent", "rolls", "best", "costs")
     return f"{head}; most is lost at\n\n{table(rows, header, left=0)}"

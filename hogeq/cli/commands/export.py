@@ -73,11 +73,7 @@ def export(
     A .py file is what a contest entrant submits, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    check_output(out, EXPORT_SUFFIXES)
-    if out.exists() and not overwrite:
-        raise BadInputError(
-            f"{out}: exists already; --overwrite replaces it, --out FILE leaves it alone"
-        )
+    check_output(out, EXPORT_SUFFIXES, reads=[strategy, rules], replace=overwrite)
     if out.suffix.lower() != ".py" and player_name is not None:
         raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
     if out.suffix.lower() == ".py" and not (player_name or "").strip():

@@ -50,7 +50,7 @@ def export_game(
         sizes = gambit.tree_sizes(chosen, memory=memory)
     if not sizes.exact:
         raise BadInputError(
-            f"the tree has {sizes}; allowed: at most {gambit.MOST_NODES:,}: "
+            f"the tree has more than {gambit.MOST_NODES:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )
     typer.echo(

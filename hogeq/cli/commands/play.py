@@ -83,6 +83,9 @@ def play(
         Path | None,
         typer.Option(metavar="GAME.json", help="Save the game, for hogeq review or a board."),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a saved game that is there.")
+    ] = False,
     trust: TrustOption = False,
     digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
@@ -92,8 +95,9 @@ def play(
     Type help in the game for what can be typed. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
-    check_output(transcript, (".txt", ".json"))
-    check_output(save, (".json",))
+    reads = [engine, rules]
+    check_output(transcript, (".txt", ".json"), reads=reads, option="--transcript")
+    check_output(save, (".json",), reads=reads, replace=overwrite, option="--save")
     game = load_game(rules)
     expect_kernels(game, "full memory", "hidden states", strategies=[engine])
     found = None if engine in OPTIMAL else load_any(engine, game, trust)

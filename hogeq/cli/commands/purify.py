@@ -71,12 +71,10 @@ def purify(
     docs/parameters.md lists the parameters of each method. `hogeq attack` says how much wins from
     what was made.
     """
-    check_output(out, MATRIX_SUFFIXES)
-    check_output(checkpoint, (".npz",))
-    if out.exists() and not overwrite:
-        raise BadInputError(
-            f"{out}: exists already; --overwrite replaces it, --out FILE leaves it alone"
-        )
+    values = [item.partition("=")[2] for item in overrides or ()]  # counters=FILE among them
+    reads = [strategy, rules, *values]
+    check_output(out, MATRIX_SUFFIXES, reads=[*reads, checkpoint], replace=overwrite)
+    check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS
     from hogeq.runs.config import purify_from
     from hogeq.runs.overrides import parse_override, set_keys

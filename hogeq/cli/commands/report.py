@@ -1,5 +1,6 @@
 """A page to explore runs: report."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,10 +45,13 @@ def report(
         ),
     ] = True,
     starts: Annotated[
-        int | None, typer.Option(help="Starts of the search for counters. [as the run's curve]")
+        int | None, typer.Option(help="Starts of the search for counters. [as the run's figures]")
     ] = None,
     anneal_steps: Annotated[
-        int | None, typer.Option(help="Its steps from each start. [as the run's curve]")
+        int | None, typer.Option(help="Its steps from each start. [as the run's figures]")
+    ] = None,
+    kicks: Annotated[
+        int | None, typer.Option(help="Its kicks for each start. [as the run's figures]")
     ] = None,
     jobs: JobsOption = None,
     trust: TrustOption = False,
@@ -59,24 +63,29 @@ def report(
     Exploitability curves, maps of the strategies, every roll's win probability and the belief over
     the hidden memory at each position, counter-matrices and what they gain where, a tournament,
     and the configs that made it all.
+
+    Counters are searched for anew, by the effort behind the final figures of each run: seconds for
+    the main job, minutes for a champion's folder, which asks for 1,600 kicks. With --starts,
+    --anneal-steps or --kicks all get the effort of the first run, so changed.
     """
     check_output(out, (".html", ".htm"))
-    from dataclasses import replace
-
     from hogeq.model.game import compile_game
     from hogeq.report import page
     from hogeq.report.finished import load
+    from hogeq.response.search import SearchBudget
     from hogeq.runs.runner import KERNELS
+    from hogeq.support.parameters import plain
 
+    runs = list({os.path.realpath(run): run for run in runs}.values())  # one given twice is one
     with refusing():
         found = load(runs, trust)
         game = compile_game(found[0].config.rules)
     expect_kernels(game, "matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, load_strategy(name, game, trust)) for name in against or ()]
     with refusing():
-        changes = {"starts": starts, "anneal_steps": anneal_steps}
+        changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
         given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-        budget = replace(found[0].config.measure.attack, **given) if given else None
+        budget = SearchBudget(**plain(page.effort_of(found[0])) | given) if given else None
     strategies = page.entries(game, found, rivals, matrices=matrices, budget=budget)
     with (
         computing(None, jobs),

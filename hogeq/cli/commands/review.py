@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, expect_kernels, load_rules, title_of
+from hogeq.cli.inputs import ENDLESS, expect_kernels, load_rules, reading, title_of
 from hogeq.cli.shell import DigitsOption, JsonOption, emit, refusing, table
 from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules.memory import memory_columns, memory_texts
@@ -52,7 +52,7 @@ def review_(
     from hogeq.contest.transcript import read_transcript
     from hogeq.model.game import compile_game
 
-    with refusing():
+    with refusing(), reading(transcript):
         played = read_transcript(transcript, wanted)
         game = compile_game(played.rules)
     expect_kernels(game, "full memory")

@@ -1,5 +1,6 @@
 """One experiment: run."""
 
+import os
 import traceback
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,6 @@ from typing import Annotated
 import typer
 
 from hogeq.cli.shell import (
-    INTERRUPTED,
     BadInputError,
     DigitsOption,
     JobsOption,
@@ -18,6 +18,7 @@ from hogeq.cli.shell import (
     emit,
     say,
 )
+from hogeq.cli.startup import INTERRUPTED
 from hogeq.support.numbers import DIGITS
 
 
@@ -65,6 +66,8 @@ def run(
     except (ConfigError, ResultsError) as error:
         raise BadInputError(str(error)) from error
     except RunError as error:
+        if os.environ.get("HOGEQ_DEBUG"):
+            traceback.print_exc()
         raise typer.Exit(say(error, 1)) from error
     except Interrupted as stop:
         raise typer.Exit(say(stop, 128 + stop.signum)) from stop

@@ -8,7 +8,7 @@ import typer
 
 from hogeq.cli.shell import BadInputError, DigitsOption, JsonOption, emit, refusing, table
 from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.messages import one_line, refusal
+from hogeq.support.messages import nearest, one_line, refusal
 from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
@@ -77,6 +77,11 @@ def runs(
     wanted = [_pair(item) for item in where or ()]
     with refusing():
         found, broken = index.find_runs(root)
+    keys_there = {key for run in found for key in run.config}
+    for key, _ in wanted if found else ():
+        if key not in keys_there:
+            allowed = f"a key of these runs' configs{nearest(key, keys_there)}"
+            raise BadInputError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
     if edition is not None and not index.selected(found, edition=edition):
         _require_known("--edition", edition, [*EDITIONS, *ALIASES])
     chosen = index.selected(found, solver=solver, edition=edition, status=status, where=wanted)

@@ -73,6 +73,8 @@ def show(
     about = title_of(rules, game.rules)
     from hogeq.strategies.mixtures import Mixture
 
+    if out is not None and minus is None and (isinstance(one, Mixture) or one.ndim == 3):
+        expect_kernels(game, "reach", "hidden states")
     if isinstance(one, Mixture):
         if values or minus is not None:
             raise BadInputError(
@@ -202,16 +204,16 @@ def _draw(
     about: str,
 ) -> None:
     from hogeq import figures
-    from hogeq.evaluation.hidden import mean_values
+    from hogeq.evaluation.hidden import mean_values, reach
 
     title = f"{names[0]}, {about}"
     with refusing():
         if two is not None:
-            figures.difference(one, two, out, about, names)
+            figures.difference(one, two, out, f"{names[0]} less {names[1]}, {about}", names)
         elif values:
             figures.values(mean_values(game, one), out, title)
         elif one.ndim == 3:
-            figures.policy(one, out, title)
+            figures.policy(one, out, title, reach(game, one).sum(axis=2))
         else:
             figures.matrix(one, out, title, game.num_actions)
 

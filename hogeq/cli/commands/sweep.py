@@ -86,7 +86,7 @@ def sweep(
         say(f"stopped by {name}; what is done is kept, and the same command goes on from it", 0)
         raise typer.Exit(128 + stop.signum) from None
     for note in summary.notes:
-        say(note, 0)
+        say(f"note: {note}", 0)
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         say(f"point {row['point']} failed: {row['error']}; it sets {settings}", 1)

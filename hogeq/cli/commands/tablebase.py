@@ -46,7 +46,7 @@ def tablebase(
     as_json: JsonOption = False,
 ) -> None:
     """Solve with full information: players remember everything."""
-    check_output(out, MATRIX_SUFFIXES)
+    check_output(out, MATRIX_SUFFIXES, reads=[rules, against])
     game = load_game(rules)
     expect_kernels(game, "full memory", strategies=[against])
     target = None if against is None else load_strategy(against, game, trust)

@@ -76,23 +76,27 @@ def tournament(
 ) -> None:
     """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
 
+    A file is one entry, however often it is met. What --csv, --html and --out write is no entry of
+    a folder or a pattern, so that the same command can be given again.
+
     JSON: rules, entries, win_rates (row against column), ranking (a line for each entry, best
     first: rank, entry, index, wins, mean_win_rate, nash, lowest_win_rate, lowest_against, an index,
     and alpha_rank if asked for), nash_gap, identical (groups of indices), refused (entry, reason).
     """
-    for path, suffixes in (
-        (ranks, (".csv",)),
-        (page, (".html",)),
-        (out, (".csv", ".json")),
-        (plot, (".png",)),
+    for option, path, suffixes in (
+        ("--csv", ranks, (".csv",)),
+        ("--html", page, (".html",)),
+        ("--out", out, (".csv", ".json")),
+        ("--plot", plot, (".png",)),
     ):
-        check_output(path, suffixes)
+        check_output(path, suffixes, reads=[*entries, rules], option=option)
     if alpha_rank:
         _require_openspiel()
     game = load_game(rules)
     expect_kernels(game, "matches", strategies=entries)
     with computing(on, jobs), show_progress():
-        field = _read(entries, game, trust, skip_bad)
+        written = [path for path in (ranks, page, out) if path is not None]
+        field = _read(entries, written, game, trust, skip_bad)
         rates = _play(field, game)
     about = title_of(rules, game.rules)
     data = _result(game, field, rates, alpha_rank)
@@ -126,13 +130,17 @@ def _require_openspiel() -> None:
         raise BadInputError(f"--alpha-rank: {error}") from error
 
 
-def _read(named: Sequence[str], game: "Game", trust: bool, skip_bad: bool) -> "Field":
+def _read(
+    named: Sequence[str], written: Sequence[Path], game: "Game", trust: bool, skip_bad: bool
+) -> "Field":
     from hogeq.contest.entries import named_entries, read_field
 
     with refusing():
-        entries = named_entries(named)
+        entries = named_entries(named, written)
     if len(entries) < 2:
-        raise BadInputError(f"tournament: {len(entries)} strategy given; allowed: 2 or more")
+        raise BadInputError(
+            f"tournament: {len(entries)} strategy given; allowed: 2 or more, and a file counts once"
+        )
     with phase("reading", len(entries), "files") as told:
         field = read_field(game, entries, trust, lambda _: told.step())
     if field.refused and not skip_bad:
@@ -220,7 +228,7 @@ def _text(data: dict[str, Any], about: str, names: Sequence[str], digits: int) -
     if alpha:
         header.insert(5, "alpha-rank")
     parts = [
-        f"{about}, {count} strategies, {count - 1} matches each",
+        f"{about}, {count} strategies, {count - 1} {'match' if count == 2 else 'matches'} each",
         table(rows, header),
         _nash_text(data, names, digits),
     ]

@@ -1,0 +1,56 @@
+"""What the pictures of `hogeq show` and of a run say of themselves."""
+
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+
+RULES = "--rules", "small.yaml"
+RUN = """
+name: drawn
+rules: {edition: su20, goal: 10, max_dice: 3}
+solver: {name: dcfr, iterations: 3}
+measure: {every: 1, attack: {starts: 1, anneal_steps: 0}, final_attack: {starts: 4, kicks: 2}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _small_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text("{edition: su20, goal: 10, max_dice: 3}")
+    Path("run.yaml").write_text(RUN)
+
+
+def _call(*arguments: str) -> None:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.stderr
+
+
+def test_show_minus_names_both(drawn: list[Figure]) -> None:
+    _call("show", "always_roll:2", "--minus", "always_roll:3", *RULES, "--out", "a.png")
+    title = drawn[0].axes[0].get_title().replace("\n", " ")
+    assert title.startswith("always_roll:2 less always_roll:3, su20 with goal=10")
+
+
+def test_a_run_draws_its_result_and_both_efforts(drawn: list[Figure]) -> None:
+    _call("run", "run.yaml")
+    curves, matrix = drawn
+    (legend,) = curves.legends
+    assert legend.get_title().get_text().splitlines() == [
+        "curves: attacks of 1 start, 0 anneal steps, 0 kicks",
+        "result: attacks of 4 starts, 60 anneal steps, 2 kicks",
+    ]
+    stars = [line for line in curves.axes[0].lines if line.get_marker() == "*"]
+    assert len(stars) == 3  # of the policy, of the matrix, and in the legend
+    assert [axes.get_title() for axes in matrix.axes] == ["all positions", "where its play comes"]
+
+
+def test_show_explains_what_a_policy_never_reaches(drawn: list[Figure]) -> None:
+    _call("run", "run.yaml")
+    _call("show", "results/drawn/policy.npz", *RULES, "--out", "a.png")
+    above, below = drawn[-1].axes
+    assert (above.get_title(), below.get_title()) == ("most probable roll", "its probability")
+    assert below.get_xlabel() == "opponent score (points)\ngrey: never reached"
