@@ -54,7 +54,7 @@ function jsonRows(text, goal, refuse) {
   if (Array.isArray(content)) return content;
   if (content === null || typeof content !== "object") {
     refuse(
-      `is ${shownValue(content)}; allowed: a list of ${goal} lists of ${goal} numbers and an ` +
+      `is ${shownValue(content)}; allowed: a list of ${goal} lists of ${goal} numbers or an ` +
         `object of ${goal * goal} numbers`,
     );
   }

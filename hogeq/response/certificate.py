@@ -33,7 +33,7 @@ from pydantic import Field
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game, required_bytes
 from hogeq.response.certifying import certify
-from hogeq.response.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step
+from hogeq.response.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
 from hogeq.rules import Rules, rules_from
 from hogeq.strategies.arrays import as_policy, check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
@@ -41,7 +41,6 @@ from hogeq.support.aliases import Floats
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
-from hogeq.support.progress import phase
 
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 4
@@ -174,16 +173,8 @@ def check_certificate(certificate: Certificate) -> Certificate:
     ValueError
         If what is revised does not fit in memory, or a turn can leave the total score as it was.
     """
-    rules, strategy, steps = certificate.rules, certificate.strategy, certificate.steps
-    revised = {
-        step.score * rules.goal + step.opponent for step in steps if isinstance(step, Revision)
-    }
-    with phase("proof", len(steps), "steps") as told:
-        found = LiftedBound(rules, strategy, revised=frozenset(revised))
-        for step in steps:
-            found.take(step)
-            told.step()
-        return _certificate(found, strategy)
+    found = replay(certificate.rules, certificate.strategy, certificate.steps)
+    return _certificate(found, certificate.strategy)
 
 
 def _certificate(found: LiftedBound, strategy: Floats | Mixture) -> Certificate:

@@ -72,6 +72,7 @@ from hogeq.rules import Rules
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.support.aliases import Floats
+from hogeq.support.progress import phase
 
 LEAST = 1e-12  # claims below are none
 KEPT = 3 * 2**30  # bytes of claims that are kept, so that they can be revised
@@ -297,7 +298,9 @@ def replay(
     cells = {
         step.score * rules.goal + step.opponent for step in steps if isinstance(step, Revision)
     }
-    found = LiftedBound(rules, strategy, revised=frozenset(cells))
-    for step in steps:
-        found.take(step)
+    with phase("proof", len(steps), "steps") as told:
+        found = LiftedBound(rules, strategy, revised=frozenset(cells))
+        for step in steps:
+            found.take(step)
+            told.step()
     return found

@@ -13,7 +13,7 @@ import pytest
 import hogeq
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
-from hogeq.response import certificate
+from hogeq.response import certificate, lifted_bound
 from hogeq.strategies.policies import policy_of
 from hogeq.support import progress
 from hogeq.support.progress import Phase
@@ -215,7 +215,7 @@ def test_progress_is_shown_while_a_certificate_is_checked(
         yield
         shown.append(len(told))
 
-    monkeypatch.setattr(certificate, "phase", opened)
+    monkeypatch.setattr(lifted_bound, "phase", opened)
     monkeypatch.setattr(progress, "show_progress", show)
     ask("certify", "proof.json")
     assert [(one.name, one.steps) for one in told] == [("proof", f"{steps}/{steps} steps")]
