@@ -179,21 +179,6 @@ def test_figures_that_no_run_wrote_count_as_missing(folder: Path, figures: Any) 
     assert page._run(one) == page._run(none) | {"manifest": page._run(one)["manifest"]}
 
 
-def test_each_figure_keeps_the_effort_that_found_it(folder: Path) -> None:
-    (good,) = load([folder / "first"])
-    effort = {"starts": 16, "anneal_steps": 60, "kicks": 320}
-    known = {"attack": 0.6, "bound": 0.7}
-    figures = {
-        "average_policy": known | {"effort": effort},
-        "mixture": known | {"effort": "much"},
-        "effort": {"starts": 1},
-    }
-    told = page._run(replace(good, manifest={**good.manifest, "figures": figures}))
-    assert told["policy"]["effort"] == effort
-    assert told["mixture"] == known
-    assert told["effort"] == {"starts": 1}
-
-
 def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path) -> None:
     first, out = str(folder / "first"), str(tmp_path / "r.html")
     (tmp_path / "empty").mkdir()

@@ -143,10 +143,13 @@ def test_a_file_is_not_split_before_progress_ends(small: Game, tmp_path: Path) -
     assert len(solver.init(small).draw) == 1
 
 
-def test_softness_lets_more_counters_shape_a_step(small: Game) -> None:
+@pytest.mark.parametrize(("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 2})])
+def test_softness_lets_more_counters_shape_a_step(
+    small: Game, name: str, options: dict[str, int]
+) -> None:
     weights = {}
     for softness in (0.0, 0.05):
-        solver: Any = SOLVERS["mixture_bundle"](parts=2, softness=softness, **QUICK)
+        solver: Any = SOLVERS[name](softness=softness, **options, **QUICK)
         state = solver.init(small)
         first = solver.step(small, state)
         for _ in range(8):
@@ -155,3 +158,16 @@ def test_softness_lets_more_counters_shape_a_step(small: Game) -> None:
         weights[softness] = np.sort(state.weights)
     assert (weights[0.05] > 1e-6).sum() > (weights[0.0] > 1e-6).sum()
     assert weights[0.05][-1] < weights[0.0][-1]
+
+
+def test_the_pool_begins_with_known_counters(small: Game, tmp_path: Path) -> None:
+    known = np.random.default_rng(0).integers(3, size=(5, 8, 8)).astype(np.int8)
+    np.savez(tmp_path / "known.npz", pool=known)
+    options = {"parts": 2, "counters": str(tmp_path / "known.npz"), **QUICK}
+    solver: Any = SOLVERS["mixture_bundle"](**options)
+    state = solver.init(small)
+    np.testing.assert_array_equal(state.pool, known)
+    rates = [hogeq.win_rate(small, one, solver.mixture(small, state)).win_rate for one in known]
+    assert float(state.worst) == pytest.approx(max(rates), abs=1e-6)
+    after = solver.step(small, state)
+    assert (after.weights[:5] > 0.0).any()
