@@ -63,3 +63,8 @@ def registries() -> Iterator[Callable[[], None]]:
 
     yield forget
     forget()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker is left with it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
