@@ -12,7 +12,7 @@ from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
 from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.messages import nearest, one_line, shown
+from hogeq.support.messages import nearest, one_line, raised, shown
 from hogeq.support.registry import enter
 
 if TYPE_CHECKING:
@@ -235,9 +235,7 @@ def _made_by_others(spec: str, make: partial[Any], game: "Game") -> AnyStrategy:
     try:
         found = make()
     except Exception as error:
-        kind, said = type(error).__name__, one_line(error)
-        what = kind if said == kind else f"{kind}: {said}"
-        raise StrategyError(f"{name}: raised {what}") from error
+        raise StrategyError(f"{name}: raised {raised(error)}") from error
     goal, dice = game.goal, game.rules.max_dice
     if isinstance(found, Mixture):
         return check_mixture(found.weights, found.parts, goal, dice, name)

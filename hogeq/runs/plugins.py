@@ -11,7 +11,7 @@ from hogeq.runs.filenames import CONFIG, PLUGINS
 from hogeq.runs.validation import refuse
 from hogeq.runs.yaml import read_yaml
 from hogeq.solvers import Solver
-from hogeq.support.messages import one_line, shown
+from hogeq.support.messages import one_line, raised, shown
 from hogeq.support.plugins import Plugin, PluginError, load_plugin, loaded, read_plugin
 
 ALLOWED: Final = "a list of Python files, as seen from the folder of this file"
@@ -59,12 +59,6 @@ def named(name: str, solver: Solver[Any]) -> str:
     path = getattr(sys.modules.get(type(solver).__module__), "__file__", None) or ""
     plugins = {plugin.file for plugin in loaded()}
     return f"solver {name}" + (f" of plugin {path}" if Path(path).name in plugins else "")
-
-
-def raised(error: Exception) -> str:
-    """Say what somebody's code raised."""
-    kind, said = type(error).__name__, one_line(error)
-    return kind if said == kind else f"{kind}: {said}"
 
 
 def first_state(name: str, solver: Solver[Any], game: Game) -> Any:

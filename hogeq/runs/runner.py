@@ -49,7 +49,7 @@ from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.write import write_strategy
 from hogeq.support.clock import working_time
 from hogeq.support.executors import WorkersLostError
-from hogeq.support.messages import shown
+from hogeq.support.messages import raised, shown
 from hogeq.support.numbers import between, counted
 from hogeq.support.progress import Phase, phase, show_progress
 
@@ -260,7 +260,7 @@ class _Runner:
         except Exception as error:
             if plugins.is_ours(self.solver) or isinstance(error, WorkersLostError):
                 raise
-            what = f"{plugins.raised(error)} (HOGEQ_DEBUG=1 shows where)"
+            what = f"{raised(error)} (HOGEQ_DEBUG=1 shows where)"
             raise self._failure(what) from error
 
     def _require_finite(self) -> None:

@@ -77,6 +77,12 @@ def unreadable(path: Path, error: Exception) -> str:
     return f"{shown_path(path)}: cannot be read: {one_line(reason)}"
 
 
+def raised(error: Exception) -> str:
+    """Say what somebody's code raised."""
+    kind, said = type(error).__name__, one_line(error)
+    return kind if said == kind else f"{kind}: {said}"
+
+
 def nearest(given: object, known: Iterable[str]) -> str:
     """Name the known word most like the one given, as the end of a message, if one is like it.
 
