@@ -108,8 +108,7 @@ def test_a_run_given_twice_is_on_the_page_once(folder: Path, tmp_path: Path) -> 
     result = CliRunner().invoke(app, [*given, *options])
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
-    assert answer["runs"] == ["first"]
-    assert list(answer["counters"]) == ["first: average policy"]
+    assert (answer["runs"], list(answer["counters"])) == (["first"], ["first: average policy"])
 
 
 def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_path: Path) -> None:
