@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -112,14 +113,17 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.scheduler = self._started("scheduler", "--port", "0", "--host", "127.0.0.1")
-        until((folder / "scheduler.json").exists)
-        self.address = json.loads((folder / "scheduler.json").read_text())["address"]
         self.workers: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._started("scheduler", "--port", "0", "--host", "127.0.0.1")
 
     @property
     def on(self) -> str:
-        return self.address.replace("tcp://", "dask://")
+        """Its address; empty while its file is not there, or not yet whole."""
+        try:
+            address: str = json.loads((self.folder / "scheduler.json").read_text())["address"]
+        except (FileNotFoundError, json.JSONDecodeError):
+            return ""
+        return address.replace("tcp://", "dask://")
 
     def grow(self, to: int) -> None:
         self.workers = [worker for worker in self.workers if worker.poll() is None]
@@ -151,11 +155,20 @@ class Cluster:
         )
 
 
+@contextmanager
+def cluster_in(folder: Path) -> Iterator[Cluster]:
+    cluster = Cluster(folder)
+    try:
+        until(lambda: cluster.on)
+        yield cluster
+    finally:
+        cluster.close()
+
+
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
-    yield cluster
-    cluster.close()
+    with cluster_in(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -218,17 +231,14 @@ def test_a_task_that_always_fails_is_reported_with_its_config(
 
 
 def test_a_scheduler_that_goes_away(tmp_path: Path) -> None:
-    cluster = Cluster(tmp_path)
-    cluster.grow(1)
-    try:
+    with cluster_in(tmp_path) as cluster:
+        cluster.grow(1)
         with workers(1, cluster.on) as crew:
             outcomes = crew.outcomes(time.sleep, [0.0, 60.0])
             assert next(outcomes) == (0, None)
             cluster.close()
             with pytest.raises(WorkersLostError, match="scheduler is gone"):
                 next(outcomes)
-    finally:
-        cluster.close()
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])

@@ -1,36 +1,67 @@
 """The clock of recorded seconds stands still while kernels are compiled."""
 
-import time
-from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
-from hogeq.support.clock import compiled_seconds, compiling, working_time
+import pytest
+
+from hogeq.support import clock
+from hogeq.support.clock import (
+    begin_compiling,
+    compiled_seconds,
+    compiling,
+    end_compiling,
+    working_time,
+)
 
 
-def test_it_goes_on_otherwise() -> None:
+class Time:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    found = Time()
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=found.monotonic))
+    monkeypatch.setattr(clock, "_seconds", 0.0)
+    return found
+
+
+def test_it_goes_on_otherwise(time: Time) -> None:
     begun = working_time()
-    time.sleep(0.05)
-    assert working_time() - begun >= 0.05
+    time.sleep(0.5)
+    assert working_time() - begun == 0.5
 
 
-def test_it_stands_still_within_and_after() -> None:
+def test_it_stands_still_within_and_after(time: Time) -> None:
     begun, compiled = working_time(), compiled_seconds()
     with compiling():
-        time.sleep(0.1)
+        time.sleep(1.0)
+        assert (working_time() - begun, compiled_seconds() - compiled) == (0.0, 1.0)
         with compiling():
-            time.sleep(0.1)
-        assert working_time() - begun < 0.1
-    assert working_time() - begun < 0.1
-    assert compiled_seconds() - compiled >= 0.2
+            time.sleep(2.0)
+        time.sleep(4.0)
+        assert (working_time() - begun, compiled_seconds() - compiled) == (0.0, 7.0)
+    time.sleep(8.0)
+    assert (working_time() - begun, compiled_seconds() - compiled) == (8.0, 7.0)
 
 
-def test_threads_that_compile_at_once_are_counted_once() -> None:
-    def compile_something(seconds: float) -> None:
-        with compiling():
-            time.sleep(seconds)
-
-    begun, compiled, started = working_time(), compiled_seconds(), time.monotonic()
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(compile_something, [0.2, 0.3, 0.4]))
-    taken = time.monotonic() - started
-    assert 0.4 <= compiled_seconds() - compiled <= taken
-    assert 0.0 <= working_time() - begun <= taken - 0.4 + 1e-9
+def test_threads_that_compile_at_once_are_counted_once(time: Time) -> None:
+    begun, compiled = working_time(), compiled_seconds()
+    begin_compiling()  # one thread
+    time.sleep(1.0)
+    begin_compiling()  # and another, which outlasts it
+    time.sleep(2.0)
+    end_compiling()
+    time.sleep(4.0)
+    end_compiling()
+    time.sleep(8.0)
+    assert (working_time() - begun, compiled_seconds() - compiled) == (8.0, 7.0)
