@@ -1,7 +1,6 @@
 """Strategies that have a name."""
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import Parameter, signature
@@ -12,7 +11,8 @@ from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
 from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.messages import nearest, one_line, raised, shown
+from hogeq.support.messages import nearest, raised, shown
+from hogeq.support.plugins import is_ours, named
 from hogeq.support.registry import enter
 
 if TYPE_CHECKING:
@@ -219,19 +219,14 @@ def _made(spec: str, game: "Game") -> AnyStrategy:
                 f"strategy {shown(spec)}: N is {number}; allowed: 0 to {game.rules.max_dice}"
             )
         arguments.append(number)
-    if _is_ours(entry.make):
+    if is_ours(entry.make):
         return entry.make(game, *arguments, **options)
     return _made_by_others(spec, partial(entry.make, game, *arguments, **options), game)
 
 
-def _is_ours(make: object) -> bool:
-    return getattr(make, "__module__", "").startswith("hogeq.")
-
-
 def _made_by_others(spec: str, make: partial[Any], game: "Game") -> AnyStrategy:
     """Call the maker of a strategy from outside the package, and check what it gives."""
-    file = getattr(sys.modules.get(getattr(make.func, "__module__", "")), "__file__", None)
-    name = f"strategy {shown(spec)}" + (f" of {one_line(file)}" if file else "")
+    name = named(f"strategy {shown(spec)}", make.func)
     try:
         found = make()
     except Exception as error:

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
-from hogeq.purification.base import PURIFIERS, Purifier, purifier
+from hogeq.purification.base import PURIFIERS, Purifier, purified, purifier
 
 # Each registers itself when it is imported; help and messages list them in this order.
 # isort: off
@@ -21,7 +21,7 @@ from hogeq.purification.sampling import argmax, thresholded
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal
 
-__all__ = ["PURIFIERS", "Purifier", "argmax", "purifier", "purify", "thresholded"]
+__all__ = ["PURIFIERS", "Purifier", "argmax", "purified", "purifier", "purify", "thresholded"]
 
 
 def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: Any) -> Matrix:
@@ -57,4 +57,4 @@ def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: 
     """
     if method not in PURIFIERS:
         raise ValueError(refusal("purify.method", method, ", ".join(PURIFIERS), PURIFIERS))
-    return PURIFIERS[method](**parameters).matrix(game, policy)
+    return purified(method, PURIFIERS[method](**parameters), game, policy)

@@ -7,7 +7,11 @@ from typing import Any, Final, TypeVar
 from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
+from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.support.aliases import Matrix
+from hogeq.support.executors import WorkersLostError
+from hogeq.support.messages import raised
+from hogeq.support.plugins import is_ours, named
 from hogeq.support.registry import entering
 
 Kind = TypeVar("Kind", bound="type[Purifier]")
@@ -72,3 +76,38 @@ class Purifier(ABC):
         ValueError
             If the policy is malformed.
         """
+
+
+def purified(method: str, chosen: Purifier, game: Game, policy: ArrayLike) -> Matrix:
+    """Matrix made by a purifier, checked if it is not the package's own.
+
+    Parameters
+    ----------
+    method : str
+        The purifier's name, for messages.
+    chosen : Purifier
+    game : Game
+    policy : array_like
+        (G, G, K), or a matrix (G, G).
+
+    Returns
+    -------
+    int8 (G, G)
+
+    Raises
+    ------
+    StrategyError
+        A purifier from outside the package raised an error, or gave no matrix of this game.
+    """
+    if is_ours(chosen):
+        return chosen.matrix(game, policy)
+    where = named(f"purifier {method}", chosen)
+    try:
+        made = chosen.matrix(game, policy)
+    except WorkersLostError:
+        raise
+    except Exception as error:
+        raise StrategyError(
+            f"{where}: raised {raised(error)} (HOGEQ_DEBUG=1 shows where)"
+        ) from error
+    return check_matrix(made, game.goal, game.rules.max_dice, where)

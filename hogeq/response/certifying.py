@@ -28,6 +28,8 @@ from hogeq.rules.outcomes import TurnTable
 from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time
+from hogeq.support.numbers import percent
+from hogeq.support.progress import phase
 
 LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
 COVER = 1.2  # how far claims are covered
@@ -71,12 +73,16 @@ def improve(
     search, revisions = _Search(found), _Revisions(found)
     courses = [(began + seconds, revisions.cells, revisions.revise)] if revises else []
     first = FIRST if revises else 1.0
-    for until, cells, visit in [(began + first * seconds, search.cells, search.claim), *courses]:
-        while not has_ended(until) and (batch := cells()):
-            for cell in batch:
-                if has_ended(until):
-                    break
-                visit(cell)
+    courses.insert(0, (began + first * seconds, search.cells, search.claim))
+    with phase("certificate", 100) as told:
+        for until, cells, visit in courses:
+            while not has_ended(until) and (batch := cells()):
+                told.measured(f"bound {percent(found.value)}")
+                for cell in batch:
+                    if has_ended(until):
+                        break
+                    visit(cell)
+                    told.reach(int(100.0 * (clock() - began) / seconds))
 
 
 class _Search:

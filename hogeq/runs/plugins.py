@@ -1,18 +1,15 @@
 """The plugins of a run: named by its config, kept with its files, compared when it goes on."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.model.game import Game
 from hogeq.runs.errors import ConfigError, ResultsError
 from hogeq.runs.filenames import CONFIG, PLUGINS
 from hogeq.runs.validation import refuse
 from hogeq.runs.yaml import read_yaml
-from hogeq.solvers import Solver
-from hogeq.support.messages import one_line, raised, shown
-from hogeq.support.plugins import Plugin, PluginError, load_plugin, loaded, read_plugin
+from hogeq.support.messages import one_line
+from hogeq.support.plugins import Plugin, PluginError, load_plugin, read_plugin
 
 ALLOWED: Final = "a list of Python files, as seen from the folder of this file"
 
@@ -47,38 +44,6 @@ def _paths(tree: object, folder: Path, source: str) -> list[Path]:
     if not isinstance(named, list) or not all(isinstance(path, str) for path in named):
         refuse(source, "plugins", named, ALLOWED)
     return [folder / path for path in named]
-
-
-def is_ours(solver: Solver[Any]) -> bool:
-    """Whether a solver is one of hogeq's own."""
-    return type(solver).__module__.startswith("hogeq.")
-
-
-def named(name: str, solver: Solver[Any]) -> str:
-    """Name a solver in a message, and its plugin if it is of one."""
-    path = getattr(sys.modules.get(type(solver).__module__), "__file__", None) or ""
-    plugins = {plugin.file for plugin in loaded()}
-    return f"solver {name}" + (f" of plugin {path}" if Path(path).name in plugins else "")
-
-
-def first_state(name: str, solver: Solver[Any], game: Game) -> Any:
-    """Call a solver's ``init``.
-
-    Raises
-    ------
-    ValueError
-        One of hogeq's own refuses the game; or any other fails, or gives no state.
-    """
-    try:
-        state = solver.init(game)
-    except Exception as error:
-        if is_ours(solver):
-            raise
-        raise ValueError(f"{named(name, solver)}: its init raised {raised(error)}") from error
-    if not hasattr(state, "_asdict"):
-        given = f"{named(name, solver)}: its init gave {shown(state)}"
-        raise ValueError(f"{given}; allowed: a named tuple of arrays")
-    return state
 
 
 def kept_as(plugin: Plugin) -> str:

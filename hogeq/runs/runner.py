@@ -6,55 +6,38 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 """
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hogeq import figures
-from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import Game, compile_game
-from hogeq.purification import argmax
-from hogeq.response.bounds import Interval, full_memory_bound, upper_bound
-from hogeq.response.saturation import Saturation
-from hogeq.response.search import SearchBudget, attack
+from hogeq.purification import purified
 from hogeq.runs import plugins
+from hogeq.runs.beginning import files_read, first_state, without_files
 from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
-from hogeq.runs.errors import ConfigError, ResultsError, reported
-from hogeq.runs.filenames import (
-    CONFIG,
-    EXPLOITABILITY_PLOT,
-    FINAL_STRATEGY,
-    MATRIX,
-    MATRIX_PLOT,
-    MIXTURE,
-    POLICY,
-    SCHEMA,
-)
+from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.exporting import draw, export
+from hogeq.runs.filenames import CHECKPOINT, CONFIG, SCHEMA
+from hogeq.runs.measuring import KERNELS, Strategies, concluded, measured
 from hogeq.runs.metrics import Metrics
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.write import write_strategy
+from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.clock import working_time
 from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import raised, shown
-from hogeq.support.numbers import between, counted
+from hogeq.support.numbers import between
+from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress
-
-KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
-"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
 
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""
@@ -149,8 +132,12 @@ def run_experiment(
     try:
         game = compile_game(config.rules)
         expect(game, *KERNELS)
-        state = plugins.first_state(config.solver.name, config.solver.params, game)
-    except ValueError as error:
+        solver = config.solver.params
+        if resume is not None and (Path(resume) / CHECKPOINT).exists():
+            solver = without_files(solver)  # what was in them is in the checkpoint
+        state = first_state(config.solver.name, solver, game)
+        read = files_read(solver)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"config {config.name}: {error}") from error
     with Signals() as signals:
         if resume is None:
@@ -158,7 +145,7 @@ def run_experiment(
         else:
             directory = RunDirectory.resume(resume)
         with directory:
-            return _Runner(config, game, state, directory, signals).whole(quiet)
+            return _Runner(config, game, state, read, directory, signals).whole(quiet)
 
 
 class _Runner:
@@ -169,8 +156,9 @@ class _Runner:
         config: Config,
         game: Game,
         state: Any,
+        read: list[dict[str, str]],
         directory: RunDirectory,
-        signals: "Signals",
+        signals: Signals,
     ) -> None:
         self.config = config
         self.game = game
@@ -180,7 +168,6 @@ class _Runner:
         self.fingerprint = config.fingerprint()
         self.iterations = config.solver.iterations
         self.schedule = schedule(self.iterations, config.measure.every)
-        self.budget = config.measure.attack
         self.started = working_time()
         self.state = state
         self.iteration = 0
@@ -191,7 +178,7 @@ class _Runner:
         self.saved_at = time.monotonic()
         self.whole_state = True  # False while the solver is changing it
         self._restore()
-        self.manifest = self._first_manifest()
+        self.manifest = self._first_manifest(read)
 
     def whole(self, quiet: bool) -> RunSummary:
         """Do what is left of the run."""
@@ -258,7 +245,7 @@ class _Runner:
         except (OverflowError, FloatingPointError) as error:
             raise self._failure(error.args[-1]) from error
         except Exception as error:
-            if plugins.is_ours(self.solver) or isinstance(error, WorkersLostError):
+            if is_ours(self.solver) or isinstance(error, WorkersLostError):
                 raise
             what = f"{raised(error)} (HOGEQ_DEBUG=1 shows where)"
             raise self._failure(what) from error
@@ -275,11 +262,11 @@ class _Runner:
 
     def _failure(self, what: object) -> RunError:
         return RunError(
-            f"{plugins.named(self.config.solver.name, self.solver)} failed at iteration"
+            f"{named(f'solver {self.config.solver.name}', self.solver)} failed at iteration"
             f" {self.iteration}: {what}; {self._saved()}"
         )
 
-    def _average(self) -> NDArray[np.float64]:
+    def _average(self) -> Policy:
         policy = self._asked(self.solver.average)
         rules = self.game.rules
         try:
@@ -287,113 +274,52 @@ class _Runner:
         except StrategyError as error:
             raise self._failure(error) from error
 
+    def _strategies(self) -> Strategies:
+        return Strategies(self._average(), self._asked(self.solver.mixture))
+
     def _measured(self) -> Metrics:
-        policy = self._average()
-        matrix = argmax(self.game, policy)  # what searches for a better one is for the end
+        found = self._strategies()
         stats = self._asked(self.solver.stats)
-        mixture = self._asked(self.solver.mixture)
-        strategies = 2 if mixture is None else 3
-        on_mixture, mixture_bound = np.nan, np.nan
-        with self.signals.at_once(), phase("measuring", strategies, "strategies") as told:
-            if mixture is not None:
-                told.now("the mixture")
-                on_mixture = attack(self.game, mixture, self.budget).win_rate
-                mixture_bound = full_memory_bound(self.game, mixture)
-                told.step()
-            told.now("the average policy")
-            on_policy = attack(self.game, policy, self.budget).win_rate
-            told.step(doing="its matrix")
-            return Metrics(
+        with self.signals.at_once():
+            return measured(
+                self.game,
+                found,
+                self.config.measure.attack,
                 iteration=self.iteration,
                 seconds=self.seconds,
-                attack=on_policy,
-                bound=full_memory_bound(self.game, policy),
                 average_regret=float(stats.get("average_regret", np.nan)),
-                kkt_gap=kkt_gap(self.game, policy),
-                purified_attack=attack(self.game, matrix, self.budget).win_rate,
-                mixture_attack=on_mixture,
-                mixture_bound=mixture_bound,
             )
 
     # --- the end -------------------------------------------------------------------------------
 
     def _finish(self) -> RunSummary:
-        game, config = self.game, self.config
-        policy = self._average()
-        last = self.metrics[-1]
+        game, config, found = self.game, self.config, self._strategies()
         with self.signals.at_once(), phase("finishing", 3, "steps") as told:
             told.now(f"purification by {config.purify.method}")
-            matrix = config.purify.params.matrix(game, policy)
-            measured = np.array_equal(matrix, argmax(game, policy))
-            found = last.attack, last.purified_attack if measured else 0.0
-            searches: list[Saturation | None] = [None, None]
+            matrix = self._purified(found.policy)
             told.step()
-            final = config.measure.final_attack
-            budget = final or self.budget
-            if final is not None or not measured:
-                # Both are true lower bounds; a search may be unlucky, and the better one counts.
-                told.now("final attack on the average policy")
-                on_policy = attack(game, policy, budget)
-                told.step(doing="final attack on the matrix")
-                on_matrix = attack(game, matrix, budget)
-                found = max(found[0], on_policy.win_rate), max(found[1], on_matrix.win_rate)
-                searches = [on_policy.saturation, on_matrix.saturation]
+            ended = concluded(game, config.measure, found, matrix, self.metrics[-1], told)
             told.reach(3)
             told.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
                 metrics=self.metrics,
-                average=Interval(found[0], last.bound, budget, searches[0]),
-                matrix=Interval(found[1], full_memory_bound(game, matrix), budget, searches[1]),
-                matrix_against_average=win_rate(game, matrix, policy).win_rate,
-                budget=budget,
+                **ended._asdict(),
+                matrix_against_average=win_rate(game, matrix, found.policy).win_rate,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )
-            mixture = self._asked(self.solver.mixture)
-            if mixture is not None:
-                told.now("the mixture")
-                interval = Interval(last.mixture_attack, upper_bound(game, mixture), budget)
-                if final is not None:
-                    on_mixture = attack(game, mixture, budget)
-                    most = max(interval.lower, on_mixture.win_rate)
-                    interval = interval._replace(lower=most, saturation=on_mixture.saturation)
-                summary = dataclasses.replace(summary, mixture=interval)
-            self._export(policy, matrix, mixture)
-            self._draw(matrix, summary)
+            export(self.directory.path, config.name, found, matrix)
+            draw(game, matrix, summary)
         return summary
 
-    def _export(
-        self, policy: NDArray[np.float64], matrix: NDArray[np.int8], mixture: Mixture | None
-    ) -> None:
-        for name, array in (
-            (MIXTURE, mixture),
-            (POLICY, policy),
-            (MATRIX, matrix),
-            (FINAL_STRATEGY, matrix),
-        ):
-            if array is None:
-                continue
-            path = self.directory.path / name
-            with reported(path, "written"):
-                write_strategy(path, array, player_name=self.config.name)
-
-    def _draw(self, matrix: NDArray[np.int8], summary: RunSummary) -> None:
-        path = self.directory.path
-        rules, solver = self.config.rules.name, self.config.solver.name
-        with reported(path / EXPLOITABILITY_PLOT, "written"):
-            figures.exploitability(
-                self.metrics,
-                path / EXPLOITABILITY_PLOT,
-                f"{rules}, {solver}",
-                {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
-                (_effort(self.budget), _effort(summary.budget)),
-            )
-        title = f"{rules}, {solver}, {self.config.purify.method} of the average"
-        with reported(path / MATRIX_PLOT, "written"):
-            met = reach(self.game, matrix).sum(axis=2)
-            figures.matrix(matrix, path / MATRIX_PLOT, title, self.game.num_actions, met)
+    def _purified(self, policy: Policy) -> Matrix:
+        chosen = self.config.purify
+        try:
+            return purified(chosen.method, chosen.params, self.game, policy)
+        except StrategyError as error:
+            raise RunError(f"{error}; {self._saved()}") from error
 
     # --- what is kept --------------------------------------------------------------------------
 
@@ -451,9 +377,10 @@ class _Runner:
     def _elapsed(self) -> float:
         return self.elapsed_before + working_time() - self.started
 
-    def _first_manifest(self) -> dict[str, Any]:
+    def _first_manifest(self, read: list[dict[str, str]]) -> dict[str, Any]:
         before = self.directory.manifest() if self.iteration else {}
         started, resumed = before.get("started"), before.get("resumed_at")
+        files = before.get("files")
         return {
             "schema": SCHEMA,
             "name": self.config.name,
@@ -471,6 +398,7 @@ class _Runner:
             "iterations": self.iteration,
             "environment": environment(),
             "plugins": plugins.facts(self.config.plugins),
+            "files": files if isinstance(files, list) else read,
             "figures": None,
         }
 
@@ -491,9 +419,3 @@ def _tell(told: Phase, row: Metrics) -> None:
     if not np.isnan(row.mixture_attack):
         found = row.mixture_attack, row.mixture_bound
     told.measured(f"exploitability {between(found[0] - 0.5, found[1] - 0.5)}")
-
-
-def _effort(budget: SearchBudget) -> str:
-    spent = (budget.starts, "start"), (budget.anneal_steps, "anneal step")
-    kicks = counted(budget.perturbations, "kick") + " or more" * budget.until_saturated
-    return ", ".join([*(counted(*one) for one in spent), kicks])

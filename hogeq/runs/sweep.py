@@ -20,9 +20,10 @@ from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, r
 from hogeq.runs.filenames import CONFIG, FILES, MANIFEST, METRICS, MIXTURE
 from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
+from hogeq.runs.measuring import KERNELS
 from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.runs.plugins import kept_as, require_same_plugins
-from hogeq.runs.runner import KERNELS, RunError, run_experiment
+from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
 from hogeq.runs.sweep_table import table_row, write_table

@@ -79,9 +79,12 @@ class Solver(ABC, Generic[State]):
     GROWS : frozenset of str
         Names of the arrays of the state whose axes get longer; all others keep the shape that
         `init` gave them.
+    FILES : frozenset of str
+        Names of the parameters that name files, empty if there is none. Only `init` reads them.
     """
 
     GROWS: ClassVar[frozenset[str]] = frozenset()
+    FILES: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **parameters: Any) -> None:
         """Take the parameters by name; the decorator `parameters` replaces this method."""

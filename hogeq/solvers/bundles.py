@@ -121,6 +121,7 @@ class BundleMethod(Solver[State]):
         Seed of the responses' starts.
     """
 
+    FILES: ClassVar = frozenset({"start", "counters"})
     MODELLING: ClassVar[Modelling]
 
     step_size: Positive = 30.0

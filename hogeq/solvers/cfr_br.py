@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,8 @@ class CFRBR(Solver[CFRBRState]):
     seed : int
         Seed of the responders' starts.
     """
+
+    FILES: ClassVar = frozenset({"start"})
 
     responders: Annotated[Count, Field(le=10**5)] = 16  # a matrix each
     newcomers: Count = 1

@@ -198,6 +198,20 @@ def _require_some(entries: Sequence[Entry], where: str) -> None:
         raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
 
 
+def is_ours(part: object) -> bool:
+    """Whether a class, an object of it, or a function is the package's own."""
+    return getattr(part, "__module__", "").startswith("hogeq.")
+
+
+def named(what: str, part: object) -> str:
+    """Name a part in a message: what it is, and its file if it is not the package's own."""
+    file = getattr(sys.modules.get(getattr(part, "__module__", "")), "__file__", None)
+    if not file or is_ours(part):
+        return what
+    of_plugin = Path(file).name in _loaded
+    return f"{what} of {'plugin ' * of_plugin}{one_line(file)}"
+
+
 def run_with(plugins: tuple[Plugin, ...], function: bytes, task: bytes) -> object:
     """Compute a task that came from a process with plugins.
 

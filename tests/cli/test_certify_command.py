@@ -13,7 +13,7 @@ import pytest
 import hogeq
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
-from hogeq.response import certificate, lifted_bound
+from hogeq.response import certifying, certificate, lifted_bound
 from hogeq.strategies.policies import policy_of
 from hogeq.support import progress
 from hogeq.support.progress import Phase
@@ -197,26 +197,32 @@ def test_options_that_do_not_go_together(folder: Path) -> None:
     assert "allowed: names ending in .json" in line
 
 
-def test_progress_is_shown_while_a_certificate_is_checked(
+def test_progress_is_shown_while_a_certificate_is_sought_and_checked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = certified()["steps"]
     told: list[Phase] = []
+    showing = False
+    seen = []
 
     def opened(*given: Any) -> nullcontext[Phase]:
         told.append(Phase(*given))
+        seen.append(showing)
         return nullcontext(told[-1])
-
-    shown = []
 
     @contextmanager
     def show() -> Iterator[None]:
-        shown.append(len(told))
+        nonlocal showing
+        showing = True
         yield
-        shown.append(len(told))
+        showing = False
 
+    monkeypatch.setattr(certifying, "phase", opened)
     monkeypatch.setattr(lifted_bound, "phase", opened)
     monkeypatch.setattr(progress, "show_progress", show)
+    steps = certified()["steps"]
     ask("certify", "proof.json")
-    assert [(one.name, one.steps) for one in told] == [("proof", f"{steps}/{steps} steps")]
-    assert shown == [0, 1]
+    assert seen == [True, True]
+    assert [one.name for one in told] == ["certificate", "proof"]
+    assert 0 < told[0].done <= 100
+    assert told[0].text.startswith("bound ")
+    assert told[1].steps == f"{steps}/{steps} steps"

@@ -85,8 +85,28 @@ def test_a_faulty_strategy_of_a_plugin_is_bad_input(folder: Path, body: str, say
     Path("faults.py").write_text(f"{head}def faulty(game):\n    {body}\n")
     trusted = "--rules", "small.yaml", "--plugin", "faults.py", "--trust"
     line = refused("compare", "faulty", "always_roll:3", *trusted)
-    assert line.startswith(f"hogeq: strategy 'faulty' of faults.py: {says}")
+    assert line.startswith(f"hogeq: strategy 'faulty' of plugin faults.py: {says}")
 
+
+def test_a_faulty_purifier_of_a_plugin_is_bad_input(folder: Path) -> None:
+    Path("hasty.py").write_text(HASTY)
+    trusted = "--rules", "small.yaml", "--plugin", "hasty.py", "--trust"
+    line = refused("purify", "always_roll:3", "--method", "hasty", *trusted, "--out", "made.csv")
+    assert line.startswith("hogeq: purifier hasty of plugin hasty.py: is None; allowed: 20 rows")
+    assert not Path("made.csv").exists()
+
+
+HASTY = """
+import hogeq
+from hogeq.purification import Purifier
+from hogeq.support.parameters import parameters
+@hogeq.purifier("hasty")
+@parameters
+class Hasty(Purifier):
+    "Gives up."
+    def matrix(self, game, policy):
+        return None
+"""
 
 LOUD = """
 import os

@@ -277,7 +277,7 @@ def test_a_state_that_is_not_finite_never_becomes_a_checkpoint(
     path = tmp_path / "trial"
     place = r"(2, 3, 1)"
     assert str(caught.value).startswith(
-        f"solver poisoned failed at iteration 4: its regrets is {bad} at "
+        f"solver poisoned of {__file__} failed at iteration 4: its regrets is {bad} at "
     )
     assert place[1:-1] in str(caught.value)
     assert str(caught.value).endswith(f"{path} holds the checkpoint after iteration 3")

@@ -112,6 +112,37 @@ Lazy.{method} = _later
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("raise ValueError('lost')", "raised ValueError: lost (HOGEQ_DEBUG=1 shows where)"),
+        ("return 1 / 0", "raised ZeroDivisionError: division by zero (HOGEQ_DEBUG=1 shows where)"),
+        ("return None", "is None; allowed: "),
+        ("return [[1, 2]]", "cell (row 0, column 2) is missing; allowed: "),
+        ("return [[99] * game.goal] * game.goal", "cell (row 0, column 0) is 99; allowed: whole"),
+    ],
+)
+def test_a_purifier_of_a_plugin_that_fails_says_so_in_one_line(
+    config: Path, capsys: pytest.CaptureFixture[str], body: str, says: str
+) -> None:
+    (config.parent / "parts" / "lazy.py").write_text(f"""{LAZY}
+from hogeq.purification import Purifier
+@hogeq.purifier("hasty")
+@parameters
+class Hasty(Purifier):
+    "Gives up."
+    def matrix(self, game, policy):
+        {body}
+""")
+    assert main(["run", str(config), "--trust", "--set", "purify.method=hasty"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    start = f"hogeq: purifier hasty of plugin in/parts/lazy.py: {says}"
+    (line,) = said(err).splitlines()
+    assert line.startswith(start)
+    assert line.endswith("; results/lazy holds the checkpoint after iteration 1")
+
+
 def test_a_solver_of_a_plugin_that_cannot_begin(config: Path) -> None:
     code = LAZY.replace("return Nothing()", "return {}['game']")
     (config.parent / "parts" / "lazy.py").write_text(code)

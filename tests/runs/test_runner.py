@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from hogeq.runs.filenames import (
     FILES,
     MANIFEST,
     METRICS,
+    POLICY,
     SCHEMA,
 )
 from hogeq.runs.metrics import read_metrics, table
@@ -222,6 +224,41 @@ def test_a_manifest_that_no_run_wrote_stops_no_run(tmp_path: Path) -> None:
     manifest = json.loads(path.read_text())
     assert manifest["resumed_at"] == [1]
     assert manifest["started"].startswith("20")
+
+
+@quick
+@pytest.mark.parametrize(
+    ("solver", "keys"),
+    [
+        ("cfr_br", ["start"]),
+        ("bundle", ["start", "counters"]),
+        ("mixture_bundle", ["start", "counters"]),
+    ],
+)
+def test_files_that_a_run_began_with_are_known_and_may_go(
+    tmp_path: Path, solver: str, keys: list[str]
+) -> None:
+    files = {"start": tmp_path / "start.npy", "counters": tmp_path / "counters.npz"}
+    goal = trial().rules.goal
+    np.save(files["start"], np.full((goal, goal), 2, np.int8))
+    np.savez(files["counters"], pool=np.full((1, goal, goal), 1, np.int8))
+    given = [f"solver.{key}={files[key]}" for key in keys]
+    begun = [f"solver={{name: {solver}, iterations: 2}}", *given]
+    longer = trial(*begun, "solver.iterations=4")
+    run(trial(*begun), tmp_path / "begun")
+    run(longer, tmp_path / "whole")
+    hashes = {key: sha256(files[key].read_bytes()).hexdigest() for key in keys}
+    for file in files.values():
+        file.unlink()
+    with pytest.raises(ConfigError, match=r"config trial: .*(start|counters)\.np[yz]"):
+        run(longer, tmp_path / "anew")
+    assert not (tmp_path / "anew").exists()
+    run(longer, resume=tmp_path / "begun" / "trial")
+    for root in (tmp_path / "begun", tmp_path / "whole"):
+        read = json.loads((root / "trial" / MANIFEST).read_text())["files"]
+        assert {one["key"]: one["sha256"] for one in read} == hashes
+    one, other = (tmp_path / root / "trial" / POLICY for root in ("begun", "whole"))
+    assert one.read_bytes() == other.read_bytes()
 
 
 @quick

@@ -22,7 +22,7 @@ from pydantic import AllowInfNan
 
 from hogeq.cli import main
 from hogeq.response.search import attack
-from hogeq.runs import runner
+from hogeq.runs import measuring, runner
 from hogeq.runs.config import load_config
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.metrics import read_metrics
@@ -161,7 +161,7 @@ def test_a_signal_while_measuring(
             time.sleep(10)
         return attack(*arguments)
 
-    monkeypatch.setattr(runner, "attack", interrupted)
+    monkeypatch.setattr(measuring, "attack", interrupted)
     with pytest.raises(Interrupted):
         run(trial(), tmp_path)
     run(trial(), resume=tmp_path / "trial")
@@ -224,7 +224,8 @@ def test_an_average_that_is_no_policy(
     monkeypatch.setitem(SOLVERS, "diverging", Diverging)
     config = trial("solver.name=diverging", f"solver.bad={yaml.safe_dump(bad).split()[0]}")
     with pytest.raises(
-        RunError, match=r"diverging failed at iteration 5: .*row 3, column 5"
+        RunError,
+        match=r"diverging of .*test_stopped_runs.py failed at iteration 5: .*row 3, column 5",
     ) as caught:
         run(config, tmp_path)
     assert "checkpoint after iteration 3" in str(caught.value)
@@ -291,7 +292,7 @@ def test_an_internal_failure_is_status_1(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("some bug")
 
-    monkeypatch.setattr(runner, "attack", fail)
+    monkeypatch.setattr(measuring, "attack", fail)
     assert main(["run", str(written(tmp_path)), "--out-root", str(tmp_path / "r")]) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -240,8 +240,9 @@ def _check_drawn(plot: Path | None, tradeoff: Path | None, reads: list[str]) -> 
 def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":
     """Prove a bound on what wins from one strategy."""
     from hogeq.response.certificate import certified_bound
+    from hogeq.support.progress import show_progress
 
-    with refusing():
+    with refusing(), show_progress():
         return certified_bound(game, target, seconds)
 
 

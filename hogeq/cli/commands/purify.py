@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.model.game import Game
-    from hogeq.purification.base import Purifier
+    from hogeq.runs.config import PurifyConfig
     from hogeq.support.aliases import Matrix
 
 
@@ -92,7 +92,7 @@ def purify(
     expect_kernels(game, strategies=[strategy])
     table = load_strategy(strategy, game, trust)
     with computing(on, jobs), show_progress():
-        made = _made(game, chosen.params, table, checkpoint)
+        made = _made(game, chosen, table, checkpoint)
     with refusing():
         write_strategy(out, made, game.goal, game.rules.max_dice)
     data = {
@@ -106,16 +106,18 @@ def purify(
 
 
 def _made(
-    game: "Game", purifier: "Purifier", table: "NDArray[Any]", checkpoint: Path | None
+    game: "Game", chosen: "PurifyConfig", table: "NDArray[Any]", checkpoint: Path | None
 ) -> "Matrix":
+    from hogeq.purification import purified
     from hogeq.purification.searching import SearchPurifier
     from hogeq.runs.errors import ResultsError
     from hogeq.runs.searches import saved_rounds
     from hogeq.strategies.arrays import StrategyError
 
+    purifier = chosen.params
     try:
         if checkpoint is None:
-            return purifier.matrix(game, table)
+            return purified(chosen.method, purifier, game, table)
         if not isinstance(purifier, SearchPurifier):
             raise BadInputError("--checkpoint: allowed with --method local_search, integer")
         made = table

@@ -73,7 +73,7 @@ def report(
     from hogeq.report import page
     from hogeq.report.finished import load
     from hogeq.response.search import SearchBudget
-    from hogeq.runs.runner import KERNELS
+    from hogeq.runs.measuring import KERNELS
     from hogeq.support.parameters import plain
 
     runs = list({os.path.realpath(run): run for run in runs}.values())  # one given twice is one

@@ -1,0 +1,147 @@
+"""What a run measures of its strategies: on the way, and at the end."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hogeq.evaluation.stationarity import kkt_gap
+from hogeq.model.game import Game
+from hogeq.purification import argmax
+from hogeq.response.bounds import Interval, full_memory_bound, upper_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.runs.config import MeasureConfig
+from hogeq.runs.metrics import Metrics
+from hogeq.strategies.mixtures import Mixture
+from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.progress import Phase, phase
+
+KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
+"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
+
+
+class Strategies(NamedTuple):
+    """What a solver has found.
+
+    Attributes
+    ----------
+    policy : ndarray of float64, (G, G, K)
+        The average policy.
+    mixture : Mixture or None
+        The mixture, if the solver looks for one.
+    """
+
+    policy: Policy
+    mixture: Mixture | None
+
+
+def measured(
+    game: Game,
+    found: Strategies,
+    budget: SearchBudget,
+    *,
+    iteration: int,
+    seconds: float,
+    average_regret: float,
+) -> Metrics:
+    """Measure what a solver has found on the way.
+
+    Parameters
+    ----------
+    game : Game
+    found : Strategies
+    budget : SearchBudget
+        Effort of each attack.
+    iteration, seconds, average_regret
+        As in :class:`hogeq.runs.metrics.Metrics`.
+    """
+    on_mixture, mixture_bound = np.nan, np.nan
+    with phase("measuring", 2 + (found.mixture is not None), "strategies") as told:
+        if found.mixture is not None:
+            told.now("the mixture")
+            on_mixture = attack(game, found.mixture, budget).win_rate
+            mixture_bound = full_memory_bound(game, found.mixture)
+            told.step()
+        told.now("the average policy")
+        on_policy = attack(game, found.policy, budget).win_rate
+        told.step(doing="its matrix")
+        matrix = argmax(game, found.policy)  # what searches for a better one is for the end
+        return Metrics(
+            iteration=iteration,
+            seconds=seconds,
+            attack=on_policy,
+            bound=full_memory_bound(game, found.policy),
+            average_regret=average_regret,
+            kkt_gap=kkt_gap(game, found.policy),
+            purified_attack=attack(game, matrix, budget).win_rate,
+            mixture_attack=on_mixture,
+            mixture_bound=mixture_bound,
+        )
+
+
+class Concluded(NamedTuple):
+    """What a run comes to.
+
+    Attributes
+    ----------
+    average, matrix : Interval
+        In which the win rate of a best response lies: to the average policy, and to the matrix.
+    mixture : Interval or None
+        As `average`, of the mixture if there is one.
+    budget : SearchBudget
+        Effort of the last attacks.
+    """
+
+    average: Interval
+    matrix: Interval
+    mixture: Interval | None
+    budget: SearchBudget
+
+
+def concluded(
+    game: Game,
+    measure: MeasureConfig,
+    found: Strategies,
+    matrix: Matrix,
+    last: Metrics,
+    told: Phase,
+) -> Concluded:
+    """Attack for the last time.
+
+    Parameters
+    ----------
+    game : Game
+    measure : MeasureConfig
+    found : Strategies
+    matrix : ndarray of int8, (G, G)
+        What the average policy is purified to.
+    last : Metrics
+        What was measured of the strategies on the way.
+    told : Phase
+        A step of it is told.
+    """
+    final = measure.final_attack
+    budget = final or measure.attack
+    measured_before = np.array_equal(matrix, argmax(game, found.policy))
+
+    def interval(
+        name: str, strategy: Matrix | Policy | Mixture, before: float, bound: float, again: bool
+    ) -> Interval:
+        if not again:
+            return Interval(before, bound, budget)
+        told.now(f"final attack on the {name}")
+        response = attack(game, strategy, budget)
+        # Both are true lower bounds; a search may be unlucky, and the better one counts.
+        return Interval(max(before, response.win_rate), bound, budget, response.saturation)
+
+    again = final is not None or not measured_before
+    average = interval("average policy", found.policy, last.attack, last.bound, again)
+    told.step()
+    before = last.purified_attack if measured_before else 0.0
+    of_matrix = interval("matrix", matrix, before, full_memory_bound(game, matrix), again)
+    of_mixture = None
+    if found.mixture is not None:
+        told.now("the mixture")
+        bound = upper_bound(game, found.mixture)
+        before = last.mixture_attack
+        of_mixture = interval("mixture", found.mixture, before, bound, final is not None)
+    return Concluded(average, of_matrix, of_mixture, budget)
