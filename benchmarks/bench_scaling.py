@@ -34,7 +34,7 @@ from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.response.population import CounterPool
 from hogeq.response.search import SearchBudget, attack
-from hogeq.response.trails import Trail, no_trails
+from hogeq.response.trails import TrailTask, no_trails
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.responses import Check, Start
@@ -230,8 +230,8 @@ class Weighed(Workers):
         return [task for call in self.calls for task in call.tasks]
 
 
-def _kind(task: Trail | Start | Check) -> str:
-    if isinstance(task, Trail):
+def _kind(task: TrailTask | Start | Check) -> str:
+    if isinstance(task, TrailTask):
         return "trail that begins" if task.new else "trail that goes on"
     if isinstance(task, Start):
         return "response, annealed" if task.steps else "response, ascent alone"

@@ -36,7 +36,7 @@ SEARCH = SearchBudget(starts=1)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
 
 
-class Outcome(NamedTuple):
+class MatchOutcome(NamedTuple):
     """What a strategy wins against one opponent."""
 
     strategy: str
@@ -129,7 +129,7 @@ def opponents(game: Game) -> list[tuple[str, NDArray[np.generic]]]:
 
 def outcomes(
     game: Game, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
-) -> list[Outcome]:
+) -> list[MatchOutcome]:
     """Compute exact win rates against some opponents.
 
     Parameters
@@ -141,16 +141,16 @@ def outcomes(
 
     Returns
     -------
-    list of Outcome
+    list of MatchOutcome
     """
     found = []
     for name, opponent in opponents:
         try:
             rate = win_rate(game, matrix, opponent)
         except EndlessError:
-            found.append(Outcome(name, None, None, None))
+            found.append(MatchOutcome(name, None, None, None))
         else:
-            found.append(Outcome(name, *rate))
+            found.append(MatchOutcome(name, *rate))
     return found
 
 

@@ -31,7 +31,7 @@ class Refused(NamedTuple):
     """One line, which names it."""
 
 
-class Field(NamedTuple):
+class Entries(NamedTuple):
     """Entries that were read."""
 
     entries: list[str]
@@ -133,7 +133,7 @@ def read_field(
     entries: Sequence[str],
     trust: bool = False,
     progress: Callable[[int], object] = int,
-) -> Field:
+) -> Entries:
     """Read all entries, several at once.
 
     Parameters
@@ -148,12 +148,12 @@ def read_field(
 
     Returns
     -------
-    Field
+    Entries
         Those that are no strategies under `refused`, in the order given.
     """
     found = compute(partial(_read, game, trust), entries, progress, local=True)
     kept = [index for index, one in enumerate(found) if not isinstance(one, Refused)]
-    return Field(
+    return Entries(
         [entries[index] for index in kept],
         [one for one in found if not isinstance(one, Refused)],
         [one for one in found if isinstance(one, Refused)],

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.model.game import Game
 from hogeq.model.workspace import WinRate
 from hogeq.purification.base import purifier
-from hogeq.purification.programs import Choice, nearest_choice
+from hogeq.purification.programs import ChosenRolls, nearest_choice
 from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
 from hogeq.response.counters import read_counters
@@ -272,7 +272,9 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             bound=np.array(relaxed.bound),
         )
 
-    def _relaxed(self, rates: Floats, changes: Singles, choices: Ints, policy: Floats) -> Choice:
+    def _relaxed(
+        self, rates: Floats, changes: Singles, choices: Ints, policy: Floats
+    ) -> ChosenRolls:
         """Choice that loses least by the models, rows being free to mix; and a bound."""
         here, rows = policy.ravel()[choices], choices // policy.shape[-1]
         return self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
@@ -297,7 +299,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         dear: Floats,
         level: float,
         nodes: int,
-    ) -> Choice:
+    ) -> ChosenRolls:
         """Solve the program of few counters: those that win most `here`, and those overlooked."""
         active = np.argsort(-(rates + changes @ here), kind="stable")[: self.active]
         for _ in range(CUTS):

@@ -122,7 +122,7 @@ def _program(rates: Floats, changes: Floats, cells: Ints, count: int, exactly: b
     return result
 
 
-class Choice(NamedTuple):
+class ChosenRolls(NamedTuple):
     """One roll for each row."""
 
     chosen: NDArray[np.bool_]
@@ -138,7 +138,7 @@ def nearest_choice(
     dear: Floats,
     level: float,
     nodes: int,
-) -> Choice:
+) -> ChosenRolls:
     """Choose a roll in each row: those most dear, but against which no counter wins above a level.
 
     The integer program ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <=
@@ -171,7 +171,7 @@ def nearest_choice(
 
     size, total = len(rows), dear.sum()
     if size == 0:
-        return Choice(np.zeros(0, np.bool_), float(rates.max()))
+        return ChosenRolls(np.zeros(0, np.bool_), float(rates.max()))
     _, place = np.unique(rows, return_inverse=True)
     once = csr_array((np.ones(size), (place, np.arange(size))))
     below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
@@ -192,4 +192,4 @@ def nearest_choice(
     for here in np.split(np.arange(size), np.flatnonzero(np.diff(place)) + 1):
         chosen[here[result.x[here].argmax()]] = True
     least = result.mip_dual_bound if nodes else result.fun
-    return Choice(chosen, level + float(least or 0.0) / EXCESS)
+    return ChosenRolls(chosen, level + float(least or 0.0) / EXCESS)

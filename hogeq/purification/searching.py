@@ -13,7 +13,7 @@ from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
 
 
-class Searched(Protocol):
+class RoundState(Protocol):
     """State of a search: a named tuple of arrays, with what it has found so far."""
 
     def _asdict(self) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class Searched(Protocol):
         """Rounds done."""
 
 
-State = TypeVar("State", bound=Searched)
+State = TypeVar("State", bound=RoundState)
 
 
 class SearchPurifier(Purifier, Generic[State]):

@@ -11,7 +11,7 @@ import numpy as np
 
 from hogeq.model.game import Game
 from hogeq.response.moves import ROUNDING, Passes, ascend, climb, log_uniform, passes, to_matrix
-from hogeq.response.portfolio import MOVES, STAY, Odds, Place
+from hogeq.response.portfolio import MOVES, STAY, MoveOdds, Place
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import Phase
@@ -74,7 +74,7 @@ class Excursion(NamedTuple):
         return self.refined >= LONGEST or (self.refined >= SHORTEST and hopeless)
 
 
-class Choice(NamedTuple):
+class MoveGain(NamedTuple):
     """What the choice of a move has brought."""
 
     move: str
@@ -82,7 +82,7 @@ class Choice(NamedTuple):
     sweeps: int
 
 
-class Round(NamedTuple):
+class KickTask(NamedTuple):
     """Kicks of one trail: what it needs for them."""
 
     matrix: Matrix
@@ -100,12 +100,17 @@ class Kicked(NamedTuple):
     rate: float
     away: Excursion | None
     sweeps: int
-    choices: dict[str, list[Choice]]
+    choices: dict[str, list[MoveGain]]
     """Of near moves, of far moves, and of the rolls of moves by one roll."""
 
 
 def kicked(
-    against: Against, odds: dict[str, Odds], told: Phase, given: Round, *, confirm: bool = True
+    against: Against,
+    odds: dict[str, MoveOdds],
+    told: Phase,
+    given: KickTask,
+    *,
+    confirm: bool = True,
 ) -> Kicked:
     """Kick a trail, in single precision; `confirm` what that found in double precision."""
     game, random = against.game, np.random.default_rng(given.seed)
@@ -114,7 +119,7 @@ def kicked(
     best, rate, away = given.matrix, given.rate, given.away
     policies = against.met_by(one_hot(best, game.num_actions))
     work = against.passes()
-    choices: dict[str, list[Choice]] = {kind: [] for kind in odds}
+    choices: dict[str, list[MoveGain]] = {kind: [] for kind in odds}
     spent = 0
 
     def kick(matrix: Matrix, kind: str, name: str, to_beat: float) -> tuple[Matrix, float, int]:
@@ -126,7 +131,7 @@ def kicked(
         sweeps = move.go(place, log_uniform(random, low_high or (1.0, 1.0)))
         again, more = ascend(work, policies, least_gain=margin or -1.0, to_beat=to_beat)
         if move.by_roll and kind == "near":
-            choices["roll"].append(Choice(roll, max(0.0, again - to_beat), sweeps + more))
+            choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
         return to_matrix(policies[0]), again, sweeps + more
 
     for _ in range(given.kicks):
@@ -141,7 +146,7 @@ def kicked(
         else:
             name = odds["near"].draw(random)
             matrix, again, sweeps = kick(away.matrix, "near", name, away.rate)
-            choices["near"].append(Choice(name, max(0.0, again - away.rate), sweeps))
+            choices["near"].append(MoveGain(name, max(0.0, again - away.rate), sweeps))
             spent += sweeps
             away = away._replace(
                 sweeps=away.sweeps + sweeps, refined=away.refined + 1, vain=away.vain + 1
@@ -152,7 +157,7 @@ def kicked(
             best, rate = away.matrix, away.rate
             told.found(rate)
         if away.over(rate):
-            choices["far"].append(Choice(away.move, max(0.0, rate - away.begun), away.sweeps))
+            choices["far"].append(MoveGain(away.move, max(0.0, rate - away.begun), away.sweeps))
             risen = away.move != STAY and rate > away.begun
             away = Excursion.stay(best, rate) if risen else None
         told.step(ASCENT)

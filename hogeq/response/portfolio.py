@@ -270,7 +270,7 @@ def _mate(at: Place) -> Matrix:
     return at.mates[int(at.random.integers(len(at.mates)))]
 
 
-class Odds(NamedTuple):
+class MoveOdds(NamedTuple):
     """Moves, and how likely each is to be chosen."""
 
     moves: tuple[str, ...]
@@ -304,15 +304,15 @@ class Bandit:
         self._gains = np.zeros(len(moves))
         self._sweeps = np.zeros(len(moves))
 
-    def odds(self) -> "Odds":
+    def odds(self) -> "MoveOdds":
         """Probabilities of the moves; one never chosen counts as the best."""
         known = self._sweeps > 0.0
         pay = np.divide(self._gains, self._sweeps, out=np.zeros(len(known)), where=known)
         if not pay.any():
-            return Odds(self.moves, self._usual)
+            return MoveOdds(self.moves, self._usual)
         pay[~known] = pay.max()
         chances = FLOOR * self._usual + (1.0 - FLOOR) * pay / pay.sum()
-        return Odds(self.moves, chances)
+        return MoveOdds(self.moves, chances)
 
     def report(self, move: str, gain: float, sweeps: int) -> None:
         """Learn what a choice has gained, in win rate, and how many sweeps it took."""

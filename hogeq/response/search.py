@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from hogeq.model.game import Game
-from hogeq.response.kicks import ASCENT, Against, Choice, Excursion, Round, kicked
+from hogeq.response.kicks import ASCENT, Against, Excursion, KickTask, MoveGain, kicked
 from hogeq.response.moves import (
     climb,
     ith_start,
@@ -302,10 +302,10 @@ class _Search:
             self.compare_at *= 2
             self._compare()
 
-    def _round(self, trail: Trail, kicks: int) -> Round:
+    def _round(self, trail: Trail, kicks: int) -> KickTask:
         """Kicks of a trail: it mates with those that win less, or all would become the best."""
         every = [*self.trails, *self.given_up]
-        return Round(
+        return KickTask(
             trail.matrix,
             trail.rate,
             trail.away,
@@ -314,7 +314,7 @@ class _Search:
             (self.budget.seed, trail.start, 1 + self.kicks),
         )
 
-    def _learn(self, kind: str, choices: list[Choice]) -> None:
+    def _learn(self, kind: str, choices: list[MoveGain]) -> None:
         for choice in choices:
             self.bandits[kind].report(*choice)
             if kind == "roll":

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
-from hogeq.response.kicks import Against, Round, kicked
+from hogeq.response.kicks import Against, KickTask, kicked
 from hogeq.response.moves import ROUNDING, ascend, cool, ith_start, to_matrix, to_pure
 from hogeq.response.portfolio import bandits
 from hogeq.strategies.arrays import one_hot
@@ -33,7 +33,7 @@ MATES: Final = 8  # of them, those that one trail may cross with at a time
 START, KICKS = 1, 2  # a fourth number of seeds: nothing else that an iteration draws has one
 
 
-class Trail(NamedTuple):
+class TrailTask(NamedTuple):
     """One trail, and what it needs to go on."""
 
     matrix: Matrix
@@ -60,7 +60,7 @@ class Trail(NamedTuple):
         # Moves are as likely as in an attack that has learned nothing yet.
         odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
         seed = (*self.seed, KICKS)
-        given = Round(to_matrix(policies[0]), rate, None, list(known), self.kicks, seed)
+        given = KickTask(to_matrix(policies[0]), rate, None, list(known), self.kicks, seed)
         return kicked(against, odds, Phase("trails"), given, confirm=False).matrix
 
 
@@ -117,14 +117,14 @@ def follow(
     return after(trails, found, kicks, life)
 
 
-def _gone(against: Against, known: Matrix, trail: Trail) -> Matrix:
+def _gone(against: Against, known: Matrix, trail: TrailTask) -> Matrix:
     return trail.search(against, known)
 
 
-def due(trails: Trails, kicks: int, seed: tuple[int, ...]) -> list[Trail]:
+def due(trails: Trails, kicks: int, seed: tuple[int, ...]) -> list[TrailTask]:
     """Give what is to be done: every trail, and its kicks."""
     return [
-        Trail(matrix, bool(left < 0), kicks, (*seed, place))
+        TrailTask(matrix, bool(left < 0), kicks, (*seed, place))
         for place, (matrix, left) in enumerate(zip(*trails, strict=True))
     ]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hogeq.model.game import Game
 from hogeq.response.kicks import Against
 from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
-from hogeq.response.trails import Trail
+from hogeq.response.trails import TrailTask
 from hogeq.solvers.cuts import Cut, Modelling
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
@@ -129,7 +129,7 @@ def search(
     against: Against,
     modelling: Modelling,
     starts: Sequence[Start],
-    trails: Sequence[Trail],
+    trails: Sequence[TrailTask],
     pool: Matrix,
     crossed: NDArray[np.int64],
     checks: Sequence[Check],
@@ -147,7 +147,7 @@ def search(
     modelling : Modelling
         How counters are modelled at that strategy.
     starts : sequence of Start
-    trails : sequence of Trail
+    trails : sequence of TrailTask
     pool : int8 (n, G, G)
         Counters that are known.
     crossed : int64
@@ -188,7 +188,7 @@ def _answer(
     modelling: Modelling,
     crossed: Matrix,
     held: frozenset[bytes],
-    task: Start | Trail | Check,
+    task: Start | TrailTask | Check,
 ) -> _Answer:
     if isinstance(task, Check):
         rate = modelling.rate(against, task.counter)
