@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
 
+YAML_SUFFIXES = (".yaml", ".yml")
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
@@ -31,7 +32,7 @@ def load_rules(spec: str) -> Rules:
             "--rules: the name is empty; allowed: an edition's name or a YAML file of rule parts"
         )
     path = Path(spec)
-    is_file = path.suffix.lower() in {".yaml", ".yml"} or os.sep in spec
+    is_file = path.suffix.lower() in YAML_SUFFIXES or os.sep in spec
     with refusing():
         if spec in {*EDITIONS, *ALIASES} or not (is_file or path.exists()):
             try:
@@ -146,11 +147,25 @@ def _is_file_of(given: str | Path, path: Path) -> bool:
         return False
     from hogeq.strategies.read import IN_FOLDER
 
-    for name in (Path(given), Path(given) / IN_FOLDER):
+    for name in (Path(given), Path(given) / IN_FOLDER, *_tables_of(Path(given))):
         with contextlib.suppress(OSError, ValueError):  # a name may be no path at all
             if path.samefile(name):
                 return True
     return False
+
+
+def _tables_of(rules: Path) -> list[Path]:
+    """Files of the tables that a YAML file of rules names; of none that cannot be read."""
+    if rules.suffix.lower() not in YAML_SUFFIXES:
+        return []
+    from hogeq.runs.errors import ConfigError
+    from hogeq.runs.tables import table_files
+    from hogeq.runs.yaml import read_yaml
+
+    try:
+        return [path for _, path in table_files(read_yaml(rules), rules.parent)]
+    except ConfigError:
+        return []
 
 
 def position(game: "Game", score: int, opponent: int) -> None:

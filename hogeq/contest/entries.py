@@ -69,7 +69,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
     written = {os.path.realpath(path) for path in unless}
     met: set[str] = set()
     for name in names:
-        if is_builtin(name):
+        if is_builtin(name) or not name:  # an empty name is no folder: it is refused when read
             found.append(name)
             continue
         matched = has_magic(name) and not Path(name).exists()

@@ -1,7 +1,7 @@
 """Tables of rules from CSV files: read when a config is, so that what is kept needs no file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +35,19 @@ def with_tables(tree: Any, folder: Path, source: str) -> Any:
 
 def rules_with_tables(rules: Mapping[Any, Any], folder: Path, source: str) -> dict[Any, Any]:
     """Read the tables that rules name as files; as `with_tables`."""
-    return {
-        key: _table(folder / value, f"{source}: rules.{key}")
-        if key in SHAPES and isinstance(value, str) and value.lower().endswith(".csv")
-        else value
-        for key, value in rules.items()
+    tables = {
+        key: _table(path, f"{source}: rules.{key}") for key, path in table_files(rules, folder)
     }
+    return {**rules, **tables}
+
+
+def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Give the keys of rules, as plain values, that name tables as files, and these."""
+    if isinstance(rules, Mapping):
+        for key in SHAPES:
+            value = rules.get(key)
+            if isinstance(value, str) and value.lower().endswith(".csv"):
+                yield key, folder / value
 
 
 def _table(path: Path, source: str) -> list[Any]:

@@ -47,6 +47,7 @@ R = ("--rules", "small.yaml")
         (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),
         # strategies
         (("compare", "", "always_roll:2", *R), "strategy '': the name is empty; allowed: those"),
+        (("tournament", "", "always_roll:2", *R), "strategy '': the name is empty; allowed: those"),
         (("compare", "five.json", "always_roll:2", *R), "numbers or an object of 400 numbers"),
         (("compare", "always_rol:1", "always_roll:2", *R), "; nearest: always_roll"),
         (("compare", "always_roll:4", "always_roll:2", *R), "N is 4; allowed: 0 to 3"),
@@ -203,6 +204,17 @@ def test_what_is_read_is_never_written_over(folder: Path, arguments: tuple[str, 
     before = {path: path.read_bytes() for path in files}
     assert "cannot be written: it is read as well" in refused(*arguments, *R)
     assert {path: path.read_bytes() for path in files} == before
+
+
+def test_a_table_of_the_rules_is_never_written_over(folder: Path) -> None:
+    table = folder / "parts" / "dice.csv"
+    table.parent.mkdir()
+    table.write_text("1,2,3")
+    (table.parent / "rules.yaml").write_text("goal: 20\nmax_dice: 3\nzero_dice: dice.csv\n")
+    arguments = "purify", "always_roll:1", "--rules", "parts/rules.yaml", "--overwrite", "--out"
+    told = refused(*arguments, "parts/dice.csv")
+    assert told.startswith("hogeq: parts/dice.csv: cannot be written: it is read as well")
+    assert table.read_text() == "1,2,3"
 
 
 @pytest.mark.parametrize(

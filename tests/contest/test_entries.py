@@ -33,6 +33,7 @@ def test_folders_and_patterns_stand_for_their_files_in_natural_order(folder: Pat
     assert named_entries(["all/a*.txt"]) == files[:2]
     assert named_entries(["all/**/*.txt"]) == [*files, "all/deep/c.txt"]
     assert named_entries(["optimal", "all/d*"]) == ["optimal", "all/deep/c.txt"]
+    assert named_entries([""]) == [""]  # which is no folder, not even this one
     # A file whose name looks like a pattern is that file.
     (folder / "[x].txt").write_text("")
     assert named_entries(["[x].txt"]) == ["[x].txt"]
