@@ -54,9 +54,10 @@ def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
     """
     found = tree_sizes(rules, memory=memory)
     if not found.exact or found.nodes > MOST_NODES:
+        size = found if found.exact else f"more than {MOST_NODES:,} nodes"
         raise ValueError(
             f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
-            f"{found}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
+            f"{size}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
         )
     what = "everything remembered" if memory else "only the scores seen"
     title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"
