@@ -37,7 +37,7 @@ from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
 from hogeq.response.kicks import ASCENT
-from hogeq.response.moves import perturb_matrix, random_policy, to_matrix
+from hogeq.response.moves import random_policy, rolls_at_random, to_matrix
 from hogeq.response.population import Measured, Population
 from hogeq.response.search import SearchBudget, search_steps
 from hogeq.strategies.arrays import as_policy, one_hot
@@ -171,7 +171,8 @@ def _search(
     told.step(ASCENT)
     for kick in range(1, budget.perturbations + 1):
         matrix = np.array(best.strategy, np.int8)
-        perturb_matrix(matrix, PERTURBED_SHARE, game.num_actions, random)
+        cells, rolls = rolls_at_random(matrix.shape, PERTURBED_SHARE, game.num_actions, random)
+        matrix[cells] = rolls
         again = _climb(field, matrix, objective)
         best = max(best, again, key=lambda answer: rank_of(answer, objective))
         told.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")

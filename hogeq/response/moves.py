@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats, Ints, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 
@@ -319,13 +320,18 @@ def perturb(policy: Floats, random: np.random.Generator) -> None:
     policy[chosen] = one_hot(rolls, policy.shape[-1])
 
 
-def perturb_matrix(
-    matrix: Matrix, share: float, num_actions: int, random: np.random.Generator
-) -> None:
-    """Put random rolls into some cells of a matrix, in place; each is chosen with chance `share`.
+def rolls_at_random(
+    shape: tuple[int, ...], share: float, num_actions: int, random: np.random.Generator
+) -> tuple[NDArray[np.bool_], Ints]:
+    """Choose cells, each with chance `share`, and a roll for each of them.
 
     Rolls are drawn for the chosen cells only, so the random draws differ from those of
     :func:`perturb`.
+
+    Returns
+    -------
+    tuple
+        Which of the cells of this shape are chosen, bool, and their rolls, int64 (m,).
     """
-    cells = random.random(matrix.shape) < share
-    matrix[cells] = random.integers(num_actions, size=int(cells.sum()))
+    cells = random.random(shape) < share
+    return cells, random.integers(num_actions, size=int(cells.sum()))

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.model.workspace import Role
-from hogeq.response.moves import TEMPERATURES, Passes, ascend, cool, log_uniform, to_pure
+from hogeq.response.moves import (
+    TEMPERATURES,
+    Passes,
+    ascend,
+    cool,
+    log_uniform,
+    rolls_at_random,
+    to_pure,
+)
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 
@@ -75,8 +83,7 @@ def stay(at: Place, strength: float) -> int:  # noqa: ARG001
 def random_rolls(at: Place, share: float) -> int:
     """Put random rolls into a share of the cells: the uniform kick."""
     policy = at.policies[0]
-    cells = at.random.random(policy.shape[:-1]) < share
-    rolls = at.random.integers(policy.shape[-1], size=int(cells.sum()))
+    cells, rolls = rolls_at_random(policy.shape[:-1], share, policy.shape[-1], at.random)
     policy[cells] = one_hot(rolls, policy.shape[-1])
     return 0
 
