@@ -1,0 +1,41 @@
+"""Two finished runs and one of another game, and the page of the first two."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.model.game import Game, compile_game
+from hogeq.rules import rules_from
+from hogeq.runs.config import config_from
+from hogeq.runs.runner import run_experiment as run
+from tests.report.runs import CONFIG
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with two finished runs, and one of another game."""
+    root = tmp_path_factory.mktemp("runs")
+    second = CONFIG | {"name": "second", "solver": {"name": "cfr_plus", "iterations": 5}}
+    other = CONFIG | {"name": "other", "rules": {"edition": "fa22", "goal": 20, "max_dice": 3}}
+    for config in (CONFIG, second, other):
+        run(config_from(config), root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def written(folder: Path) -> Path:
+    """Give the page of both runs, and a strategy beside them."""
+    out = folder / "report.html"
+    names = [str(folder / name) for name in ("first", "second")]
+    given = ["report", *names, "--out", str(out), "--against", "always_roll:2", "--json"]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.stderr
+    (folder / "answer.json").write_text(result.stdout)
+    return out
+
+
+@pytest.fixture(scope="session")
+def game() -> Game:
+    return compile_game(rules_from(CONFIG["rules"]))  # type: ignore[arg-type]

@@ -1,0 +1,315 @@
+"""The page of `hogeq report` in a real browser."""
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from typer.testing import CliRunner
+
+from hogeq.baselines.simple import always_roll
+from hogeq.cli import app
+from hogeq.evaluation.hidden import belief, hidden_action_values, reach
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import Game
+from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS
+from hogeq.runs.metrics import read_metrics
+from hogeq.support.numbers import counted, percent, points
+from tests.browsers import Tab
+from tests.report.runs import data_of, table_of
+
+
+class Opened(Tab):
+    """The page in a browser, and what went wrong there."""
+
+    def rows(self, selector: str) -> list[list[str]]:
+        found = self.page.eval_on_selector_all(
+            f"{selector} tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.textContent))"
+        )
+        return [list(row) for row in found]
+
+    def chosen(self) -> tuple[int, int]:
+        return tuple(int(self.page.input_value(f"#{name}")) for name in ("own", "opponent"))  # type: ignore[return-value]
+
+    def explore(self, name: str) -> None:
+        self.page.select_option("#strategy", label=name)
+        self.page.wait_for_selector("#frame[aria-busy=false]")
+
+    def choose(self, own: int, opponent: int) -> None:
+        for name, value in (("own", own), ("opponent", opponent)):
+            self.page.fill(f"#{name}", str(value))
+            self.page.press(f"#{name}", "Enter")
+
+    def middle(self, own: int, opponent: int) -> dict[str, float]:
+        """Where a position lies on the map, in the map's own pixels."""
+        found = self.page.evaluate(
+            """([own, opponent]) => {
+              const {xaxis, yaxis} = document.getElementById("map")._fullLayout;
+              return {x: xaxis._offset + xaxis.d2p(opponent), y: yaxis._offset + yaxis.d2p(own)};
+            }""",
+            [own, opponent],
+        )
+        return {"x": found["x"], "y": found["y"]}
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, written: Path) -> Opened:
+    return Opened(browser, written, viewport={"width": 1280, "height": 900})
+
+
+def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, game: Game) -> None:
+    policy = table_of(folder)
+    rival = table_of(folder, "second")
+    opened.page.select_option("#other", label="second: average policy")
+    for own, other in ((0, 0), (7, 11), (19, 19)):
+        opened.choose(own, other)
+        shares = belief(game, policy, None, own, other)
+        assert shares is not None
+        values = shares @ hidden_action_values(game, policy, None, [(own, other)])[0]
+        expected = [
+            [
+                str(dice),
+                *(percent(of[dice]) for of in (values, policy[own, other], rival[own, other])),
+            ]
+            for dice in range(game.num_actions)
+        ]
+        assert [[row[0], row[1], *row[3:]] for row in opened.rows("#rolls")] == expected
+        likely = game.memories[int(shares.argmax())]
+        told = f"{100 * shares.max():.2f} % own last points {likely.own}"
+        assert told in opened.text("#belief-note")
+
+
+def test_a_position_out_of_reach_says_so(opened: Opened, folder: Path, game: Game) -> None:
+    gone = np.argwhere(reach(game, table_of(folder)).sum(axis=2) == 0.0)
+    opened.choose(*map(int, gone[0]))
+    assert {tuple(row[1:3]) for row in opened.rows("#rolls")} == {("\N{EN DASH}", "\N{EN DASH}")}
+    assert "Play never comes here" in opened.text("#summary")
+    assert "there is no belief" in opened.text("#belief-note")
+    assert not opened.page.is_visible("#belief")
+    assert {row[1] for row in opened.rows("#rolls")} == {"–"}  # noqa: RUF001 - as shown
+
+
+def test_click_hover_and_keys(opened: Opened) -> None:
+    page = opened.page
+    page.select_option("#layer", "best")
+    plot = page.locator("#map")
+    for own, other in ((12, 5), (3, 18)):
+        plot.click(position=opened.middle(own, other))
+        expect(page.locator("#own")).to_have_value(str(own))
+        assert opened.chosen() == (own, other)
+        page.wait_for_timeout(500)  # two clicks at once are a double click, which zooms out
+    assert page.evaluate("document.activeElement.id") == "frame"
+    keys = (("ArrowUp", (4, 18)), ("ArrowLeft", (4, 17)), ("Shift+ArrowUp", (14, 17)))
+    for key, place in (*keys, ("Shift+ArrowUp", (19, 17)), ("ArrowDown", (18, 17))):
+        page.keyboard.press(key)
+        assert opened.chosen() == place
+    page.keyboard.press("+")
+    low, high = page.evaluate("document.getElementById('map').layout.xaxis.range")
+    assert low <= 17 <= high
+    assert high - low < 20
+    page.keyboard.press("0")
+    plot.hover(position=opened.middle(10, 10))
+    expect(page.locator("#map .hoverlayer")).to_contain_text("own score 10, opponent's 10")
+
+
+def test_the_page_opens_where_most_is_gained(browser: Any, written: Path) -> None:
+    fresh = Opened(browser, written)
+    counter = data_of(written)["strategies"][0]["explored"]["counter"]
+    gains = np.frombuffer(zlib.decompress(base64.b64decode(counter["gains"]["data"])), "<f8")
+    assert fresh.chosen() == divmod(int(gains.argmax()), 20)
+    assert gains.max() > 0.0
+    assert f"+{100 * gains.max():.4f} points of win rate" in fresh.text("#counter-here")
+    assert not fresh.said
+
+
+def test_the_head_says_what_was_found(opened: Opened, folder: Path) -> None:
+    answer = json.loads((folder / "answer.json").read_text())["counters"]
+    found = {name: answer[f"{name}: average policy"] for name in ("first", "second")}
+    best = min(found, key=lambda name: float(found[name]["attack"]))
+    assert opened.text("#found").startswith(f"Of 2 runs, {best} is the hardest to beat: against")
+    for counter in (found[best], answer[f"{best}: matrix"]):
+        attack, bound = percent(counter["attack"]), percent(counter["bound"])
+        told = f"wins {attack} of games; none can win more than {bound}"
+        assert told in opened.text("#found")
+
+
+def test_logarithmic_axes_read_in_plain_digits(opened: Opened) -> None:
+    ticks = opened.page.evaluate(
+        """() => {
+          const axes = document.getElementById("curves")._fullLayout;
+          const seen = (axis) => [...document.querySelectorAll(`#curves .${axis} text`)]
+            .map((text) => text.textContent);
+          return [seen("ytick"), seen("xtick"), axes.yaxis.type];
+        }"""
+    )
+    up, right, kind = ticks
+    assert kind == "log"
+    for shown in (up, right):
+        assert len(shown) >= 3
+        assert all(re.fullmatch(r"(0\.0*)?[125]0*", text) for text in shown), shown
+        assert shown == sorted(shown, key=float)
+    assert "0.1" in up
+    # An exponent is nowhere, on scales of colours neither.
+    assert opened.page.evaluate("logTicks([1e-7, 1]).ticktext").count("0.000001") == 1
+    assert opened.page.evaluate("logTicks([0.03, 0.4]).ticktext.slice(21, 27)") == [
+        "0.01",
+        "0.02",
+        "0.05",
+        "0.1",
+        "0.2",
+        "0.5",
+    ]
+
+
+def test_curves_have_an_interval_and_colours_of_their_own(
+    browser: Any, folder: Path, opened: Opened
+) -> None:
+    out = folder / "one.html"
+    given = ["report", str(folder / "first"), "--out", str(out), "--no-matrices"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    alone = Opened(browser, out)
+    curves = alone.page.evaluate("document.getElementById('curves').data")
+    assert len({curve["line"]["color"] for curve in curves}) == len(curves) == 3
+    assert [curve.get("fill") for curve in curves] == [None, "tonexty", None]
+    bound = json.loads((folder / "first" / MANIFEST).read_text())["figures"]["matrix"]["bound"]
+    above = curves[2]["error_y"]["array"]
+    assert above[:-1] == [None] * (len(above) - 1)
+    assert above[-1] + curves[2]["customdata"][-1] == pytest.approx(bound, abs=1e-12)
+    assert alone.text("#found").startswith("first: against its average policy a table found wins")
+    several = opened.page.evaluate("document.getElementById('curves').data")
+    assert len({curve["line"]["color"] for curve in several}) == 2
+    assert not alone.said
+
+
+def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
+    for share in (0.0, 1e-9, 0.00004, 0.12345, 0.5, 0.99999, 1.0 - 1e-13, 1.0):
+        assert opened.page.evaluate(f"percent({share!r})") == percent(share)
+    for gain in (0.0, 1e-9, 0.0024, 0.12345):
+        assert opened.page.evaluate(f"points({gain!r})") == points(gain)
+    for number in (0, 1, 1200):
+        assert opened.page.evaluate(f"counted({number}, 'kick')") == counted(number, "kick")
+    assert opened.page.evaluate("[chance(0.25), chance(1 / 5234), chance(0)]") == [
+        "25.00 %",
+        "1 in 5,200",
+        "0.00 %",
+    ]
+
+
+def test_a_region_leads_to_its_position_on_the_map(opened: Opened) -> None:
+    page = opened.page
+    row = opened.rows("#regions")[0]
+    page.focus("#regions tbody tr:first-child button")
+    page.keyboard.press("Enter")
+    for chosen, span in zip(opened.chosen(), row, strict=False):
+        low, high = map(int, span.split(" to "))
+        assert low <= chosen <= high
+    assert page.input_value("#layer") == "gain"
+    assert page.evaluate("document.activeElement.id") == "frame"
+    page.select_option("#layer", "best")
+
+
+def test_a_dark_system_gets_a_dark_page(browser: Any, written: Path) -> None:
+    dark = Opened(browser, written, color_scheme="dark")
+
+    def light() -> list[float]:
+        found = dark.page.evaluate(
+            """() => [getComputedStyle(document.body).backgroundColor,
+              getComputedStyle(document.body).color,
+              getComputedStyle(document.querySelector("#curves .ytick text")).fill,
+              getComputedStyle(document.querySelector("#map .xtick text")).fill]"""
+        )
+        return [sum(map(int, re.findall(r"\d+", colour)[:3])) / 765 for colour in found]
+
+    paper, *ink = light()
+    assert paper < 0.2
+    assert min(ink) > 0.7
+    dark.page.emulate_media(color_scheme="light")
+    dark.page.wait_for_timeout(300)
+    paper, *ink = light()
+    assert paper > 0.9
+    assert max(ink) < 0.3
+    assert not dark.said
+
+
+def test_every_map_can_be_shown(opened: Opened, folder: Path) -> None:
+    page, seen = opened.page, set()
+    opened.explore("first: matrix")
+    for layer in page.eval_on_selector_all("#layer option", "all => all.map(o => o.value)"):
+        page.select_option("#layer", layer)
+        seen.add(json.dumps(page.evaluate("document.getElementById('map').data[0].text")))
+        if layer == "best":
+            shown = page.evaluate("document.getElementById('map').data[0].z")
+            matrix = np.loadtxt(folder / "first" / MATRIX, delimiter=",")
+            np.testing.assert_array_equal(shown, matrix)
+    assert len(seen) == 8
+    opened.explore("first: average policy")
+
+
+def test_tables_and_curves_show_the_runs_figures(
+    opened: Opened, folder: Path, game: Game, written: Path
+) -> None:
+    manifest = json.loads((folder / "first" / MANIFEST).read_text())
+    attack = manifest["figures"]["average_policy"]["attack"]
+    assert opened.rows("#figures")[0][:2] == ["first: average policy", percent(attack)]
+    metrics = read_metrics(folder / "first" / METRICS)
+    curves = opened.page.evaluate("document.getElementById('curves').data")
+    assert len(curves) == 6
+    assert curves[0]["x"] == [row.iteration for row in metrics]
+    assert curves[0]["customdata"] == [row.bound for row in metrics]
+    opened.page.check("input[value=seconds]")
+    curves = opened.page.evaluate("document.getElementById('curves').data")
+    assert curves[1]["x"] == [row.seconds for row in metrics]
+    table = opened.rows("#tournament")
+    names = [row[0] for row in table]
+    assert {"first: matrix", "second: matrix", "always_roll:2", "ignore_memory"} < set(names)
+    row, column = names.index("always_roll:2"), names.index("first: average policy")
+    rate = win_rate(game, always_roll(game, 2), table_of(folder)).win_rate
+    assert table[row][3 + column] == percent(rate)
+    regions = np.array(data_of(written)["strategies"][0]["explored"]["counter"]["regions"])
+    gained = opened.rows("#regions")[0][2]
+    assert gained.endswith(" points")
+    assert float(gained.removesuffix(" points")) == pytest.approx(100 * regions.max(), rel=1e-3)
+    assert "commit" in (opened.page.text_content("#made") or "")
+
+
+def test_a_phone_shows_it_without_sideways_scrolling(browser: Any, written: Path) -> None:
+    phone = Opened(
+        browser, written, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    )
+    assert phone.page.evaluate("document.documentElement.scrollWidth") == 360
+    told = phone.page.evaluate(
+        """() => [...document.querySelectorAll(".wide")].filter((box) => box.checkVisibility())
+          .map((box) => [box.scrollWidth > box.clientWidth + 1,
+            getComputedStyle(box, "::before").content.includes("scroll it sideways")])"""
+    )
+    assert [True, True] in told
+    assert all(wide == said for wide, said in told)
+    phone.page.locator("#map").scroll_into_view_if_needed()
+    phone.page.locator("#map").tap(position=phone.middle(8, 8))
+    expect(phone.page.locator("#own")).to_have_value("8")
+    assert not phone.said
+
+
+def test_a_game_without_memory_has_no_belief(browser: Any, folder: Path) -> None:
+    out = folder / "other.html"
+    given = ["report", str(folder / "other"), "--out", str(out), "--no-matrices"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    plain = Opened(browser, out)
+    assert not plain.page.is_visible("#belief-part")
+    assert "memory" not in plain.text("#position")
+    assert plain.page.locator("#strategy option").count() == 1
+    assert not plain.said
+
+
+def test_nothing_was_asked_for_and_nothing_went_wrong(opened: Opened, written: Path) -> None:
+    assert opened.said == []
+    assert opened.asked == [written.as_uri()]
+    assert opened.page.locator("[data-title*='hare']").count() == 0  # plotly's own cloud
+    found = written.read_text().split('id="plotly"')[0]
+    assert "connect-src" not in found
+    assert "default-src 'none'" in found
