@@ -16,7 +16,7 @@ from hogeq.kernels.view import TablesView
 from hogeq.model.diagonal_arrays import DiagonalArrays
 from hogeq.model.plan_arrays import plan_arrays
 from hogeq.model.stay_arrays import OrbitArrays, StayArrays
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 
 TIE = passes.TIE
 """Win probabilities that differ by less than this are ties."""
@@ -70,6 +70,17 @@ class WinRate(NamedTuple):
     def reversed(self) -> "WinRate":
         """Win rate of the other strategy."""
         return WinRate(1.0 - self.win_rate, 1.0 - self.second, 1.0 - self.first)
+
+
+class Arrivals(NamedTuple):
+    """Afterstates that land on a cell, m of them, with the memory slot of whoever moves there."""
+
+    again: Ints
+    """(m,) places in `values` of those by whose turn the same player moves again."""
+    again_slots: NDArray[np.uint64]
+    passed: Ints
+    """(m,) those by which the turn passes to the other."""
+    passed_slots: NDArray[np.uint64]
 
 
 class Workspace:
@@ -326,25 +337,28 @@ class Workspace:
         self._values_kept, self._values_due = True, False
         self.values[:, self.tables.fixed_win] = 1.0
 
-    def publish(self, player: int, own: int, opponent: int, values: Floats) -> float:
+    def arrivals(self, own: int, opponent: int) -> Arrivals:
+        """Find the afterstates that land on a cell, the same for every workspace of a game."""
+        tables = self.tables
+        goal, records = tables.dimensions.goal, tables.dimensions.records
+        cell = own * goal + opponent
+        landing = slice(tables.arrival_start[cell], tables.arrival_start[cell + 1])
+        lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(len(tables.lane))
+        at = tables.arrival_base[landing, None, None] + lanes
+        again = tables.arrival_again[landing].astype(bool)
+        slots = tables.next_memory[again.astype(np.int64)]  # arrival, record, lane
+        return Arrivals(at[again], slots[again], at[~again], slots[~again])
+
+    def publish(self, player: int, arrivals: Arrivals, values: Floats) -> float:
         """Write a cell's values by memory, (H,), to the afterstates that land on the cell.
 
         Returns the value of the memory that a game starts with.
         """
-        tables = self.tables
-        goal, records = tables.dimensions.goal, tables.dimensions.records
         slots = np.zeros(self._slots)
-        slots[tables.memory_slot] = values
-        cell = own * goal + opponent
-        arrivals = slice(tables.arrival_start[cell], tables.arrival_start[cell + 1])
-        lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(len(tables.lane))
-        at = tables.arrival_base[arrivals, None, None] + lanes
-        again = tables.arrival_again[arrivals].astype(bool)
-        worth = slots[tables.next_memory[again.astype(np.int64)]]  # arrival, record, lane
-        other = self.players - 1 - player
-        self.values[player][at[again]] = worth[again]
-        self.values[other][at[~again]] = 1.0 - worth[~again]
-        return float(slots[tables.start])
+        slots[self.tables.memory_slot] = values
+        self.values[player][arrivals.again] = slots[arrivals.again_slots]
+        self.values[self.players - 1 - player][arrivals.passed] = 1.0 - slots[arrivals.passed_slots]
+        return float(slots[self.tables.start])
 
     def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""
@@ -415,11 +429,12 @@ def backward_together(
     for total in range(2 * goal - 2, -1, -1):
         for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
             opponent = total - own
+            arrivals = works[0].arrivals(own, opponent)
             for player in range(players):
                 rolled = [work.hidden_values(own, opponent, player) for work in works]
                 found = memory_values(player, own, opponent, np.stack(rolled))
                 for root, work, values in zip(roots, works, found, strict=True):
-                    root[player] = work.publish(player, own, opponent, values)
+                    root[player] = work.publish(player, arrivals, values)
     return [(root[0], root[-1]) for root in roots]
 
 

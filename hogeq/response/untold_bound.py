@@ -27,13 +27,12 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role, WinRate, backward_together
 from hogeq.strategies.mixtures import Mixture
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
 
 ROUNDING = 1e-9
@@ -57,10 +56,10 @@ class Grid(NamedTuple):
     weights: Floats
     """(n,), of the draw, all positive."""
     resolution: int
-    points: NDArray[np.int64]
-    """(N, n), whole numbers of sum `resolution`."""
-    rank: dict[bytes, int]
-    """Index of each point."""
+    points: Ints
+    """(N, n), whole numbers of sum `resolution`, in lexicographic order."""
+    later: Ints
+    """(resolution + n, n), what comes after in that order: binomial coefficients."""
 
     @classmethod
     def of(cls, weights: Floats, resolution: int) -> "Grid":
@@ -70,8 +69,8 @@ class Grid(NamedTuple):
         cuts = np.array(bars, np.int64).reshape(len(bars), parts - 1)
         ends = np.full((len(cuts), 1), resolution + parts - 1)
         points = np.diff(np.hstack([-np.ones_like(ends), cuts, ends]), axis=1) - 1
-        rank = {point.tobytes(): index for index, point in enumerate(points)}
-        return cls(weights, resolution, points, rank)
+        later = [[comb(left, bars) for bars in range(parts)] for left in range(resolution + parts)]
+        return cls(weights, resolution, points, np.array(later))
 
     @property
     def beliefs(self) -> Floats:
@@ -103,18 +102,30 @@ class Grid(NamedTuple):
         rest[:, 0] = 0.0
         order = np.argsort(-rest[:, 1:], axis=1, kind="stable") + 1
         found = np.zeros((len(beliefs), len(self.points)))
-        for row, (corner, steps, left) in enumerate(zip(floor, order, rest, strict=True)):
-            at = corner.copy()
-            falling = np.concatenate([[1.0], left[steps], [0.0]])
-            for place, share in enumerate(falling[:-1] - falling[1:]):
-                if share > 0.0:
-                    point = (at - np.append(at[1:], 0.0)).astype(np.int64)
-                    found[row, self.rank[point.tobytes()]] += share
-                if place < len(steps):
-                    at[steps[place]] += 1.0
+        rows = np.arange(len(beliefs))
+        at = floor.astype(np.int64)
+        ones, zeros = (np.full((len(beliefs), 1), value) for value in (1.0, 0.0))
+        falling = np.hstack([ones, np.take_along_axis(rest, order, axis=1), zeros])
+        shares = falling[:, :-1] - falling[:, 1:]
+        for place, share in enumerate(shares.T):
+            met = share > 0.0
+            found[rows[met], self._indices(at[met])] += share[met]
+            if place < order.shape[1]:
+                at[rows, order[:, place]] += 1
         # Likelihoods are a mean of the points'; beliefs are, weighted by how likely each is.
         found *= self.points @ self.weights
         return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    def _indices(self, sums: Ints) -> Ints:
+        """Find points (m,) given by their sums from the right (m, n).
+
+        A point is the gaps between bars among `resolution` units; those before it in lexicographic
+        order are counted bar by bar.
+        """
+        bars = sums.shape[1] - 1
+        left = sums[:, 1:] + np.arange(bars)[::-1]  # units and bars behind each bar
+        last = len(self.points) - 1
+        return np.asarray(last - self.later[left, bars - np.arange(bars)].sum(axis=1))
 
 
 def told_bound(game: Game, mixture: Mixture) -> float:
@@ -202,12 +213,9 @@ def _responding(
     """Values (N, H) of the memories: the best roll of player 0, what was drawn of player 1."""
     if player == 0:
         return np.asarray(rolled.max(axis=2))
-    found = np.zeros(rolled.shape[:2])
-    for roll, chances in enumerate(policies[:, own, opponent].T):
-        joint = grid.beliefs * chances
-        total = joint.sum(axis=1)
-        met = total > 0.0
-        if met.any():
-            shares = grid.chords(joint[met] / total[met, None])
-            found[met] += total[met, None] * (shares @ rolled[:, :, roll])
-    return found
+    joint = grid.beliefs * policies[:, own, opponent].T[:, None]  # (K, N, n)
+    total = joint.sum(axis=2)
+    met = total > 0.0
+    shares = np.zeros((*total.shape, len(grid.points)))
+    shares[met] = grid.chords(joint[met] / total[met, None]) * total[met, None]
+    return np.asarray(np.einsum("knm,mhk->nh", shares, rolled, optimize=True))
