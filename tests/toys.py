@@ -69,6 +69,8 @@ def following(node: Node) -> Sequence[Node]:
 class Toy:
     """A game tree, as solvers see a compiled game."""
 
+    positions_recur = False
+
     def __init__(self, root: Node) -> None:
         self.root = root
         self.nodes: dict[int, list[Choice]] = {}

@@ -32,6 +32,9 @@ CHANGES = 3
 MEASURED = 12
 """Changes that are measured to find these: where positions recur, gains are exact only so."""
 
+ENDLESS = 1e-9
+"""What is lost by games that never end, if it is more than rounding."""
+
 SEARCH = SearchBudget(starts=1)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
 
@@ -84,8 +87,8 @@ class Assessment(NamedTuple):
     effort: SearchBudget | None
     """Of the search for the response; None if it is exact."""
     costs: Floats
-    """(G, G), of every position as in `Loss`. Without hidden memory they sum to what `win_rate`
-    falls short of `best_response`."""
+    """(G, G), of every position as in `Loss`. Without hidden memory they and `endless` sum to what
+    `win_rate` falls short of `best_response`."""
     best: Matrix
     """(G, G), the rolls that cost nothing."""
     losses: tuple[Loss, ...]
@@ -94,6 +97,9 @@ class Assessment(NamedTuple):
     """The changes of single cells that gain most, the best first."""
     changed: float
     """Win rate with all of these changes together."""
+    endless: float
+    """What is lost by games that never end, half a win each: none of their turns costs anything,
+    since it could be made up for later. 0 where something is hidden."""
 
 
 def usual_reference(game: Game) -> str:
@@ -204,6 +210,7 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
     for one in changes:
         changed[one.score, one.opponent] = one.instead
     most = _rate(game, response, against)
+    endless = 0.0 if game.has_memory else most - rate - float(costs.sum())
     return Assessment(
         rate,
         most,
@@ -214,6 +221,7 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
         tuple(losses),
         tuple(changes),
         _rate(game, changed, against) if changes else rate,
+        endless if endless > ENDLESS else 0.0,
     )
 
 

@@ -10,6 +10,7 @@ from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.beliefs import total_variation
 from hogeq.evaluation.hidden import check_position, reach
 from hogeq.model.game import Game
+from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 
 
@@ -78,5 +79,10 @@ def memory_at(
         raise UnreachedError(f"play never comes to {score} points against {opponent}")
     counted = looked_up = None
     if countable(game):
-        counted, looked_up = guess_by_counting(game, strategy, against, cell=(score, opponent))
+        # As policies: a whole-numbered table of three axes would be taken for rolls by memory.
+        mine, theirs = (
+            policy_of(game, strategy),
+            None if against is None else policy_of(game, against),
+        )
+        counted, looked_up = guess_by_counting(game, mine, theirs, cell=(score, opponent))
     return MemoryAt(cell_reach, state_reach / cell_reach, counted, looked_up)

@@ -322,15 +322,11 @@ def study_field(
         )
     if shares:
         known = {point.share for point in points}
-        points += tradeoff(
-            game,
-            rivals,
-            [share for share in shares if share not in known],
-            objective,
-            mixed=mixed,
-            budget=budget,
-            steps=steps,
-        )
+        left = [share for share in shares if share not in known]
+        if left:
+            points += tradeoff(
+                game, rivals, left, objective, mixed=mixed, budget=budget, steps=steps
+            )
         points.sort(key=lambda point: point.share)
     if chosen is not None:
         return FieldStudy(chosen.answer, chosen, points)

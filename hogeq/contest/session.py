@@ -41,7 +41,7 @@ class Engine:
     Raises
     ------
     ValueError
-        If the strategy is malformed, or if there is none and positions of the game can recur.
+        If the strategy is malformed.
     """
 
     def __init__(self, game: Game, strategy: ArrayLike | None = None) -> None:

@@ -13,12 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluation.win_rates import checked, win_rate_of_valid
 from hogeq.model.game import Game
+from hogeq.strategies.arrays import as_array
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001
 """A match is won by a win rate strictly above this. Source: the contest's server."""
+
+ROUNDING = 1e-9
+"""By how much a win rate may be out of its range."""
 
 MOST_PAIRS = 8
 """Matches that are computed together: few, since their strategies may have to travel."""
@@ -75,7 +80,10 @@ def round_robin(
     >>> hogeq.round_robin(game, field).round(4).tolist()
     [[0.5, 0.1871, 0.1402], [0.8129, 0.5, 0.389], [0.8598, 0.611, 0.5]]
     """
-    tables = [one if isinstance(one, Mixture) else np.asarray(one) for one in strategies]
+    tables = [
+        one if isinstance(one, Mixture) else as_array(one, f"strategy {number}")
+        for number, one in enumerate(strategies, 1)
+    ]
     for table in tables:
         checked(game, table)  # refuses what is malformed
     rates = np.full((len(tables), len(tables)), 0.5)
@@ -168,14 +176,14 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     Raises
     ------
     ValueError
-        If the table is not square or holds anything but probabilities.
+        If the table is not square or holds anything but probabilities outside its diagonal.
 
     Examples
     --------
     >>> rank([[0.5, 0.4], [0.6, 0.5]])[0]
     Standing(entry=1, rank=1, wins=1)
     """
-    rates = check_rates(win_rates)
+    rates = check_rates(win_rates, diagonal=False)
     won = rates > WIN
     np.fill_diagonal(won, val=False)
     wins = won.sum(axis=1).tolist()
@@ -183,15 +191,24 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     return [Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry]) for entry in order]
 
 
-def check_rates(win_rates: ArrayLike) -> Floats:
-    """Check a table of win rates: float64 (n, n), or ValueError with the first bad cell."""
-    rates = np.asarray(win_rates, np.float64)
-    if rates.ndim != 2 or rates.shape[0] != rates.shape[1]:
-        raise ValueError(f"win rates: shape is {rates.shape}; allowed: (n, n)")
-    bad = np.argwhere(~((rates >= 0.0) & (rates <= 1.0)))
+def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:
+    """Check a table of win rates: float64 (n, n), or ValueError with the first bad cell.
+
+    Sums of probabilities may be above 1 by rounding; they come back as 1. Without `diagonal` the
+    cells there are not looked at, and come back as 1/2.
+    """
+    try:
+        rates = np.array(win_rates, np.float64)
+    except (TypeError, ValueError) as error:  # rows that differ in length, texts
+        raise ValueError(refusal("win rates", win_rates, "numbers, (n, n)")) from error
+    if rates.ndim != 2 or rates.shape[0] != rates.shape[1] or not rates.size:
+        raise ValueError(f"win rates: shape is {rates.shape}; allowed: (n, n), n at least 1")
+    if not diagonal:
+        np.fill_diagonal(rates, 0.5)
+    bad = np.argwhere(~((rates >= -ROUNDING) & (rates <= 1.0 + ROUNDING)))
     if len(bad):
         row, column = bad[0]
         raise ValueError(
             f"win rates: cell (row {row}, column {column}) is {rates[row, column]}; allowed: 0 to 1"
         )
-    return rates
+    return np.clip(rates, 0.0, 1.0)

@@ -5,7 +5,7 @@ A transcript is one object::
     {"format": "hogeq transcript", "version": 1,
      "rules": "fa25", "seed": 7, "players": ["You", "optimal play"],
      "turns": [{"player": 0, "before": [0, 0], "roll": 2, "dice": [3, 5], "points": 8,
-                "fired": ["Sus fuss"], "after": [11, 0]}],
+                "fired": ["Sus Fuss"], "after": [11, 0]}],
      "winner": null}
 
 ``rules`` is an edition's name or the fields of `hogeq.Rules`. Scores are those of the two players,
@@ -19,6 +19,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn, Self
 
@@ -31,7 +32,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, dice_sides
 from hogeq.support.files import read_whole
 from hogeq.support.messages import is_title, one_line, refusal, shown, shown_path, unknown_key
-from hogeq.support.parameters import Seed, keys, parameters, plain
+from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
 FORMAT: Final = "hogeq transcript"
 VERSION: Final = 1
@@ -135,7 +136,7 @@ class Transcript:
         cls,
         rolls: Iterable[Sequence[int]],
         rules: Rules,
-        players: tuple[str, str],
+        players: Sequence[str],
         first: int = 0,
         seed: int | None = None,
         rules_given: str | dict[str, Any] | None = None,
@@ -147,7 +148,8 @@ class Transcript:
         rolls : iterable of sequence of int
             What the dice showed, turn by turn; empty where none were rolled.
         rules : Rules
-        players : tuple of str
+        players : sequence of str
+            The two.
         first : int
             Who moves first, 0 or 1.
         seed : int, optional
@@ -161,18 +163,25 @@ class Transcript:
         Raises
         ------
         ValueError
-            If there are no turns, if there are more after the game is over, or if a turn has too
-            many dice or shows what they cannot.
+            If there are no turns, if there are more after the game is over, if a turn has too many
+            dice or shows what they cannot, or if `players`, `first` or `seed` cannot be written.
         """
+        two = _two_players(players)
+        if first not in {0, 1}:
+            raise TranscriptError(refusal("first", first, "0 or 1"))
+        if seed is not None:
+            check(Seed, seed=seed)
         place, turns = Situation((0, 0), first, Memory(), 0, None), list[RecordedTurn]()
-        for faces in rolls:
-            _go_on(place, f"turns[{len(turns)}]")
-            played = advance(rules, place, len(faces), tuple(faces))
-            turns.append(RecordedTurn(place, len(faces), tuple(faces), *played))
+        for given in rolls:
+            at = f"turns[{len(turns)}]"
+            _go_on(place, at)
+            faces = _faces(given, at)
+            played = advance(rules, place, len(faces), faces)
+            turns.append(RecordedTurn(place, len(faces), faces, *played))
             place = turns[-1].after
         if not turns:
             raise TranscriptError("turns: got none; allowed: at least one turn")
-        return cls(rules, rules_given or written_rules(rules), players, tuple(turns), seed)
+        return cls(rules, rules_given or written_rules(rules), two, tuple(turns), seed)
 
     @property
     def end(self) -> Situation:
@@ -300,9 +309,7 @@ def _checked(content: object, wanted: Rules | None) -> Transcript:
         raise TranscriptError(refusal("version", content["version"], str(VERSION)))
     top = _Top(**content)
     rules = _rules(top.rules, wanted)
-    one, two = top.players
-    if one == two or not all(is_title(name) and len(name) <= LONGEST_NAME for name in top.players):
-        raise TranscriptError(refusal("players", top.players, _NAMES))
+    players = _two_players(top.players)
     place, turns = Situation((0, 0), 0, Memory(), 0, None), list[RecordedTurn]()
     for number, given in enumerate(top.turns):
         at = f"turns[{number}]"
@@ -319,7 +326,25 @@ def _checked(content: object, wanted: Rules | None) -> Transcript:
         turns.append(_follow(rules, place, turn, at))
         place = turns[-1].after
     _same("winner", top.winner, place.winner)
-    return Transcript(rules, top.rules, (one, two), tuple(turns), top.seed)
+    return Transcript(rules, top.rules, players, tuple(turns), top.seed)
+
+
+def _two_players(given: Sequence[str]) -> tuple[str, str]:
+    """Refuse what are no names of two players."""
+    fit = all(
+        isinstance(name, str) and is_title(name) and len(name) <= LONGEST_NAME for name in given
+    )
+    if len(given) != 2 or not fit or given[0] == given[1]:
+        raise TranscriptError(refusal("players", list(given), _NAMES))
+    return given[0], given[1]
+
+
+def _faces(given: Sequence[int], at: str) -> tuple[int, ...]:
+    """Refuse what are no faces of dice."""
+    faces = tuple(given)
+    if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces):
+        raise TranscriptError(refusal(at, list(faces), "whole numbers, one a die"))
+    return tuple(map(int, faces))
 
 
 def _go_on(place: Situation, at: str) -> None:

@@ -64,7 +64,11 @@ def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
     """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
     rate, effort = percent(found["best_response"], digits), found["effort"]
     if effort is None:
-        return f"a best response wins {rate}"
+        told = f"a best response wins {rate}"
+        if not found["endless"]:
+            return told
+        lost = points(found["endless"], digits, signed=False)
+        return f"{told}; {lost} of that are lost by games that never end"
     kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
     spent = f"({counted(effort['starts'], 'start')}, {kicks})"
     better = found["best_response"] > found["win_rate"] + EXACT
@@ -112,6 +116,8 @@ def _losses(found: Mapping[str, Any]) -> str:
         )
         for one in found["losses"]
     ]
+    if not rows and found["endless"]:
+        return "<h2>Where it loses</h2><p>No single turn costs anything.</p>"
     if not rows:
         nowhere = "By that, nowhere" if found["effort"] else "Nowhere"
         return f"<h2>Where it loses</h2><p>{nowhere}: nothing is lost at any position.</p>"

@@ -364,3 +364,13 @@ def test_run(folder: Path) -> None:
     )
     assert "iteratons" in refused("run", "config.yaml", "--set", "solver.iteratons=2")
     assert "cannot be read" in refused("run", "missing.yaml")
+
+
+def test_opponents_of_one_file_name_are_both_on_the_board(folder: Path) -> None:
+    for place, roll in (("a", 1), ("b", 2)):
+        (folder / place).mkdir()
+        (folder / place / "final.csv").write_text("\n".join([",".join([str(roll)] * 20)] * 20))
+    given = [part for place in "ab" for part in ("--opponent", f"{place}/final.csv")]
+    found = ask("board", "--rules", "fa22.yaml", *given, "--out", "board.html")
+    (names,) = found["opponents"].values()
+    assert {"a/final.csv", "b/final.csv"} <= set(names)

@@ -6,7 +6,7 @@ import pytest
 from hogeq.contest import entries
 from hogeq.contest.entries import identical_entries, named_entries, read_field, short_names
 from hogeq.contest.meta_game import field_equilibrium
-from hogeq.contest.tournament import round_robin
+from hogeq.contest.tournament import check_rates, round_robin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
@@ -48,6 +48,8 @@ def test_a_file_met_again_is_one_entry_and_a_name_given_twice_is_two(folder: Pat
     assert named_entries(["all/b.txt", "all/b.txt", "./all/b.txt"]) == ["all/b.txt"]
     (folder / "link.txt").symlink_to(folder / "all" / "b.txt")
     assert named_entries(["all", "link.txt"]) == files
+    (folder / "all" / "z.txt").symlink_to(folder / "all" / "b.txt")
+    assert named_entries(["all"]) == named_entries(["all/*.txt"]) == files
     assert named_entries(["always_roll:1", "always_roll:1"]) == 2 * ["always_roll:1"]
 
 
@@ -131,6 +133,13 @@ def test_no_entry_beats_the_mixture_and_equals_share() -> None:
 def test_what_is_no_table_of_win_rates_is_refused() -> None:
     with pytest.raises(ValueError, match=r"cell \(row 0, column 1\) is 2"):
         field_equilibrium([[0.5, 2.0], [0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"shape is \(0, 0\); allowed: \(n, n\), n at least 1"):
+        field_equilibrium(np.zeros((0, 0)))
+
+
+def test_rates_of_one_but_for_rounding_are_one() -> None:
+    sure = np.array([[0.5, np.nextafter(1.0, 2.0)], [-1e-16, 0.5]])
+    assert check_rates(sure).tolist() == [[0.5, 1.0], [0.0, 0.5]]
 
 
 def test_alpha_rank_stays_with_the_winner_and_shares_a_cycle() -> None:

@@ -36,6 +36,14 @@ def test_no_guess_where_turns_do_not_alternate() -> None:
     assert found.counted is found.looked_up is None
 
 
+def test_a_policy_of_whole_numbers_is_a_policy() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+    pure = np.eye(4)[RANDOM.integers(1, 4, (12, 12))]
+    one, other = (memory_at(game, pure.astype(kind), 0, 0) for kind in (float, int))
+    assert one.counted is not None
+    np.testing.assert_array_equal(one.counted, other.counted)
+
+
 @pytest.mark.parametrize("edition", ["su20", "fa19", "fa22"])
 def test_guesses_of_one_cell(edition: str) -> None:
     game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hogeq.contest.session import Engine, Session
@@ -94,6 +95,25 @@ def test_a_game_that_cannot_be_is_not_made() -> None:
     ):
         with pytest.raises(ValueError, match=says):
             Transcript.of(rolls, rules, ("Ann", "Bob"))
+    for given, says in (
+        ({"players": ("Ann", "Ann")}, "players: got .*; allowed: two different names"),
+        ({"players": ("", "Bob")}, "players: got .*; allowed: two different names"),
+        ({"players": ("Ann", 61 * "b")}, "players: got .*; allowed: two different names"),
+        ({"players": ("Ann",)}, "players: got .*; allowed: two different names"),
+        ({"players": (1, 2)}, "players: got .*; allowed: two different names"),
+        ({"first": 2}, "first: got 2; allowed: 0 or 1"),
+        ({"seed": -5}, "seed: got -5; allowed: whole numbers from 0"),
+        ({"rolls": [[1.0, 5]]}, r"turns\[0\]: got \[1.0, 5\]; allowed: whole numbers"),
+        ({"rolls": [[True, 5]]}, r"turns\[0\]: got \[True, 5\]; allowed: whole numbers"),
+    ):
+        asked: dict[str, Any] = {"rolls": [[6, 6]], "rules": rules, "players": ("Ann", "Bob")}
+        with pytest.raises(ValueError, match=says):
+            Transcript.of(**asked | given)
+
+
+def test_dice_may_be_an_array() -> None:
+    made = Transcript.of(np.array([[1, 5], [6, 6]]), rules_from(SHORT), ["Ann", "Bob"])
+    assert parse_transcript(made.to_json().encode(), "it") == made
 
 
 def test_rules_are_written_by_name_if_they_have_one() -> None:

@@ -51,9 +51,10 @@ def board(
         expect_kernels(
             game, "full memory", "reach", strategies=[*page.OPPONENTS, *(opponent or ())]
         )
+        names = [one if is_builtin(one) else Path(one).name for one in opponent or ()]
         more = [
-            (one if is_builtin(one) else Path(one).name, load_any(one, game, trust))
-            for one in opponent or ()
+            (name if names.count(name) == 1 else given, load_any(given, game, trust))
+            for name, given in zip(names, opponent or (), strict=True)
         ]
         with refusing():
             tables = page.opponents(game, more)

@@ -71,7 +71,8 @@ def check(
     second), against, win_rate, best_response (with hidden memory, win rate of the best found),
     bound (no response wins more), effort (of that search: starts, anneal_steps, damping, kicks,
     seed; null if best_response is exact), losses (score, opponent, roll, best, cost, reach),
-    changes (score, opponent, roll, instead, gain), changed (win rate with all the changes).
+    changes (score, opponent, roll, instead, gain), changed (win rate with all the changes), endless
+    (win rate lost by games that never end).
     """
     check_output(page, (".html",))
     game = load_game(rules)
@@ -114,7 +115,7 @@ def _faults(file: Path, game: "Game", found: "Submission") -> dict[str, Any]:
         **dict.fromkeys(
             (
                 *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
-                *("losses", "changes", "changed"),
+                *("losses", "changes", "changed", "endless"),
             )
         ),
     }
@@ -140,6 +141,7 @@ def _assessed(
         "losses": [one._asdict() for one in found.losses],
         "changes": [one._asdict() for one in found.changes],
         "changed": found.changed,
+        "endless": found.endless,
     }, found
 
 
@@ -189,6 +191,8 @@ def _losses(data: dict[str, Any], digits: int) -> str:
         f"against {data['against']} it wins {percent(data['win_rate'], digits)}; "
         f"{response_text(data, digits)}"
     )
+    if not data["losses"] and data["endless"]:
+        return f"{head}; no single turn costs anything"
     if not data["losses"]:
         measured = "; by that," if data["effort"] else ":"
         return f"{head}{measured} nothing is lost at any position"
