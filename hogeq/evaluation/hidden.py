@@ -24,7 +24,8 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     Returns
     -------
     float64 (G, G, H)
-        By own score, opponent's score and memory (`Game.memories`).
+        By own score, opponent's score and memory (`Game.memories`). Play that never ends counts as
+        half a win.
 
     Raises
     ------
@@ -131,7 +132,9 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     Returns
     -------
     float64 (G, G, H)
-        A fair coin says who starts. The sum is the expected number of turns of that player.
+        A fair coin says who starts. The sum is the expected number of turns of that player, and
+        where positions recur a value is an expected number of visits. Play that can never end is
+        followed to where that is certain, and no further.
 
     Raises
     ------

@@ -4,8 +4,9 @@ With the memory in view Hog is a game of perfect information, solved by one back
 editions without memory that is also the solution of the contest's game.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,8 +47,12 @@ class Tablebase:
 
     game: Game
     value: float
-    rolls: Rolls
-    _work: Workspace
+    rolls: Rolls = field(repr=False)
+    _work: Workspace = field(repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes as a game, and be solved once in each."""
+        return solve, (self.game,)
 
     @property
     def start(self) -> int:

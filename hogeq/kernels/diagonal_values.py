@@ -36,7 +36,7 @@ from hogeq.kernels.gathers import (
     windows,
 )
 from hogeq.kernels.lanes import item, lane_sum, load, splat, store, store_one
-from hogeq.kernels.passes import TIE
+from hogeq.kernels.passes import LEAST_WEIGHT, TIE
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
 from hogeq.kernels.sums import kernel, part
 
@@ -297,7 +297,8 @@ def soften_rows(game, here, row, averages, temperature, damping):
     best = splat(averages, -1.0, lane)
     for roll in range(num_actions):
         best = larger(load(averages, roll * len(lane), lane), best)
-    scale = one / (temperature * where_at_least(none, arrived, one, arrived))
+    # Of what is hardly ever reached the inverse would be infinite, and nothing times that unknown.
+    scale = one / larger(temperature * arrived, splat(row, LEAST_WEIGHT, lane))
     total = none
     for roll in range(num_actions):
         less = like(row, load(averages, roll * len(lane), lane) - best)

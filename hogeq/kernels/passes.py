@@ -43,6 +43,7 @@ from hogeq.kernels.sums import (
     value_rolls_by_sums,
 )
 
+LEAST_WEIGHT = 1e-38  # of reach times temperature: in single precision its inverse is finite
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 AHEAD = 2  # cells along the diagonal
 
@@ -120,11 +121,10 @@ def soften(row, counterfactual_values, infoset_reach, temperature, damping):
     best = -1.0
     for roll in range(len(row)):
         best = max(best, counterfactual_values[roll])
+    weight = max(infoset_reach * temperature, LEAST_WEIGHT)
     total = 0.0
     for roll in range(len(row)):
-        counterfactual_values[roll] = math.exp(
-            (counterfactual_values[roll] - best) / (infoset_reach * temperature)
-        )
+        counterfactual_values[roll] = math.exp((counterfactual_values[roll] - best) / weight)
         total += counterfactual_values[roll]
     for roll in range(len(row)):
         row[roll] += damping * (counterfactual_values[roll] / total - row[roll])

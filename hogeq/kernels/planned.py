@@ -14,7 +14,7 @@ from hogeq.kernels.gathers import (
     where_at_least,
 )
 from hogeq.kernels.lanes import item, lane_sum, prefetch, splat, store, store_one
-from hogeq.kernels.passes import TIE
+from hogeq.kernels.passes import LEAST_WEIGHT, TIE
 from hogeq.kernels.plan import CHUNK, ENDED, KIND, NEEDED, NONE, OPPONENT, ORDER, OWN, STAYING, STEP
 from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.sums import kernel, part
@@ -111,7 +111,7 @@ def _soften(tables, policies, counterfactual_values, at, here, temperature, damp
     lane, num_actions = tables.lane, tables.dimensions.num_actions
     found = load_few(counterfactual_values, at, num_actions, -1.0, lane)
     best = splat(policies, largest_of(found), lane)
-    powers = exponential((1.0 / (here * temperature)) * (found - best))
+    powers = exponential((1.0 / max(here * temperature, LEAST_WEIGHT)) * (found - best))
     powers = first_of(num_actions, powers, splat(policies, 0.0, lane))
     played = load_few(policies, at, num_actions, 0.0, lane)
     moved = damping * ((1.0 / lane_sum(powers)) * powers - played) + played

@@ -33,6 +33,8 @@ from hogeq.kernels.lanes import item, lane_sum, load, splat, store
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
 from hogeq.kernels.sums import kernel, part, routine
 
+MOST_ROUNDS = 100  # of changes within a diagonal: few are needed, and none may go on for ever
+
 
 @routine
 def value_diagonal(game, total, seats, policies, known, sums, rows, found, row):
@@ -240,9 +242,9 @@ def _adapt(
     none = splat(found, 0.0, game.lane)
     halves = 2 if seats == 1 else 1
     changes = 0.0
-    adapts = True
-    while adapts:
-        adapts = False
+    adapts, rounds = True, 0
+    while adapts and rounds < MOST_ROUNDS:
+        adapts, rounds = False, rounds + 1
         for half in range(halves):
             for block in range(first, last):
                 base = block * size

@@ -255,7 +255,7 @@ class GenericMany(ManyWorkspace):
         powers = np.exp((values - values.max(axis=1, keepdims=True)) / temperature)
         wanted = powers / powers.sum(axis=1, keepdims=True)
         policy[arrived] += damping * (wanted - policy[arrived])
-        return self._one_by_one(policy, Role.EVALUATE)
+        return self._one_by_one(policy, Role.EVALUATE)._replace(changes=np.array(0))
 
     def _ascend(self, policy: Floats, found: Meetings) -> Meetings:
         """Change as many rows, by the last values, as raise the win rate against the mixture."""

@@ -15,7 +15,7 @@ from hogeq.model.workspace import Role
 from hogeq.response.saturation import Saturation
 from hogeq.response.search import SearchBudget, attack
 from hogeq.response.untold_bound import mixture_bound, told_bound, usual_resolution
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.mixtures import Mixture, check_mixture
 from hogeq.strategies.policies import policy_of
 
 VALUE_OF_THE_GAME = 0.5
@@ -77,7 +77,8 @@ def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
     0.7015
     """
     if isinstance(strategy, Mixture):
-        return told_bound(game, strategy)
+        drawn = check_mixture(strategy.weights, strategy.parts, game.goal, game.rules.max_dice)
+        return told_bound(game, drawn)
     policy = policy_of(game, strategy)
     return game.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
 
@@ -128,7 +129,8 @@ def best_response_interval(
     """
     found = attack(game, strategy, budget)
     bound = upper_bound(game, strategy)
-    return Interval(found.win_rate, bound, found.budget, found.saturation)
+    # Where a response is exact, the two are one figure, but for rounding.
+    return Interval(found.win_rate, max(bound, found.win_rate), found.budget, found.saturation)
 
 
 def exploitability(

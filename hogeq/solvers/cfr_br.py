@@ -15,6 +15,7 @@ from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, 
 from hogeq.response.population import mixed
 from hogeq.response.trails import Trails, follow, no_trails
 from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
@@ -157,6 +158,7 @@ class CFRBR(Solver[CFRBRState]):
 
     def init(self, game: Game) -> CFRBRState:
         """State before the first iteration."""
+        check_weight(game, self.regret_weight)
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
             from hogeq.strategies.read import read_strategy

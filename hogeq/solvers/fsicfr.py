@@ -52,7 +52,15 @@ class FSICFR(Solver[FSICFRState]):
     regret_weight: RegretWeight = "counterfactual"
 
     def init(self, game: Game) -> FSICFRState:
-        """State before the first iteration, whose strategy is uniform."""
+        """State before the first iteration, whose strategy is uniform.
+
+        Raises
+        ------
+        ValueError
+            Positions of the game can recur.
+        """
+        if game.positions_recur:
+            raise ValueError("fsicfr: allowed: games whose positions cannot recur")
         regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
         return FSICFRState(regrets, older, recent, np.array(0, np.int64))
 

@@ -39,6 +39,7 @@ from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
 from hogeq.support.parameters import NotAllowedError, NotNegative, parameters
 
 Averaging: TypeAlias = Literal["uniform", "linear", "quadratic", "gamma"]
@@ -170,6 +171,7 @@ class RegretMinimiser(Solver[RegretState]):
                 f"epsilon: got {self.epsilon!r}; allowed: at most 1/{game.shape[-1]} with "
                 f"{game.shape[-1]} rolls"
             )
+        check_weight(game, self.regret_weight)
 
     def _current(self, state: RegretState, seat: int) -> Floats:
         regrets = state.regrets[seat]
@@ -197,6 +199,13 @@ class RegretMinimiser(Solver[RegretState]):
             )
         if self.predictive:
             state.prediction[seat] = instant
+
+
+def check_weight(game: Game, regret_weight: RegretWeight) -> None:
+    """Refuse counterfactual weights, which leave own rolls out, where positions can recur."""
+    if regret_weight == "counterfactual" and game.positions_recur:
+        allowed = "reach or belief where positions can recur"
+        raise ValueError(refusal("regret_weight", regret_weight, allowed))
 
 
 def _discount(iteration: int, exponent: float) -> float:

@@ -1,6 +1,8 @@
 """Optimal play against figures, against a plain recursion, and what is built on it."""
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -302,3 +304,12 @@ def test_ignore_memory_loses_to_full_memory_as_measured_before() -> None:
 def test_optimal_is_refused_with_hidden_memory() -> None:
     with pytest.raises(StrategyError, match="have hidden memory; allowed: rules without"):
         optimal(small("su20"))
+
+
+def test_it_travels_and_is_told_in_a_line() -> None:
+    found = solve(small("fa22"))
+    sent = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
+    for copied in (sent, copy.deepcopy(found)):
+        np.testing.assert_array_equal(copied.rolls, found.rolls)
+        np.testing.assert_array_equal(copied.roll_values(3, 4), found.roll_values(3, 4))
+    assert len(repr(found)) < 300

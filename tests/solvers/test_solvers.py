@@ -322,3 +322,19 @@ def test_parameters_that_mean_nothing_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=field):
         SOLVERS[name](**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "says"),
+    [
+        ("fsicfr", {}, "fsicfr: allowed: games whose positions cannot recur"),
+        ("cfr", {"regret_weight": "counterfactual"}, "allowed: reach or belief where positions"),
+        ("cfr_br", {"regret_weight": "counterfactual"}, "allowed: reach or belief where positions"),
+    ],
+)
+def test_what_cannot_be_weighed_where_positions_recur(
+    name: str, parameters: dict[str, Any], says: str
+) -> None:
+    game = compile_game(rules_from({"edition": "sp22", "goal": 8, "max_dice": 2}))
+    with pytest.raises(ValueError, match=says):
+        SOLVERS[name](**parameters).init(game)

@@ -1,0 +1,86 @@
+"""Searches where positions recur, and play may come to almost nothing or never end."""
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.model.game import Game, compile_game
+from hogeq.model.workspace import Role
+from hogeq.response.bounds import best_response_interval, full_memory_bound
+from hogeq.response.search import SearchBudget, attack
+from hogeq.rules import rules_from
+from hogeq.strategies.mixtures import Mixture
+
+# Nothing is hidden in it, so the best response that remembers all is one that does not.
+RECURS = {"edition": "sp22", "goal": 8, "max_dice": 3}
+
+
+def small(**changes: object) -> Game:
+    return compile_game(rules_from(RECURS | changes))
+
+
+def random_matrix(game: Game, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(game.num_actions, size=(game.goal, game.goal))
+
+
+# From the third and the eighteenth annealing came to cells of reach 1e-308, and to no end.
+@pytest.mark.parametrize("seed", [0, 3, 18])
+def test_an_annealed_attack_with_kicks_ends_with_the_best_response(seed: int) -> None:
+    game = small()
+    matrix = random_matrix(game, seed)
+    found = attack(game, matrix, SearchBudget(2, 10, perturbations=40, seed=seed))
+    assert found.win_rate == pytest.approx(full_memory_bound(game, matrix), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RECURS,
+        {"edition": "su20", "goal": 20, "max_dice": 4},  # compiled for it
+        {"edition": "fa22", "goal": 20, "max_dice": 4},  # by diagonals
+        {"edition": "su21", "goal": 10, "max_dice": 2},
+        {"edition": "su20", "goal": 8, "max_dice": 2, "pig_out": 0},
+    ],
+)
+def test_rows_that_are_hardly_ever_reached_stay_policies(rules: dict[str, object]) -> None:
+    game = compile_game(rules_from(rules))
+    policies = np.full((2, *game.shape), 1.0 / game.num_actions)
+    # The first roll leads to half of the cells with a probability of some 1e-308.
+    policies[:, 0, 0] = 1e-307
+    policies[:, 0, 0, 0] = 1.0 - 1e-307 * (game.num_actions - 1)
+    work = game.workspace(2)
+    work.forward(policies)
+    work.backward(policies, Role.SOFTMAX, temperature=3e-4, damping=0.5)
+    assert policies[0].min() >= 0.0
+    assert policies[0].sum(axis=-1) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_mixtures_are_attacked_too() -> None:
+    game = small()
+    parts = [random_matrix(game, seed) for seed in (1, 2)]
+    drawn = Mixture([0.5, 0.5], parts)
+    found = attack(game, drawn, SearchBudget(2, 10))
+    assert hogeq.win_rate(game, found.matrix, drawn).win_rate == pytest.approx(found.win_rate)
+    rates = [hogeq.win_rate(game, random_matrix(game, seed), drawn).win_rate for seed in range(20)]
+    assert found.win_rate > max(rates)
+    assert found.win_rate <= full_memory_bound(game, drawn)
+
+
+def test_an_interval_of_games_that_never_end_is_one() -> None:
+    game = compile_game(rules_from({"goal": 12, "max_dice": 3, "zero_dice": [0] * 12}))
+    found = best_response_interval(game, np.zeros((12, 12), int), SearchBudget(1, 0))
+    assert found.lower <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        (np.full((4, 4), 3), r"cell \(row 0, column 4\) is missing"),
+        (np.full((12, 12), 3), r"cell \(row 8, column 0\)|rows"),
+        (np.full((8, 8, 6), 1 / 6), "part 1"),
+        (np.full((8, 8), 9), "is 9"),
+    ],
+)
+def test_a_mixture_of_another_game_has_no_bound(part: np.ndarray, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        full_memory_bound(small(), Mixture([1.0], [part]))
