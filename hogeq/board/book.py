@@ -20,8 +20,9 @@ from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.effects import turn_parts
-from hogeq.rules.memory import record
+from hogeq.rules.memory import memory_effect, next_memory, record
 from hogeq.rules.outcomes import Branch, TurnTable
+from hogeq.rules.remembered import remembered
 from hogeq.rules.turn import dice_sides, zero_points
 from hogeq.support.aliases import Floats
 
@@ -99,32 +100,54 @@ def turn_values(game: Game, values: Floats, memories: NDArray[np.int64], rules: 
     -------
     float64 (G, G, K)
     """
-    true, turn = TurnTable(game.rules), TurnTable(rules)
-    number = {memory: index for index, memory in enumerate(game.memories)}
-    lands = _Landings(turn)
+    turn = TurnTable(rules)
+    bonuses, forces = _effects(game, rules)
+    lands = _Landings(turn, int(bonuses.max()))
     own, other = np.indices((game.goal, game.goal))
     found = np.zeros(game.shape)
     for dice in range(game.num_actions):
-        effects = [turn.memory_effect(memory, dice) for memory in game.memories]
-        bonus = np.array([effect.bonus for effect in effects])[memories]
-        forced = np.array([effect.forced for effect in effects])[memories]
+        bonus, forced = bonuses[dice][memories], forces[dice][memories]
         for here, branches in _rolls(game, turn, dice, memories):
             for points, gift, _, probability in branches:
-                recorded = record(game.rules, dice, points)
                 mine, theirs = (
-                    np.array(
-                        [
-                            number[true.next_memory(memory, recorded, again)]
-                            for memory in game.memories
-                        ]
-                    )[memories[here]]
-                    for again in (True, False)
+                    _after(game, dice, points, again)[memories[here]] for again in (True, False)
                 )
                 scores = (own + points + bonus)[here], (other + gift)[here]
                 found[here, dice] += float(probability) * lands.worth(
                     values, scores, forced[here], mine, theirs
                 )
     return found
+
+
+def _effects(game: Game, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Give bonus and extra turn, (K, H) each, that the game's memories add to rolls by other rules.
+
+    A part's values have other numbers, or are fewer, in a game by those rules.
+    """
+    turn = TurnTable(replace(rules, memory="none"))
+    found = []
+    for dice, memory in product(range(game.num_actions), game.memories):
+        bonus, forced = turn.memory_effect(memory, dice)
+        if rules.memory != "none":
+            more, again = memory_effect(game.rules, memory, dice)
+            bonus, forced = bonus + more, forced or again
+        found.append((bonus, forced))
+    bonuses, forces = np.array(found).T.reshape(2, game.num_actions, game.memory_size)
+    return bonuses, forces.astype(bool)
+
+
+def _after(game: Game, dice: int, points: int, again: bool) -> NDArray[np.int64]:
+    """Index of the next memory after each of the game's, (H,), also for points by other rules."""
+    rules = game.rules
+    number = {memory: index for index, memory in enumerate(game.memories)}
+    recorded, found = record(rules, dice, points), []
+    for memory in game.memories:
+        after = next_memory(rules, memory, recorded, again)
+        if rules.memory != "none":
+            state = remembered(rules).after_turn(memory.state, dice, points, again)
+            after = after._replace(state=state)
+        found.append(number[after])
+    return np.array(found)
 
 
 def _rolls(
@@ -148,13 +171,8 @@ def _rolls(
 class _Landings:
     """Where turns end, by the scores that they leave, as arrays."""
 
-    def __init__(self, turn: TurnTable) -> None:
+    def __init__(self, turn: TurnTable, bonus: int) -> None:
         rules, (points, gift) = turn.rules, turn.most()
-        bonus = max(
-            turn.memory_effect(memory, dice).bonus
-            for memory in turn.memories
-            for dice in range(rules.max_dice + 1)
-        )
         shape = rules.goal + points + bonus, rules.goal + gift
         ends = [turn.land(s, o) for s, o in product(*map(range, shape))]
         self.goal = rules.goal

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from inspect import getdoc
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -401,5 +402,5 @@ def _edition(name: object) -> Rules:
 
 def _meaning(part: Callable[..., object]) -> str:
     # The part's own first line, and the name by which a configuration asks for it.
-    summary = (part.__doc__ or part.__name__).splitlines()[0].removesuffix(".")
+    summary = (getdoc(part) or part.__name__).splitlines()[0].removesuffix(".") or part.__name__
     return f"{summary[0].lower()}{summary[1:]} ({part.__name__})"

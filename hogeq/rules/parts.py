@@ -141,7 +141,7 @@ def two_plus_digit_gap(_score: int, opponent: int) -> int:
 
 
 def pi_digit_plus_three(_score: int, opponent: int) -> int:
-    """3 + the decimal of pi that the opponent's score counts, the leading 3 at a score of 0.
+    """3 + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0.
 
     Free Bacon. Source: the course's fall 2020 edition [6].
     """
@@ -149,7 +149,7 @@ def pi_digit_plus_three(_score: int, opponent: int) -> int:
 
 
 def seventh_digit(_score: int, opponent: int) -> int:
-    """Decimal of 1/7 that the opponent's score counts; 7 at a score of 0.
+    """The n-th decimal of 1/7 at an opponent's score of n, 7 at 0.
 
     Picky Piggy. Source: the course's fall 2021 edition [6].
     """
@@ -217,7 +217,7 @@ def sus_fuss(score: int, _opponent: int) -> int:
 
 
 def fuzzy_factors(score: int, _opponent: int) -> int:
-    """Gains twice the tens digit of its greatest common divisor with 100, if that exceeds 10.
+    """Gains twice the tens digit of its greatest common divisor with 100, if that divisor exceeds 10.
 
     Fuzzy Factors. 100 stays, its tens digit being 0. Source: the course's summer 2023 edition [6].
     """
@@ -331,9 +331,9 @@ def leftmost_is_ones(score: int, opponent: int) -> bool:
 
 
 def equal_digits_by_place(score: int, opponent: int) -> bool:
-    """Both scores have the same digit in one place: the ones, the tens, and so on.
+    """Both scores, neither 0, have the same digit in one place: the ones, the tens, and so on.
 
-    Swine Swap. Places that only one of them has do not count; 0 has none.
+    Swine Swap. Places that only one of them has do not count.
     Source: the course's spring 2019 edition [6].
     """
     while score and opponent:

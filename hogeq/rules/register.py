@@ -6,7 +6,7 @@ from functools import wraps
 from inspect import getdoc, signature
 from typing import Any, Final, NamedTuple, TypeVar
 
-from hogeq.rules.edition import EDITIONS, Rules
+from hogeq.rules.edition import ALIASES, EDITIONS, Rules
 from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.tables import HIGHEST, MOST_POINTS
@@ -44,7 +44,7 @@ def _score(given: object) -> int | None:
 
 
 def _truth(given: object) -> bool | None:
-    return bool(given) if isinstance(given, Hashable) and given in {0, 1} else None
+    return bool(given) if isinstance(given, Hashable) and given in (0, 1) else None
 
 
 KINDS: Final[dict[str, Kind]] = {
@@ -171,7 +171,7 @@ def edition(rules: Rules) -> Rules:
     TypeError
         These are no rules.
     ValueError
-        There is an edition of that name.
+        There is an edition of that name, or another name of one.
 
     Examples
     --------
@@ -183,5 +183,7 @@ def edition(rules: Rules) -> Rules:
     """
     if not isinstance(rules, Rules):
         raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
+    if rules.name in ALIASES:
+        raise ValueError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
     enter(EDITIONS, "edition", rules.name, rules)
     return rules

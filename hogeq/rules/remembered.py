@@ -87,6 +87,17 @@ class Remembered:
         """Value after a turn of a class."""
         return self._after[kind][again][state]
 
+    def after_turn(self, state: int, dice: int, points: int, again: bool) -> int:
+        """Value after any turn, one that cannot be in this game among them.
+
+        Where such a turn would leave what is never remembered, the value after any class.
+        """
+        if (dice, points) in self._class:
+            return self.after(state, self._class[dice, points], again)
+        value = self._asked(self._part.update, self.values[state], dice, points, again)
+        known = value in self.values
+        return self.values.index(value) if known else self.after(state, 0, again)
+
     def effect(self, state: int, dice: int) -> tuple[int, bool]:
         """Bonus and extra turn for rolling so many dice."""
         return self._effects[state, dice]
@@ -105,7 +116,7 @@ class Remembered:
 
     def _again(self, value: Hashable, dice: int) -> bool:
         given = self._asked(self._part.again, value, dice)
-        if given not in {True, False}:
+        if not isinstance(given, Hashable) or given not in (True, False):
             raise ValueError(
                 refusal(f"{self._where}: again({shown(value)}, {dice})", given, "True or False")
             )

@@ -1,5 +1,6 @@
 """The compiler: what a game is made of, and that its turns are those of the rules."""
 
+import re
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -105,6 +106,23 @@ def test_a_game_too_large_for_memory_is_refused_in_one_line() -> None:
     ) as refusal:
         compile_game(rules)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("rules", ["su20", {"edition": "su20"}, None])
+def test_what_is_no_rules_is_not_compiled(rules: Any) -> None:
+    with pytest.raises(TypeError, match=r"^rules: got .*; allowed: Rules, as hogeq\.rules_from "):
+        compile_game(rules)
+
+
+@pytest.mark.parametrize(
+    ("edition", "says"),
+    [("su20", "su20 with goal=5, max_dice=2; 36 memories"), ("fa22", ".*; 1 memory")],
+)
+def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) -> None:
+    rules = {"edition": edition, "goal": 5, "max_dice": 2}
+    game = compile_game(rules_from(rules))
+    assert re.fullmatch(rf"Game\({says}\)", repr(game))
+    assert compile_game(rules_from(rules)) is game
 
 
 @pytest.mark.parametrize("name", EDITIONS)

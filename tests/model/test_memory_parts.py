@@ -292,6 +292,15 @@ def test_memories_that_are_refused() -> None:
     hogeq.rule_part("memory")(Generous)
     with pytest.raises(ValueError, match="bonuses of different sizes cannot be compiled"):
         hogeq.compile_game(hogeq.Rules(goal=9, max_dice=2, memory="Generous"))
+
+    class Unhashable(Echo):
+        """Gives a list for an answer."""
+
+        def again(self, value: Any, dice: int) -> Any:
+            del value, dice
+            return []
+
+    assert "Unhashable: again(None, 0): got []; allowed: True or False" in refused(Unhashable)
     with pytest.raises(TypeError, match=r"memory part int: got <class 'int'>; allowed: a subclass"):
         hogeq.rule_part("memory")(int)
 
@@ -299,6 +308,11 @@ def test_memories_that_are_refused() -> None:
 def test_what_is_told_of_a_memory() -> None:
     game, _ = game_of(Echo, {"goal": 10, "sides": 4})
     assert dict(hogeq.describe(game.rules))["Echo"].startswith("2 more points for rolling as many")
+    late = "\n    Told late.\n    "
+    for name, docstring, told in (("late", late, "told late"), ("dot", ".", "kind")):
+        hogeq.rule_part("memory", name)(type("Kind", (Echo,), {"__doc__": docstring}))
+        rules = hogeq.Rules(goal=6, max_dice=1, memory=name)
+        assert f"{told} (Kind)" in dict(hogeq.describe(rules)).values()
     shares = hogeq.belief(game, np.ones((10, 10), np.int8), None, 4, 3)
     assert isinstance(shares, np.ndarray)
     table: Floats = shares

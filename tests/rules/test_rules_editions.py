@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hogeq.rules import EDITIONS, Rules, describe, rules_from
+from hogeq.rules.register import edition
 
 
 def test_editions_carry_their_names() -> None:
@@ -35,6 +36,11 @@ def test_editions_are_found_by_name_and_by_their_parts(name: str) -> None:
     assert rules_from(name) == rules_from({"edition": name}) == rules
     assert rules_from(asdict(rules)) == rules
     assert (rules.goal, rules.max_dice, rules.sides) == (100, 10, 6)
+
+
+def test_no_edition_takes_another_name_of_one() -> None:
+    with pytest.raises(ValueError, match="edition fa25: name is taken by fa23"):
+        edition(rules_from({"edition": "su20", "name": "fa25"}))
 
 
 def test_overrides_change_an_edition_and_its_name() -> None:
