@@ -8,8 +8,9 @@ Examples
 """
 
 from hogeq.figures.chances import beliefs, distributions
-from hogeq.figures.curves import exploitability, intervals, tradeoff
+from hogeq.figures.curves import exploitability, intervals
 from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
+from hogeq.figures.safety import tradeoff
 from hogeq.figures.sheets import matrices, mixture
 from hogeq.figures.style import WIDTH
 

@@ -1,4 +1,4 @@
-"""Figures of how good strategies are: exploitability, intervals, the price of safety."""
+"""Figures of how good strategies are: exploitability over time, and intervals side by side."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,8 +36,6 @@ _APART: Final = 0.26  # of a row: between two seeds
 _UPPER: Final[dict[str, Any]] = {"marker": "s", "color": BOUND, "mfc": "white", "mew": 0.9}
 
 _LOWER: Final[dict[str, Any]] = {"marker": "o", "color": ATTACK, "mew": 0.0}
-
-_NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
 
 _TICKS_APART: Final = 0.09  # of a logarithmic axis: two of its labels
 
@@ -121,12 +119,11 @@ def exploitability(
     Raises
     ------
     ValueError
-        There is nothing to draw.
+        There is nothing to draw, or nothing that a logarithmic axis can show.
     OSError
         The file cannot be written.
     """
-    if not metrics:
-        raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
+    _require_lines(metrics)
     if len(metrics) == 1:
         _draw_only(metrics[0], path, title, result, efforts)
         return
@@ -182,6 +179,14 @@ def exploitability(
         )
 
     write_figure(path, 3.0, draw)
+
+
+def _require_lines(metrics: Sequence[Measurement]) -> None:
+    if not metrics:
+        raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
+    first = metrics[0].iteration
+    if first < 1:
+        raise ValueError(f"exploitability: a line at iteration {first}; allowed: 1 or more")
 
 
 def _draw_only(
@@ -313,6 +318,8 @@ def intervals(
             f"intervals: {len(labels)} labels, {len(attacks)} attacks, {len(bounds)} bounds; "
             "allowed: as many of each, one or more"
         )
+    if not all(len(row) == len(attacks[place]) > 0 for place, row in enumerate(bounds)):
+        raise ValueError("intervals: a setting without runs; allowed: as many attacks as bounds")
     order = np.argsort([min(row) for row in attacks], kind="stable")[:NAMED]
     shown = sorted(order.tolist())
     if len(shown) < len(labels):
@@ -371,100 +378,6 @@ def intervals(
 
     each = 0.16 + 0.06 * (max(len(attacks[row]) for row in shown) - 1)
     write_figure(path, 1.5 + each * len(shown), draw)
-
-
-def tradeoff(
-    shares: Sequence[float],
-    attacks: Sequence[float],
-    won: Sequence[float],
-    path: str | Path,
-    title: str = "",
-    label: str = "mean win rate against the field",
-    cap: float | None = None,
-) -> None:
-    """Draw what winning from a field costs in safety: a point for every share of free opponents.
-
-    Parameters
-    ----------
-    shares : sequence of float
-        Written beside the points, where they leave each other room.
-    attacks : sequence of float
-        Win rate of the strongest counter-matrix found.
-    won : sequence of float
-        What is won from the field.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the axes.
-    label : str
-        What is won, with its unit.
-    cap : float, optional
-        Drawn as a line: the attack that is allowed.
-
-    Raises
-    ------
-    ValueError
-        There is nothing to draw, or the lengths differ.
-    OSError
-        The file cannot be written.
-    """
-    if not len(shares) or not len(shares) == len(attacks) == len(won):
-        raise ValueError(
-            f"tradeoff: {len(shares)} shares, {len(attacks)} attacks, {len(won)} results; "
-            "allowed: as many of each, one or more"
-        )
-
-    def draw(figure: "Figure") -> None:
-        axes = figure.add_subplot()
-        numbered = "numbers: share of opponents free to exploit"
-        axes.plot(attacks, won, "o-", color=BOUND, lw=LINE_WIDTH, ms=MARKER_SIZE, label=numbered)
-        figure.legend(loc="outside lower center", frameon=False, fontsize=TICK_SIZE)
-        if cap is not None:
-            axes.axvline(cap, color=ATTACK, ls="--", lw=LINE_WIDTH)
-            axes.annotate(
-                "cap",
-                (cap, 1.0),
-                (2, -8),
-                xycoords=("data", "axes fraction"),
-                textcoords="offset points",
-                fontsize=TICK_SIZE,
-                color=ATTACK,
-            )
-        for share, attack, height in _spread_apart(shares, attacks, won):
-            axes.annotate(
-                f"{share:.2g}",
-                (attack, height),
-                (4, -8),
-                textcoords="offset points",
-                fontsize=TICK_SIZE,
-            )
-        axes.margins(0.08)
-        axes.set_xlabel("attack found (win rate against it)")
-        axes.set_ylabel(label)
-        axes.set_title(wrapped(title))
-        axes.grid(linewidth=0.4, alpha=0.5)
-        axes.set_axisbelow(True)
-
-    write_figure(path, 2.9, draw)
-
-
-def _spread_apart(
-    shares: Sequence[float], attacks: Sequence[float], won: Sequence[float]
-) -> list[tuple[float, float, float]]:
-    """Points of a curve that can be numbered without touching, the first and the last for sure."""
-    points = sorted(zip(shares, attacks, won, strict=True))
-    wide = max(attacks) - min(attacks) or 1.0
-    tall = max(won) - min(won) or 1.0
-    kept: list[tuple[float, float, float]] = []
-    for point in [points[0], points[-1], *points[1:-1]]:
-        near = [
-            abs(point[1] - other[1]) < 2.0 * _NEAR * wide
-            and abs(point[2] - other[2]) < _NEAR * tall
-            for other in kept
-        ]
-        if not any(near):
-            kept.append(point)
-    return kept
 
 
 def _number_iterations(axes: "Axes", first: int, last: int) -> None:

@@ -18,10 +18,12 @@ from hogeq.figures.style import (
     as_table,
     colour_bar,
     dice_colours,
+    finite,
     shortened,
     wrapped,
     write_figure,
 )
+from hogeq.strategies.arrays import as_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,16 +65,16 @@ def matrix(
     Raises
     ------
     ValueError
-        `array` is not such a table.
+        `array` or `reach` is not such a table.
     OSError
         The file cannot be written.
     """
-    table = as_table(array, "matrix")
+    table = finite(as_table(array, "matrix"), "matrix")
     needed = int(table.max()) + 1
     rolls = max(needed, 11) if rolls is None else rolls
     if table.min() < 0 or needed > rolls:
         raise ValueError(f"matrix: holds a roll outside 0..{rolls - 1}")
-    met = None if reach is None else as_table(reach, "reach")
+    met = None if reach is None else finite(as_table(reach, "reach"), "reach")
     if met is not None and met.shape != table.shape:
         raise ValueError(f"matrix: shapes are {table.shape} and {met.shape}; allowed: the same")
 
@@ -111,14 +113,14 @@ def policy(
     Raises
     ------
     ValueError
-        `array` has another shape, or `reach` does not fit.
+        `array` has another shape, `reach` does not fit, or either holds what is no number.
     OSError
         The file cannot be written.
     """
-    table = np.asarray(array, dtype=np.float64)
+    table = finite(as_array(array, "policy", "(G, G, K)"), "policy").astype(np.float64)
     if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
-    met = np.ones(table.shape[:2]) if reach is None else as_table(reach, "reach")
+    met = np.ones(table.shape[:2]) if reach is None else finite(as_table(reach, "reach"), "reach")
     if met.shape != table.shape[:2]:
         raise ValueError(f"policy: shapes are {table.shape} and {met.shape}; allowed: the same G")
 
@@ -161,7 +163,7 @@ def difference(
     Raises
     ------
     ValueError
-        The shapes do not fit.
+        The shapes do not fit, or a cell is no number.
     OSError
         The file cannot be written.
     """
@@ -212,12 +214,13 @@ def counter(
     Raises
     ------
     ValueError
-        The shapes do not fit.
+        The shapes do not fit, or a cell is no number.
     OSError
         The file cannot be written.
     """
     dice, won, met = (
-        as_table(array, name) for array, name in ((gap, "gap"), (gains, "gains"), (reach, "reach"))
+        finite(as_table(array, name), name)
+        for array, name in ((gap, "gap"), (gains, "gains"), (reach, "reach"))
     )
     if not dice.shape == won.shape == met.shape:
         raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
@@ -449,7 +452,7 @@ def _extent(table: NDArray[Any]) -> tuple[float, float, float, float]:
 
 
 def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
-    table = np.asarray(array, dtype=np.float64)
+    table = finite(as_array(array, name), name).astype(np.float64)
     if table.ndim == 3:
         table = table @ np.arange(table.shape[2])
     return as_table(table, name)

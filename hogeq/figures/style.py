@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.strategies.arrays import as_array
 from hogeq.support.files import replacing
+from hogeq.support.messages import refusal
 from hogeq.support.numbers import EXACT
 
 if TYPE_CHECKING:
@@ -63,7 +65,17 @@ def write_figure(
     width: float = WIDTH,
     dpi: int = DPI,
 ) -> None:
-    """Draw a figure, sizes in inches, and write it whole or not at all."""
+    """Draw a figure, sizes in inches, and write it as PNG, whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        The name does not end in ``.png``.
+    OSError
+        The file cannot be written.
+    """
+    if Path(path).suffix.lower() != ".png":
+        raise ValueError(refusal("path", str(path), "a name that ends in .png"))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -135,9 +147,20 @@ def number_log_axis(
 
 def as_table(array: ArrayLike, name: str) -> NDArray[Any]:
     """Check that an array is square, (G, G)."""
-    table = np.asarray(array)
+    table = as_array(array, name, "(G, G)")
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"{name}: shape is {table.shape}; allowed: (G, G)")
+    return table
+
+
+def finite(table: NDArray[Any], name: str) -> NDArray[Any]:
+    """Check that an array holds numbers alone."""
+    if table.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: holds {table.dtype} values; allowed: numbers")
+    bad = np.argwhere(~np.isfinite(table))
+    if len(bad):
+        where = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: cell ({where}) is {table[tuple(bad[0])]}; allowed: numbers")
     return table
 
 

@@ -8,6 +8,7 @@ METRICS = [
     Metrics(t, 0.1 * t, 0.5 + 0.3 / t**0.5, 0.6 + 0.3 / t, 0.1, 0.1, 0.5 + 0.4 / t**0.4)
     for t in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200)
 ]
+BEGUN = [replace(METRICS[0], iteration=0), *METRICS]
 MIXED = [
     replace(row, mixture_attack=0.5 + (row.attack - 0.5) / 4, mixture_bound=row.bound)
     for row in METRICS

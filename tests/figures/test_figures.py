@@ -16,7 +16,7 @@ from PIL import Image
 
 from hogeq import figures
 from hogeq.figures.style import number_log_axis
-from tests.figures.samples import EFFORTS, METRICS, MIXED, RESULT, SOLVED
+from tests.figures.samples import BEGUN, EFFORTS, METRICS, MIXED, RESULT, SOLVED
 
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.integers(0, 11, (100, 100))
@@ -329,6 +329,9 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
     assert dict(mpl.rcParams) == before
 
 
+HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) + 1, np.nan, 0.0)
+
+
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
@@ -341,6 +344,20 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
         (lambda path: figures.policy(POLICY, path, reach=REACH[:5, :5]), "allowed: the same G"),
         (lambda path: figures.values(POLICY, path), r"\(G, G\)"),
+        (
+            lambda path: figures.matrix(MATRIX + HOLE, path),
+            r"^matrix: cell \(2, 1\) is nan",
+        ),
+        (lambda path: figures.matrix([["a"]], path), "^matrix: holds <U1 values; allowed: numbers"),
+        (lambda path: figures.matrix([[1, 2], [3]], path), "^matrix: rows differ in length"),
+        (lambda path: figures.matrix(MATRIX, path, reach=REACH + HOLE), r"^reach: cell \(2, 1\)"),
+        (lambda path: figures.policy(POLICY * np.nan, path), r"^policy: cell \(0, 0, 0\) is nan"),
+        (lambda path: figures.policy(POLICY, path, reach=REACH + HOLE), r"^reach: cell \(2, 1\)"),
+        (lambda path: figures.difference(MATRIX, MATRIX + HOLE, path), r"^second: cell \(2, 1\)"),
+        (lambda path: figures.counter(MATRIX + HOLE, GAINS, REACH, path), r"^gap: cell \(2, 1\)"),
+        (lambda path: figures.counter(MATRIX, GAINS + HOLE, REACH, path), r"^gains: cell \(2, 1\)"),
+        (lambda path: figures.exploitability(BEGUN, path), "a line at iteration 0; allowed: 1"),
+        (lambda path: figures.intervals(["a"], [[]], [[]], path), "a setting without runs"),
         (lambda path: figures.distributions({}, path), "nothing to draw"),
         (lambda path: figures.distributions({"6-sided": [{}]}, path), "nothing to draw"),
         (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
@@ -353,6 +370,14 @@ def test_what_cannot_be_drawn(tmp_path: Path, draw: Callable[[Path], None], word
     with pytest.raises(ValueError, match=words):
         draw(tmp_path / "figure.png")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["figure.xyz", "figure.svg", "figure"])
+def test_only_a_png_is_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^path: got '.*{name}'; allowed: .* ends in \.png$"):
+        figures.matrix(MATRIX, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    figures.matrix(MATRIX, tmp_path / "figure.PNG")
 
 
 def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
