@@ -14,7 +14,6 @@ async function openBoard() {
   pick.append(...board.packed.map(({ title }, i) => h("option", { value: String(i) }, title)));
   document.getElementById("edition-part").hidden = board.packed.length < 2;
   document.getElementById("title").textContent = board.packed.length < 2 ? board.packed[0].title : "";
-  pick.addEventListener("change", () => board.choose(Number(pick.value)));
   board.on("edition", () => {
     pick.value = String(board.place);
   });
@@ -28,6 +27,7 @@ async function openBoard() {
   document.getElementById("lamp").addEventListener("click", () => paint(root.dataset.scheme !== "dark"));
   for (const one of screens) one.mount(one.section, board);
   await board.choose(0);
+  pick.addEventListener("change", () => board.choose(Number(pick.value)));
   const goThere = () => board.show(location.hash.slice(1));
   addEventListener("hashchange", goThere);
   goThere();

@@ -98,7 +98,7 @@ class Book {
 
   fillTurns(turns) {
     const rows = turns.map((one) => {
-      const mean = (total) => (total / one.left).toFixed(1);
+      const mean = (total) => fixed(total / one.left, 1);
       const often = [...one.rolls.entries()].filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
       const said = often.slice(0, 5).map(([dice, share]) => h("span", { class: "chip" }, `${dice}: ${percent(share / one.left, 0)}`));
       return [String(one.turn), h("span", { class: "chips" }, said), `${mean(one.own)} : ${mean(one.other)}`];
@@ -138,6 +138,9 @@ class Book {
   choose(dice) {
     const { edition, here, found, order } = this;
     const most = found[order[0]];
+    // The button that was pressed is made anew, or goes, or cannot be pressed again.
+    const pressed = document.activeElement;
+    const lost = this.rolls.contains(pressed) || this.ways.contains(pressed) || pressed.disabled;
     this.rolls.replaceChildren(
       ...order.map((roll) => {
         const cost = most - found[roll] > TIE ? costText(most - found[roll]) : null;
@@ -159,6 +162,7 @@ class Book {
       way.winner === null ? button(`${way.score} : ${way.opponent}`, () => this.step(dice, way), { class: "link", "aria-label": `Go on at ${way.score} to ${way.opponent}` }) : way.winner === 0 ? "wins" : "loses",
       percent(then),
     ]);
+    if (lost) this.rolls.querySelector("[aria-pressed=true]").focus({ preventScroll: true });
     this.ways.replaceChildren(...(reason ? [h("p", {}, reason)] : []), tableOf("How it can end", ["points", "chance", "scores", "then"], rows));
   }
 

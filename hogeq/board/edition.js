@@ -11,8 +11,8 @@ class Edition {
     this.maxDice = data.max_dice;
     this.memorySize = memories.length;
     this.hidden = memories.length > 1;
+    this.memories = toldApart(memories);
     this.start = 0; // memories are listed with that of the first turn first
-    this.memoryColumns = data.columns;
     this.tables = new Map(
       Object.entries(data.tables).map(([name, cells]) => [name, Uint8Array.from(cells)]),
     );
@@ -27,10 +27,6 @@ class Edition {
   }
 
   // --- what a player may know ------------------------------------------------------------------
-
-  memoryTexts(memory) {
-    return this.memories[memory];
-  }
 
   memoryLine(memory) {
     return this.columns.map((name, i) => `${name}: ${this.memories[memory][i]}`).join(", ");
@@ -115,6 +111,16 @@ class Edition {
     return (this.free_plain ?? this.free)[own * this.goal + other];
   }
 
+  // The mover's score step by step: with its points, after Square Swine, after the landing part.
+  landing(own, other, { points, bonus, gift }) {
+    const reached = own + points + bonus;
+    const opponent = other + gift;
+    const at = reached * this.others + opponent;
+    const becomes = reached + this.becomes[at];
+    const squared = this.square ? nextSquare(reached) : reached;
+    return { reached, squared, becomes, swaps: (this.told[at] & SWAP) !== 0 && becomes !== opponent };
+  }
+
   // What each part of the rules did, the points first: as hogeq.rules.effects.turn_effects says it.
   effects(own, other, faces, plain, turn) {
     const pig = faces.includes(1) ? ", with a 1" : "";
@@ -125,16 +131,10 @@ class Edition {
     }
     if (turn.bonus) lines.push(`${this.named.bonus}: ${counted(turn.bonus, "point")} more`);
     if (turn.gift) lines.push(`Piggy Back: ${counted(turn.gift, "point")} to the other`);
-    const reached = own + turn.points + turn.bonus;
-    const opponent = other + turn.gift;
-    const at = reached * this.others + opponent;
-    const becomes = reached + this.becomes[at];
-    const squared = this.square ? nextSquare(reached) : reached;
+    const { reached, squared, becomes, swaps } = this.landing(own, other, turn);
     if (squared !== reached) lines.push(`Square Swine: ${reached} becomes ${squared}`);
     if (becomes !== squared) lines.push(`${this.named.landing}: ${squared} becomes ${becomes}`);
-    if (this.told[at] & SWAP && becomes !== opponent) {
-      lines.push("Swap: the scores trade places");
-    }
+    if (swaps) lines.push("Swap: the scores trade places");
     if (turn.again) lines.push(`${turn.boar ? "More Boar" : this.named.turn}: an extra turn`);
     return lines;
   }
@@ -164,6 +164,19 @@ class Edition {
 // Points, gifts and records are whole numbers; probabilities come last.
 function numbers(column, index) {
   return (index < 3 ? Int32Array : Float64Array).from(column);
+}
+
+// Texts of memories; one that reads like another before it is numbered, so that both can be chosen.
+function toldApart(memories) {
+  const taken = new Set();
+  return memories.map((texts) => {
+    let told = texts;
+    for (let count = 2; taken.has(JSON.stringify(told)); count++) {
+      told = [...texts.slice(0, -1), `${texts[texts.length - 1]} (${count})`];
+    }
+    taken.add(JSON.stringify(told));
+    return told;
+  });
 }
 
 // Above a perfect square the next one; any other number as it is.

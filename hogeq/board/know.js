@@ -81,10 +81,12 @@ class Know {
     this.table.replaceChildren(...tables.map(({ id, label }) => h("option", { value: id }, label)));
     this.hiddenPart.hidden = !edition.hidden || tables.length === 0;
     this.memoryPart.hidden = !edition.hidden;
+    // Of each part of the memory its values, and by memory which of them it has.
     this.selects = edition.columns.map((name, column) => {
       const values = [...new Set(edition.memories.map((texts) => texts[column]))];
-      const select = h("select", { onchange: () => this.remember() }, values.map((text) => h("option", { value: text }, text)));
-      return { name, values, select };
+      const places = edition.memories.map((texts) => values.indexOf(texts[column]));
+      const select = h("select", { onchange: () => this.remember(column) }, values.map((text, i) => h("option", { value: String(i) }, text)));
+      return { name, values, places, select };
     });
     this.memoryPart.replaceChildren(...this.selects.map(({ name, select }) => h("label", {}, name, select)));
     this.odds.picked = false;
@@ -93,22 +95,22 @@ class Know {
 
   // To a position; learn's modules call this too.
   go(own, other, memory) {
-    const { edition } = this.board;
     this.position = [own, other];
     this.memory = memory;
     this.own.number.value = this.own.slide.value = String(own);
     this.other.number.value = this.other.slide.value = String(other);
-    this.selects.forEach(({ select }, column) => {
-      select.value = edition.memories[memory][column];
-    });
+    for (const { select, places } of this.selects) select.value = String(places[memory]);
     this.odds.picked = false;
     this.refresh();
   }
 
-  remember() {
-    const texts = this.selects.map(({ select }) => select.value);
-    const found = this.board.edition.memories.findIndex((one) => one.every((text, i) => text === texts[i]));
-    this.go(...this.position, Math.max(0, found));
+  // A part of the memory was chosen: not every value goes with all others, which give way then.
+  remember(column) {
+    const wanted = this.selects.map(({ select }) => Number(select.value));
+    const fits = (memory) => this.selects.filter(({ places }, i) => places[memory] === wanted[i]).length;
+    const { places } = this.selects[column];
+    const able = [...places.keys()].filter((memory) => places[memory] === wanted[column]);
+    this.go(...this.position, able.reduce((best, memory) => (fits(memory) > fits(best) ? memory : best)));
   }
 
   fromGame() {
@@ -132,7 +134,7 @@ class Know {
     const reach = await edition.reach(this.table.value, edition.tables.get(this.table.value));
     if (asked !== this.asked) return;
     this.belief = reach.belief(...this.position);
-    this.often = reach.cell(...this.position);
+    this.often = reach.said(...this.position);
     this.draw();
   }
 
@@ -156,45 +158,65 @@ class Know {
     const low = layer === "value" ? Math.min(...known) : 0;
     const high = Math.max(...known);
     // The longer axis goes to the right.
-    const axes = this.selects.map((select, place) => ({ ...select, place })).slice(0, 2);
-    axes.sort((a, b) => a.values.length - b.values.length);
+    const axes = this.selects.slice(0, 2).sort((a, b) => a.values.length - b.values.length);
     const columns = axes.pop();
-    const rows = axes.pop() ?? { values: [""], place: -1 };
-    const memoryAt = (row, column) =>
-      edition.memories.findIndex((texts) =>
-        texts.every((text, place) => {
-          if (place === rows.place) return text === row;
-          return text === (place === columns.place ? column : edition.memories[this.memory][place]);
-        }),
-      );
-    const cell = (row, column) => {
-      const memory = memoryAt(row, column);
+    const rows = axes.pop();
+    // Memories by row and column; all else is as in the memory chosen.
+    const others = this.selects.filter((select) => select !== rows && select !== columns);
+    const memories = [...facts.keys()].filter((memory) => others.every(({ places }) => places[memory] === places[this.memory]));
+    this.cells = (rows?.values ?? [""]).map((_, row) => {
+      const inRow = memories.filter((memory) => !rows || rows.places[memory] === row);
+      return columns.values.map((_, column) => inRow.find((memory) => columns.places[memory] === column));
+    });
+    const cell = (memory) => {
+      if (memory === undefined) return h("td", { class: "none" });
       const value = shown[memory];
       const share = value === null || high <= low ? 0 : (value - low) / (high - low);
+      const chosen = memory === this.memory;
       return h(
         "td",
         {
-          class: memory === this.memory ? "here" : null,
+          class: chosen ? "here" : null,
           style: { "--share": String(layer === "best" ? value / edition.maxDice : share) },
           title: this.tellMemory(memory),
+          tabindex: chosen ? "0" : "-1",
+          "aria-selected": String(chosen),
           onclick: () => this.go(own, other, memory),
         },
-        layer === "best" ? String(value) : "",
+        layer === "best" ? String(value) : h("span", { class: "hidden" }, WRITTEN[layer](value)),
       );
     };
     const axis = `${columns.name} to the right`;
-    this.axes.textContent = rows.name ? `${rows.name} downwards, ${axis}` : axis;
+    this.axes.textContent = rows ? `${rows.name} downwards, ${axis}` : axis;
+    const held = this.grid.querySelector("table")?.contains(document.activeElement);
     this.grid.replaceChildren(
       h(
         "table",
-        { class: `heat ${layer}` },
-        h("caption", { class: "hidden" }, "Every memory"),
+        { class: `heat ${layer}`, role: "grid", onkeydown: (event) => this.step(event) },
+        h("caption", { class: "hidden" }, `Every memory: ${this.axes.textContent}; arrow keys go through them`),
         h("thead", {}, h("tr", {}, h("td", { class: "none" }), columns.values.map((text) => h("th", { scope: "col" }, text)))),
-        h("tbody", {}, rows.values.map((row) => h("tr", {}, h("th", { scope: "row" }, row), columns.values.map((column) => cell(row, column))))),
+        h("tbody", {}, this.cells.map((line, row) => h("tr", {}, h("th", { scope: "row" }, rows?.values[row] ?? ""), line.map(cell)))),
       ),
     );
+    if (held) this.grid.querySelector(".here").focus({ preventScroll: true });
     const scale = { belief: `Strongest colour: ${percent(high)}`, value: `From ${percent(low)} to ${percent(high)}`, cost: `Strongest colour: ${costText(high)} points`, best: "Dice of the best roll" }[layer];
     this.gridNote.textContent = `${scale}. Chosen: ${this.tellMemory(this.memory)}. Choose another to see its odds.`;
+  }
+
+  // Arrow keys choose the next memory that way.
+  step(event) {
+    const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    let row = this.cells.findIndex((line) => line.includes(this.memory));
+    if (row < 0) return; // what was chosen elsewhere is not drawn yet
+    let column = this.cells[row].indexOf(this.memory);
+    do {
+      row += by[0];
+      column += by[1];
+    } while (this.cells[row]?.length > column && column >= 0 && this.cells[row][column] === undefined);
+    const memory = this.cells[row]?.[column];
+    if (memory !== undefined) this.go(...this.position, memory);
   }
 
   tellMemory(memory) {
@@ -213,7 +235,7 @@ class Know {
     const right = facts.reduce((sum, { belief, cost }) => sum + (cost === 0 ? belief : 0), 0);
     const mean = facts.reduce((sum, { belief, cost }) => sum + belief * cost, 0);
     this.blind.textContent =
-      `${here} Two players of it come here in ${chance(2 * this.often)} of games. The roll is then best ` +
+      `${here} How often one of two players of it comes to move here: ${this.often}. The roll is then best ` +
       `for what was before in ${percent(right)}, and costs ${costText(mean)} points on average.`;
   }
 }
@@ -224,6 +246,13 @@ const LAYERS = [
   ["cost", "cost: of the table's blind roll"],
   ["best", "best roll"],
 ];
+
+// What a cell says to those who do not see its colour.
+const WRITTEN = {
+  belief: chance,
+  value: (value) => percent(value),
+  cost: (value) => `${costText(value)} points`,
+};
 
 screen("know", "Know", {
   mount(root, board) {

@@ -22,7 +22,15 @@ class Learn {
     this.verdict = h("p", { class: "verdict-said" });
     this.graphPart = h("div", {});
     this.graph = new Graph(this.graphPart, (turn) => this.go(turn));
-    this.detail = h("section", { class: "card", "aria-label": "The turn", "aria-live": "polite" });
+    this.turnPart = h("div", { "aria-live": "polite" });
+    this.beforeButton = button("Turn before", () => this.graph.choose(this.at - 1));
+    this.afterButton = button("Turn after", () => this.graph.choose(this.at + 1));
+    this.detail = h(
+      "section",
+      { class: "card", "aria-label": "The turn" },
+      this.turnPart,
+      h("div", { class: "tools" }, this.beforeButton, this.afterButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
+    );
     this.dearest = h("section", { class: "card", "aria-label": "The dearest mistakes" });
     this.sums = h("section", { class: "card", "aria-label": "Skill and luck" });
     this.rows = h("tbody", {});
@@ -100,6 +108,7 @@ class Learn {
       return;
     }
     await board.choose(editions.indexOf(game.edition));
+    if (board.edition !== game.edition) return; // another was chosen meanwhile
     board.begin(game, FRIEND);
     await this.shown();
   }
@@ -153,29 +162,26 @@ class Learn {
     const memory = edition.hidden ? h("p", { class: "quiet" }, edition.memoryLine(view[2])) : null;
     const rolled = diceText(dice);
     const luck = turn.luck;
-    this.detail.replaceChildren(
+    this.turnPart.replaceChildren(
       h("div", { class: "turn-head" }, h("h2", {}, `Turn ${turn.number}: ${nameOf(review, turn)} at ${view[0]} to ${view[1]}`), gradeChip(turn.grade)),
       ...[memory].filter(Boolean),
       h("div", { class: "faces" }, faces.map((face) => dieFace(face, sides))),
       h("ul", { class: "events" }, played.effects.map(effectLine)),
       h("p", {}, choiceSaid(turn, rolled)),
       h("p", {}, dice === 0 ? `No dice, no luck: ${percent(turn.after)} it is.` : `The dice then made it ${percent(turn.after)}: ${luckSaid(luck)}.`),
-      h(
-        "div",
-        { class: "tools" },
-        button("Turn before", () => this.graph.choose(this.at - 1), { disabled: this.at === 1 }),
-        button("Turn after", () => this.graph.choose(this.at + 1), { disabled: this.at === review.turns.length }),
-        button("Play on from here", () => this.playOn(turn)),
-      ),
     );
+    const ways = [this.beforeButton, this.afterButton];
+    const pressed = ways.indexOf(document.activeElement);
+    ways[0].disabled = this.at === 1;
+    ways[1].disabled = this.at === review.turns.length;
+    if (ways[pressed]?.disabled) ways[1 - pressed].focus({ preventScroll: true }); // keys go on there
   }
 
-  // The same game up to a turn, which a person may now take better.
+  // The same game up to a turn, which a person may now take better, whoever took it.
   playOn(turn) {
     const { game } = this.review;
-    const names = turn.player === 0 ? game.names : [game.names[1], game.names[0]];
     const first = turn.player === 0 ? game.begin.mover : 1 - game.begin.mover;
-    const again = new Game(game.edition, { first, seed: newSeed(), names: [names[0], PERFECT.label] });
+    const again = new Game(game.edition, { first, seed: newSeed(), names: ["You", PERFECT.label] });
     for (const played of game.turns.slice(0, turn.number - 1)) again.replay(played.faces);
     this.board.begin(again, PERFECT);
     this.board.show("play");

@@ -43,7 +43,7 @@ const KINDS = {
   share: { written: (value) => percent(value), place: (value) => value },
   // Cube roots: what is a thousandth of the most can still be seen.
   cost: { written: (value) => `${costText(value)} points`, place: (value, most) => (most > 0 ? Math.cbrt(value / most) : 0) },
-  often: { written: (value) => chance(value), place: (value, most) => Math.max(0, 1 + Math.log10(value / most) / 6) },
+  often: { place: (value, most) => Math.max(0, 1 + Math.log10(value / most) / 6) },
 };
 
 class Atlas {
@@ -115,9 +115,12 @@ class Atlas {
       layers.push(
         { name: `dice of: ${one.label}`, kind: "dice", about: `Dice that the table rolls. ${one.about}`, of: () => one.table },
         { name: `cost of: ${one.label}`, kind: "cost", about: "What the table's roll gives away, with best play of both from the next turn on.", of: ({ worth, rolls }) => rolls.map((found, cell) => Math.max(0, worth[cell] - found[one.table[cell]])) },
-        { name: `visits of: ${one.label}`, kind: "often", about: "How often a player comes to move here, if both play the table. Grey: never.", of: async () => {
+        { name: `visits of: ${one.label}`, kind: "often", about: "How often either player comes to move here, if both play the table. Grey: never.", of: async () => {
           const reach = await edition.reach(one.id, one.table);
-          return Float64Array.from({ length: edition.cells }, (_, cell) => 2 * reach.cell(Math.floor(cell / edition.goal), cell % edition.goal));
+          return Float64Array.from({ length: edition.cells }, (_, cell) => reach.visits(Math.floor(cell / edition.goal), cell % edition.goal));
+        }, said: async () => {
+          const reach = await edition.reach(one.id, one.table);
+          return (cell) => reach.said(Math.floor(cell / edition.goal), cell % edition.goal);
         } },
       );
     }
@@ -159,10 +162,11 @@ class Atlas {
     }
     const survey = await edition.surveys.get(chosenMemory);
     const shown = await layer.of(survey);
+    const said = (await layer.said?.()) ?? ((cell) => KINDS[layer.kind].written(shown[cell]));
     this.values = await edition.solved();
     if (asked !== this.asked || edition !== this.edition) return;
-    Object.assign(this, { survey, data: shown, kind: KINDS[layer.kind], kindName: layer.kind });
-    this.most = shown.reduce((most, value) => Math.max(most, value), 0);
+    Object.assign(this, { survey, data: shown, told: said, kind: KINDS[layer.kind], kindName: layer.kind });
+    this.most = shown.reduce((most, value) => (value < Infinity ? Math.max(most, value) : most), 0);
     this.about.textContent = layer.about;
     this.fillLegend();
     this.draw();
@@ -179,7 +183,7 @@ class Atlas {
       return;
     }
     const stops = VIRIDIS.join(", ");
-    const ends = { share: ["0 %", "100 %"], cost: ["nothing", `${costText(most)} points`], often: [chance(most * 1e-6), chance(most)] }[this.kindName];
+    const ends = { share: ["0 %", "100 %"], cost: ["nothing", `${costText(most)} points`], often: (most > 1 ? [times, times] : [chance, chance]).map((said, end) => said(end ? most : most * 1e-6)) }[this.kindName];
     this.legend.replaceChildren(h("span", {}, ends[0]), h("i", { class: "ramp", style: { background: `linear-gradient(to right, ${stops})` } }), h("span", {}, ends[1]));
   }
 
@@ -248,7 +252,7 @@ class Atlas {
     if (!this.data) return;
     const cell = this.at[0] * edition.goal + this.at[1];
     const best = this.survey.best[cell];
-    const shown = this.kindName === "dice" && this.layer.value === "0" ? "" : ` Here: ${this.kind.written(this.data[cell])}.`;
+    const shown = this.kindName === "dice" && this.layer.value === "0" ? "" : ` Here: ${this.told(cell)}.`;
     this.said.textContent = `${this.at[0]} against ${this.at[1]}: best is ${diceText(best)}, ${percent(this.survey.worth[cell])}.${shown}`;
     const reason = reasonAt(edition, ...this.at, this.chosenMemory);
     if (reason) this.said.append(h("br"), reason);

@@ -53,7 +53,7 @@ class Odds {
           })),
           h("td", { class: "chance" }, h("span", {}, percent(value)), h("span", { class: "fill", "aria-hidden": "true" }, h("i", { style: { width } }))),
           h("td", { class: cost > 0 ? "bad" : "good" }, cost > 0 ? costText(cost) : "best"),
-          h("td", {}, mean.toFixed(2)),
+          h("td", {}, fixed(mean, 2)),
         );
         row.dataset.dice = dice;
         row.dataset.value = value;

@@ -311,7 +311,7 @@ class Play {
     const share = chanceOf(values, game.state);
     this.bar.style.setProperty("--share", String(share));
     this.bar.dataset.value = share;
-    this.bar.setAttribute("aria-valuenow", (100 * share).toFixed(2));
+    this.bar.setAttribute("aria-valuenow", fixed(100 * share, 2));
     this.bar.setAttribute("aria-valuetext", `${percent(share)}, counting on ${countingOn(opponent)}`);
     this.bar.querySelector(".bar-text").textContent = `${Math.round(100 * share)} %`;
     const seat = values.table ? game.state.mover : 0;

@@ -1,9 +1,9 @@
 // How often two players of one table come to each position, and with which memory.
 
 class Reach {
-  constructor(edition, masses) {
-    this.edition = edition;
-    this.masses = masses;
+  // `recurring`: positions that play can come back to; `endless`: those from which it never ends.
+  constructor(edition, masses, recurring, endless) {
+    Object.assign(this, { edition, masses, recurring, endless });
   }
 
   row(own, other) {
@@ -15,6 +15,18 @@ class Reach {
   // Expected visits of one of the two to move there, a fair coin saying who begins.
   cell(own, other) {
     return this.row(own, other).reduce((sum, share) => sum + share, 0);
+  }
+
+  // Expected visits of either of the two.
+  visits(own, other) {
+    return this.endless.has(own * this.edition.goal + other) ? Infinity : 2 * this.cell(own, other);
+  }
+
+  // The same in words: a probability where no game comes twice.
+  said(own, other) {
+    const visits = this.visits(own, other);
+    if (visits === Infinity) return "play never ends";
+    return this.recurring.has(own * this.edition.goal + other) ? times(visits) : chance(visits);
   }
 
   // Distribution of the memory there; null where play never comes.
@@ -33,6 +45,8 @@ class Flow {
     this.waiting = new Float64Array(this.masses.length); // what has come and not yet gone on
     this.waiting[edition.start] = 0.5;
     this.sums = new Float64Array(edition.lanes.slots);
+    this.links = new Map(); // from a position to those with its total that a turn led to
+    this.leaving = new Set(); // positions with a turn that led elsewhere, or won
   }
 
   // Dice rolled at a position with a memory.
@@ -71,38 +85,99 @@ class Flow {
       const [scored, given, left, odds] = special ? edition.branches[edition.extra][dice] : usual;
       for (let i = 0; i < scored.length; i++) {
         const way = edition.land(own + scored[i] + mode.bonus, other + given[i]);
-        if (way.winner !== null) continue;
+        if (way.winner !== null) {
+          this.leaving.add(own * goal + other);
+          continue;
+        }
         const again = way.again || mode.forced ? 1 : 0;
         const [mine, theirs] = again ? [way.score, way.opponent] : [way.opponent, way.score];
         const base = (mine * goal + theirs) * memorySize;
         const row = left[i] * lanes.classes;
+        let passed = 0;
         for (let c = 0; c < mode.classes.length; c++) {
           const moved = sums[mode.first + c] * odds[i];
           next[base + lanes.next[again][row + mode.classes[c]]] += moved;
-          if (mine + theirs === own + other) stays += moved;
+          passed += moved;
         }
+        if (passed === 0) continue;
+        if (mine + theirs === own + other) {
+          stays += passed;
+          this.link(own * goal + other, mine * goal + theirs);
+        } else this.leaving.add(own * goal + other);
       }
     }
     return stays;
   }
+
+  link(from, to) {
+    if (!this.links.has(from)) this.links.set(from, new Set());
+    this.links.get(from).add(to);
+  }
+
+  // Positions linked to themselves, by way of others or not.
+  recurring() {
+    return [...this.links.keys()].filter((from) => reachable([from], (cell) => this.links.get(cell) ?? []).has(from));
+  }
+
+  // Positions after which the total stays for certain, turn after turn. That happens only where
+  // nothing is hidden: other games are not compiled.
+  endless() {
+    const certain = new Set([...this.links.keys()].filter((cell) => !this.leaving.has(cell)));
+    for (let before = Infinity; certain.size < before; ) {
+      before = certain.size;
+      for (const cell of certain) {
+        if ([...this.links.get(cell)].some((to) => !certain.has(to))) certain.delete(cell);
+      }
+    }
+    return certain;
+  }
 }
+
+// What steps lead to from anywhere in `from`.
+function reachable(from, steps) {
+  const found = new Set();
+  const open = [...from];
+  const walked = new Set();
+  while (open.length) {
+    const at = open.pop();
+    if (walked.has(at)) continue;
+    walked.add(at);
+    for (const to of steps(at)) {
+      found.add(to);
+      open.push(to);
+    }
+  }
+  return found;
+}
+
+const SETTLED = 100; // rounds after which it is asked whether any game never ends
 
 async function reachOf(edition, table) {
   const flow = new Flow(edition, table);
+  const recurring = [];
+  const endless = new Set();
   const most = edition.goal - 1;
   let since = performance.now();
   for (let total = 0; total <= 2 * most; total++) {
     // Again where a turn can leave the total as it was.
+    flow.links.clear();
     for (let stays = 1, round = 0; stays > 1e-15 && round < 10000; round++) {
+      if (round === SETTLED) {
+        for (const cell of flow.endless()) {
+          endless.add(cell);
+          flow.waiting.fill(0, cell * edition.memorySize, (cell + 1) * edition.memorySize); // it would never go
+        }
+      }
       stays = 0;
       for (let own = Math.max(0, total - most); own <= Math.min(total, most); own++) {
         stays += flow.push(own, total - own);
       }
     }
+    recurring.push(...flow.recurring());
     if (performance.now() - since > SLICE) {
       await breath();
       since = performance.now();
     }
   }
-  return new Reach(edition, flow.masses);
+  return new Reach(edition, flow.masses, new Set(recurring), endless);
 }

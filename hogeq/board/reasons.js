@@ -1,23 +1,24 @@
 // Why a best roll looks strange: the rule that makes it so, as hogeq.board.book found it.
 
+// Whether a rule did something, as effects in edition.js tells it; `land` are the steps of the score.
 const RULE_FIRES = {
-  landing: (edition, way, [own, other]) => edition.becomes[way.at(own, other)] !== 0,
-  square_swine: (edition, way, [own, other]) => edition.becomes[way.at(own, other)] !== 0,
-  swap: (edition, way, [own, other]) => (edition.told[way.at(own, other)] & SWAP) !== 0,
-  more_boar: (edition, way) => way.again,
-  time_trot: (edition, way) => way.again,
-  feral_hogs: (edition, way) => way.bonus > 0,
-  piggy_back: (edition, way) => way.gift > 0,
+  landing: (way, land) => land.becomes !== land.squared,
+  square_swine: (way, land) => land.squared !== land.reached,
+  swap: (way, land) => land.swaps,
+  more_boar: (way) => way.boar,
+  time_trot: (way) => way.again && !way.boar,
+  feral_hogs: (way) => way.bonus > 0, // where a memory part may give it, the name says so
+  piggy_back: (way) => way.gift > 0,
 };
 
 // How often a rule fires in a roll; null where that says nothing.
 function firesIn(edition, view, dice, rule) {
   const fires = RULE_FIRES[rule];
   if (!fires) return null;
-  const at = (way) => (own, other) => (own + way.points + way.bonus) * edition.others + other + way.gift;
+  const [own, other] = view;
   return edition
     .outcomes(...view, dice)
-    .reduce((sum, way) => sum + (fires(edition, { ...way, at: at(way) }, view) ? way.probability : 0), 0);
+    .reduce((sum, way) => sum + (fires(way, edition.landing(own, other, way)) ? way.probability : 0), 0);
 }
 
 function reasonsOf(edition) {

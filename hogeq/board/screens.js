@@ -33,10 +33,11 @@ class Board {
     return this.editions.get(place);
   }
 
-  // Another game on the table: the page's `place`-th.
+  // Another game on the table: the page's `place`-th, unless another is chosen while it is unpacked.
   async choose(place) {
+    this.wanted = place;
     const edition = await this.editionAt(place);
-    if (edition === this.edition) return;
+    if (place !== this.wanted || edition === this.edition) return;
     this.place = place;
     this.edition = edition;
     this.emit("edition", edition);
@@ -54,8 +55,10 @@ class Board {
     if (this.game.over) this.emit("over", this.game);
   }
 
+  // What names no screen leaves the one that is shown: the link that skips to the content does.
   show(name) {
-    const found = screens.find((one) => one.name === name) ?? screens[0];
+    const found = screens.find((one) => one.name === name) ?? this.showing ?? screens[0];
+    if (location.hash !== `#${found.name}`) history.replaceState(null, "", `#${found.name}`);
     if (this.showing === found) return;
     this.showing = found;
     for (const one of screens) {
@@ -63,7 +66,6 @@ class Board {
       if (one === found) one.tab.setAttribute("aria-current", "page");
       else one.tab.removeAttribute("aria-current");
     }
-    if (location.hash !== `#${found.name}`) history.replaceState(null, "", `#${found.name}`);
     found.shown?.();
   }
 }

@@ -5,12 +5,10 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 let order = data.rows.map((_, row) => row), sorted = { column: 0, down: false };
 let at = [0, 0];
 
-const percent = (share) => (100 * share).toFixed(2) + " %";
-
 function cell(row, column) {
   const value = data.rows[row][column], kind = data.columns[column].kind;
   const made = document.createElement("td");
-  made.textContent = kind === "share" ? (value === 0 ? "–" : percent(value)) : value;
+  made.textContent = kind === "share" ? percent(value) : value;
   if (kind === "text") made.className = "text name";
   if (kind === "text") made.title = value;
   return made;

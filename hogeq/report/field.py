@@ -69,7 +69,7 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         title,
         body,
         style=shell.part("sheet.css"),
-        script=shell.part("field.js"),
+        script=shell.parts(("numbers.js", "field.js")),
         data=shell.packed(data),
     )
 

@@ -24,9 +24,11 @@ const LAYERS = {
   },
   reach: {
     title: "probability of coming here",
-    about: () => "That a player comes to move here when both play the strategy. Grey: never.",
+    about: () =>
+      "That a given player, one of the two, comes to move here when both play the strategy; where " +
+      "play can come back, how many times on average. Grey: never.",
     of: ({ strategy }, cell) => (strategy.reaches(cell) ? strategy.reach[cell] : null),
-    written: chance,
+    written: (value) => (value > 1 ? times(value) : chance(value)),
     scale: ({ strategy }) => logScale(strategy.reach, "probability", percentTick),
   },
   difference: {

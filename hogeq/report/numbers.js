@@ -1,4 +1,5 @@
-// How numbers are written: as hogeq.support.numbers writes them in the terminal.
+// How numbers are written: as hogeq.support.numbers writes them in the terminal, but for the sign of
+// a loss, a true minus here.
 
 const MISSING = "–";
 
@@ -8,7 +9,16 @@ function known(value) {
 
 // What is no probability: seconds, numbers of dice.
 function fixed(value, digits) {
-  return known(value) ? value.toFixed(digits) : MISSING;
+  return known(value) ? decimals(value, digits) : MISSING;
+}
+
+// Of a tie that binary numbers hold, as 3.125, the even digit, as Python takes it; toFixed takes the
+// larger number.
+function decimals(value, digits) {
+  const found = value.toFixed(digits);
+  const tie = Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
+  if (!tie || Number(found.at(-1)) % 2 === 0) return found;
+  return value.toFixed(digits + 1).slice(0, digits ? -1 : -2);
 }
 
 // A probability in per cent. What is not nothing is never shown as if it were.
@@ -16,9 +26,9 @@ function percent(value, digits = 2) {
   if (!known(value)) return MISSING;
   const unit = 10 ** -digits;
   const share = 100 * value;
-  if (value > 1e-12 && share < unit / 2) return `<${unit.toFixed(digits)} %`;
-  if (value < 1 - 1e-12 && 100 - share < unit / 2) return `>${(100 - unit).toFixed(digits)} %`;
-  return `${Math.abs(share).toFixed(digits)} %`;
+  if (value > 1e-12 && share < unit / 2) return `<${decimals(unit, digits)} %`;
+  if (value < 1 - 1e-12 && 100 - share < unit / 2) return `>${decimals(100 - unit, digits)} %`;
+  return `${decimals(Math.abs(share), digits)} %`;
 }
 
 // A gain of probability, in points: hundredths of it.
@@ -26,9 +36,9 @@ function points(value, digits = 2) {
   if (!known(value)) return MISSING;
   const unit = 10 ** -digits;
   const size = 100 * Math.abs(value);
-  if (Math.abs(value) > 1e-12 && size < unit / 2) return `<${unit.toFixed(digits)} points`;
+  if (Math.abs(value) > 1e-12 && size < unit / 2) return `<${decimals(unit, digits)} points`;
   const sign = value < -1e-12 ? "−" : value > 1e-12 ? "+" : "";
-  return `${sign}${size.toFixed(digits)} points`;
+  return `${sign}${decimals(size, digits)} points`;
 }
 
 // How many there are of something.
@@ -41,6 +51,12 @@ function chance(value) {
   if (value === 0 || value >= 5e-4) return percent(value);
   const often = Number((1 / value).toPrecision(2));
   return often < 1e9 ? `1 in ${often.toLocaleString("en")}` : `1 in ${often.toExponential(1)}`;
+}
+
+// An expected number of times in a game: more than 1 where play comes back, and so no probability.
+function times(value) {
+  if (value === 0 || value >= 0.01) return `${fixed(value, 2)} times`;
+  return `once in ${Number((1 / value).toPrecision(2)).toLocaleString("en")} games`;
 }
 
 // Ticks of a logarithmic axis: 1, 2 and 5 of every power of ten, or powers alone on a long range.

@@ -20,10 +20,11 @@ class Position {
     const usual = strategy.usual(cell);
     const values = strategy.valuesOf(cell);
     const best = Math.max(...values);
+    const visits = strategy.reach[cell];
+    const often = visits > 1 ? `${times(visits)} a game` : `in ${chance(visits)} of games`;
     const found = strategy.reaches(cell)
       ? `It wins from here ${percent(strategy.value[cell])}, with the best roll ` +
-        `(${values.indexOf(best)}) ${percent(best)}; it comes to move here in ` +
-        `${chance(strategy.reach[cell])} of games.`
+        `(${values.indexOf(best)}) ${percent(best)}; a given player comes to move here ${often}.`
       : "Play never comes here when both play this strategy, and so there is no average of the " +
         "rolls' win probabilities.";
     document.getElementById("summary").textContent =

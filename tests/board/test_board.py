@@ -2,12 +2,14 @@
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hogeq.baselines.simple import always_roll
 from hogeq.board.edition import edition_data
 from hogeq.board.page import Shown, make
 from hogeq.evaluation.hidden import reach
@@ -15,13 +17,14 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
 from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.rules.effects import turn_effects
+from hogeq.rules.effects import turn_effects, turn_parts
 from hogeq.rules.memory import memory_line
 from hogeq.rules.memory_part import MemoryPart
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.register import rule_part
-from hogeq.rules.turn import play_turn
+from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.strategies.policies import policy_of
+from hogeq.support.numbers import percent
 from tests.browsers import Tab
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -207,6 +210,73 @@ def test_every_turn_is_played_as_python_plays_it(
     assert found == [[way, one] for way, one in zip(ways, played, strict=True)]
 
 
+@pytest.mark.parametrize(("dice", "told"), [(0, "play never ends"), (1, "1.20 times")])
+def test_play_that_never_ends_or_comes_back(
+    browser: Any, tmp_path: Path, dice: int, told: str
+) -> None:
+    game = compile_game(rules_from({"goal": 9, "max_dice": 1, "pig_out": 0, "zero_dice": [0] * 9}))
+    path = tmp_path / "board.html"
+    path.write_text(make([Shown(game, "idle", {"idle": always_roll(game, dice)})]), "utf-8")
+    tab = Tab(browser, path, reduced_motion="reduce")
+    tab.page.click("a.tab[href='#map']")
+    tab.page.select_option("#map select >> nth=0", label="visits of: idle")
+    tab.page.wait_for_selector(f"#map .atlas-said >> text=/Here: {told}\\./")
+    assert tab.said == []
+
+
+LANDED = "landing", "square_swine"
+
+FIRING: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"edition": "fa23", "square_swine": True, "goal": 60, "max_dice": 4}, LANDED),
+    ({"edition": "fa22", "landing": "sus_fuss", "goal": 40, "max_dice": 4}, LANDED),
+    ({"edition": "su21", "goal": 40, "max_dice": 4}, ("more_boar", "time_trot", "feral_hogs")),
+    ({"edition": "fa15", "goal": 40, "max_dice": 4}, ("swap", "piggy_back")),
+]
+
+
+@pytest.mark.parametrize(("spec", "rules"), FIRING)
+def test_rules_fire_as_often_as_in_python(
+    opened: Tab, spec: dict[str, Any], rules: tuple[str, ...]
+) -> None:
+    game = compile_game(rules_from(spec))
+    named = turn_parts(game.rules)
+    called = {
+        "landing": named.landing,
+        "square_swine": "Square Swine",
+        "swap": "Swap",
+        "more_boar": "More Boar",
+        "time_trot": named.turn,
+        "feral_hogs": named.bonus,
+        "piggy_back": "Piggy Back",
+    }
+    pairs = [(20, 17), (24, 17), (32, 24), (1, 8), (13, 31)]
+    views = [(*pair, n % game.memory_size) for n, pair in enumerate(pairs, 5)]
+    asked_for = [(*view, dice, rule) for view in views for dice in (1, 2, 4) for rule in rules]
+    found = opened.page.evaluate(
+        """([data, all]) => {
+          const e = new Edition(data);
+          return all.map(([own, other, memory, dice, rule]) =>
+            firesIn(e, [own, other, memory], dice, rule));
+        }""",
+        [json.loads(json.dumps(edition_data(game, {}))), asked_for],
+    )
+
+    def often(own: int, other: int, memory: int, dice: int, rule: str) -> float:
+        sides = dice_sides(game.rules, own, other, game.memories[memory])
+        ways = list(product(range(1, sides + 1), repeat=dice))
+        turns = (
+            (faces, play_turn(game.rules, own, other, game.memories[memory], dice, faces))
+            for faces in ways
+        )
+        told = [turn_effects(game.rules, own, other, *turn) for turn in turns]
+        return sum(any(line.startswith(f"{called[rule]}: ") for line in one) for one in told) / len(
+            ways
+        )
+
+    np.testing.assert_allclose(found, [often(*one) for one in asked_for], atol=1e-12)
+    assert max(found) > 0.0
+
+
 class Stubborn(MemoryPart):
     """2 more points for as many dice as last time; another turn for none after one."""
 
@@ -244,6 +314,36 @@ def test_a_memory_part_of_somebody_is_played_too(browser: Any, tmp_path: Path) -
     expected = np.concatenate([solved.roll_values(*pair).ravel() for pair in pairs])
     np.testing.assert_allclose(found[0], expected, atol=1e-13)
     assert found[1] == memory_line(game.rules, game.memories[5])
+    assert tab.said == []
+
+
+class Alike(Stubborn):
+    """The same, but all of it reads alike."""
+
+    def shown(self, value: Any) -> str:
+        del value
+        return "some"
+
+
+@pytest.mark.usefixtures("registries")
+def test_memories_that_read_alike_are_told_apart(browser: Any, tmp_path: Path) -> None:
+    rule_part("memory")(Alike)
+    game = compile_game(rules_from({"goal": 30, "max_dice": 2, "memory": "Alike"}))
+    path = tmp_path / "board.html"
+    path.write_text(make([Shown(game, "alike", {"one": always_roll(game, 1)})]), "utf-8")
+    tab = Tab(browser, path)
+    tab.page.click("a.tab[href='#know']")
+    tab.page.wait_for_selector("#know .heat")
+    values = solve(game).roll_values(0, 0).max(axis=1)
+    assert len(set(values.round(4))) > 2
+    for memory, value in enumerate(values):
+        if memory % 2:
+            tab.page.select_option("#know .fields.inner select", index=memory)
+        else:
+            tab.page.click(f"#know .heat tbody td >> nth={memory}")
+        text = f"some ({memory + 1}): " if memory else "some: "
+        tab.page.wait_for_selector(f"#know .quiet >> text={text}worth {percent(value)}")
+        assert tab.text("#know .verdict").endswith(percent(value))
     assert tab.said == []
 
 

@@ -26,7 +26,7 @@ from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import percent
 from tests.browsers import Tab
 
-HIDDEN = {"edition": "su20", "goal": 24, "max_dice": 4}
+HIDDEN: dict[str, Any] = {"edition": "su20", "goal": 24, "max_dice": 4}
 OPEN = {"edition": "fa23", "goal": 30, "max_dice": 5}
 
 
@@ -189,6 +189,47 @@ def test_a_memory_is_chosen_by_a_click_and_its_odds_are_shown(board: Played, hid
     board.page.wait_for_selector(f"#know .verdict >> text={percent(values.max())}")
     selects = board.page.locator("#know .fields.inner select")
     assert [selects.nth(i).input_value() for i in range(2)] == ["2", "4"]
+
+
+def test_memories_are_read_and_chosen_by_keys(board: Played, hidden: Game) -> None:
+    board.page.click("a.tab >> text=Know")
+    board.page.select_option("#know select >> nth=-1", "value")
+    board.page.focus("#know .heat .here")
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
+        board.page.keyboard.press(key)  # the last leads nowhere
+    number = hidden.memories.index(Memory(own=0, opponent=2))
+    told = percent(solve(hidden).roll_values(0, 0)[number].max())
+    cell = board.page.get_by_role("gridcell", name=told, exact=True, selected=True)
+    cell.wait_for()
+    assert cell.evaluate("cell => cell === document.activeElement")
+    selects = board.page.locator("#know .fields.inner select")
+    assert [selects.nth(i).input_value() for i in range(2)] == ["0", "2"]
+
+
+def test_the_last_of_two_choices_wins(board: Played) -> None:
+    board.page.eval_on_selector(
+        "#edition",
+        """async (pick) => {
+          for (const place of ["1", "0"]) {
+            pick.value = place;
+            pick.dispatchEvent(new Event("change"));
+          }
+        }""",
+    )
+    board.page.wait_for_timeout(300)
+    assert board.page.input_value("#edition") == "0"
+    assert board.page.locator("#play .choice").count() == HIDDEN["max_dice"] + 1
+
+
+def test_the_skip_link_stays_on_the_screen(board: Played) -> None:
+    board.page.click("a.tab >> text=Know")
+    board.page.focus(".skip")
+    board.page.keyboard.press("Enter")
+    board.page.wait_for_function("document.activeElement.id === 'screens'")
+    assert board.page.is_visible("#know")
+    assert board.page.url.endswith("#know")
+    board.page.keyboard.press("Tab")
+    assert board.page.evaluate("document.activeElement.closest('.screen').id") == "know"
 
 
 # --- tables out of files ------------------------------------------------------------------------

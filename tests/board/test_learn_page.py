@@ -185,6 +185,37 @@ def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
     page.click("#learn button >> text=Play on from here")
     assert page.is_visible("#play .choices")
     assert (tab.text(".you .score"), tab.text(".them .score")) == (str(own), str(other))
+    assert [tab.text(f".{who} .name") for who in ("you", "them")] == ["You", "Perfect play"]
+
+
+def test_the_focus_stays_on_what_was_pressed(tab: Tab, tmp_path: Path) -> None:
+    focused = "document.activeElement.textContent"
+    path = tmp_path / "game.json"
+    path.write_text(random_game(compiled(1).rules, 5).to_json())
+    page = show(tab, "learn")
+    page.set_input_files("#open-game", path)
+    page.wait_for_selector("#learn .review tbody tr")
+    page.focus(".graph-frame")
+    page.keyboard.press("Home")
+    page.focus("#learn button >> text=Turn after")
+    page.keyboard.press("Enter")
+    assert "Turn 2: " in tab.text("#learn .turn-head h2")
+    assert page.evaluate(focused) == "Turn after"
+    page.focus("#learn button >> text=Turn before")
+    page.keyboard.press("Enter")
+    assert "Turn 1: " in tab.text("#learn .turn-head h2")
+    assert page.evaluate(focused) == "Turn after"  # the other is disabled
+    show(tab, "opening")
+    page.focus("#opening .book-rolls button >> nth=1")
+    page.keyboard.press("Enter")
+    pressed = "document.activeElement.matches('.book-rolls [aria-pressed=true]')"
+    assert page.evaluate(f"{pressed} && document.activeElement.previousSibling !== null")
+    page.focus("#opening .book .link >> nth=0")
+    page.keyboard.press("Enter")
+    assert page.evaluate(pressed)
+    page.focus("#opening button >> text=Back")
+    page.keyboard.press("Enter")
+    assert page.evaluate(pressed)
 
 
 def test_a_game_of_the_page_is_reviewed_alike_in_the_terminal(tab: Tab, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hogeq.cli import app
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game
+from hogeq.report.field import field_page
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.numbers import counted, percent, points
@@ -80,6 +81,9 @@ def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, gam
         ]
         assert [[row[0], row[1], *row[3:]] for row in opened.rows("#rolls")] == expected
         likely = game.memories[int(shares.argmax())]
+        met = float(reach(game, policy)[own, other].sum())
+        often = opened.page.evaluate(f"chance({met})")
+        assert f"a given player comes to move here in {often} of games" in opened.text("#summary")
         told = f"{100 * shares.max():.2f} % own last points {likely.own}"
         assert told in opened.text("#belief-note")
 
@@ -191,6 +195,17 @@ def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
         assert opened.page.evaluate(f"percent({share!r})") == percent(share)
     for gain in (0.0, 1e-9, 0.0024, 0.12345):
         assert opened.page.evaluate(f"points({gain!r})") == points(gain)
+    for tie in (1 / 32, 3 / 32, 5 / 32, 0.90625):
+        assert opened.page.evaluate(f"percent({tie})") == percent(tie)
+        assert opened.page.evaluate(f"points({tie})") == points(tie)
+        assert opened.page.evaluate(f"percent({tie / 10}, 3)") == percent(tie / 10, 3)
+    for tie in (0.125, 0.375, 0.005):
+        assert opened.page.evaluate(f"percent({tie}, 0)") == percent(tie, 0)
+    assert opened.page.evaluate("[1.728, 0.004, 0].map(times)") == [
+        "1.73 times",
+        "once in 250 games",
+        "0.00 times",
+    ]
     for number in (0, 1, 1200):
         assert opened.page.evaluate(f"counted({number}, 'kick')") == counted(number, "kick")
     assert opened.page.evaluate("[chance(0.25), chance(1 / 5234), chance(0)]") == [
@@ -304,6 +319,26 @@ def test_a_game_without_memory_has_no_belief(browser: Any, folder: Path) -> None
     assert "memory" not in plain.text("#position")
     assert plain.page.locator("#strategy option").count() == 1
     assert not plain.said
+
+
+def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
+    browser: Any, tmp_path: Path
+) -> None:
+    shares = {"mean_win_rate": 1.0, "nash": 1e-6, "lowest_win_rate": 1 / 32}
+    line = {"rank": 1, "entry": "", "index": 0, "wins": 1, **shares, "lowest_against": 1}
+    none = dict.fromkeys(shares, 0.0) | {"nash": None}
+    last = {**line, "rank": 2, "index": 1, "wins": 0, **none, "lowest_against": 0}
+    rates = [[0.5, 1.0], [0.0, 0.5]]
+    found = {"rules": "su20", "ranking": [line, last], "win_rates": rates}
+    path = tmp_path / "field.html"
+    path.write_text(field_page({**found, "identical": [], "refused": []}, ["one", "two"]), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    rows = [row.split("\t")[3:6] for row in page.locator("#ranks tbody tr").all_inner_texts()]
+    assert rows == [
+        [percent(share) for share in shares.values()],
+        ["0.00 %", "\N{EN DASH}", "0.00 %"],
+    ]
 
 
 def test_nothing_was_asked_for_and_nothing_went_wrong(opened: Opened, written: Path) -> None:
