@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
 from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
+from hogeq.strategies.policies import check_game
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.messages import nearest, raised, shown
+from hogeq.support.messages import nearest, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.registry import enter
 
@@ -171,6 +172,8 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     StrategyError
         If the name is unknown, or a parameter missing, one too many, not whole or out of range,
         or an option unknown, given twice, no number or out of range; if it is a mixture's.
+    TypeError
+        If `spec` is no text or `game` no game.
 
     Examples
     --------
@@ -180,6 +183,9 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     >>> hogeq.builtin("always_roll:3", game)[0, :4].tolist()
     [3, 3, 3, 3]
     """
+    if not isinstance(spec, str):
+        raise TypeError(refusal("spec", spec, "the name of a strategy, as a text"))
+    check_game(game)
     return _one_table(spec, _made(spec, game))
 
 

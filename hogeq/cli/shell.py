@@ -237,7 +237,8 @@ def computing(on: str | None, jobs: int | None) -> Iterator["Workers"]:
         with workers(jobs, on) as found:
             yield found
     except ExecutorError as error:
-        raise BadInputError(str(error)) from error
+        where = "--" if str(error).startswith("on: ") else ""
+        raise BadInputError(f"{where}{error}") from error
     except WorkersLostError as error:
         raise typer.Exit(say(f"{error}; what is done is kept", 1)) from None
 

@@ -8,8 +8,9 @@ from hogeq.evaluation.hidden import belief, check_position, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import Game
 from hogeq.rules.memory import Memory
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.policies import check_game, policy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import one_line
 
 MemorySource = Literal["given", "start", "belief"]
 
@@ -83,8 +84,10 @@ def analyze(
     UnreachedError
         If a belief is needed and play never comes to the position.
     ValueError
-        If the strategy is malformed, or `memory` is none of the game's, or a score is not from 0 to
-        the goal less 1.
+        If `strategy` or `past` is malformed, or `memory` is none of the game's, or a score is not
+        from 0 to the goal less 1.
+    TypeError
+        If `game` is none.
 
     Examples
     --------
@@ -94,7 +97,12 @@ def analyze(
     >>> analyze(compile_game(rules), 0, 0).rolls[0]
     RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
     """
+    check_game(game)
     check_position(game, score, opponent)
+    if memory is not None:
+        _check_memory(game, memory)
+    policy = None if strategy is None else policy_of(game, strategy)
+    before = policy if past is None else policy_of(game, past)
     source: MemorySource = (
         "given"
         if memory is not None
@@ -104,10 +112,8 @@ def analyze(
     )
     if source == "start":
         memory = Memory()
-    policy = None if strategy is None else policy_of(game, strategy)
     weights: Floats | None = None
     if memory is None and game.has_memory:
-        before = policy if past is None else past
         weights = None if before is None else belief(game, before, None, score, opponent)
         if weights is None:
             raise UnreachedError(f"play never comes to {score} points against {opponent}")
@@ -133,3 +139,12 @@ def analyze(
         for roll in order
     )
     return Analysis(source, memory, rolls)
+
+
+def _check_memory(game: Game, memory: object) -> None:
+    """Refuse a memory that the game does not have, with a `ValueError`."""
+    if isinstance(memory, tuple) and memory in game.memories:
+        return
+    most = zip(Memory._fields, map(max, zip(*game.memories, strict=True)), strict=True)
+    allowed = ", ".join(f"{name} 0 to {top}" if top else f"{name} 0" for name, top in most)
+    raise ValueError(f"memory: got {one_line(memory)}; allowed: one of game.memories: {allowed}")

@@ -22,7 +22,8 @@ class Counterfactual(NamedTuple):
     values: Floats
     """(G, G, K), of every action at every information set."""
     infoset_reach: Floats
-    """(G, G), reach probability of every information set: the sum of the weights."""
+    """(G, G), reach probability of every information set: the sum of the weights. Where positions
+    recur, the expected number of visits."""
 
 
 def action_values(
@@ -47,11 +48,11 @@ def action_values(
         Strategy of the other player; by default the same.
     weight : {"reach", "counterfactual", "belief"}
         "reach" weights a hidden state by its reach probability with a fair coin to say who starts,
-        the player's own actions included: the gradient of the win rate in the policy, since no
-        information set is met twice. "counterfactual" leaves the player's own actions out (each
-        counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5. "belief" divides the
-        values of "reach" by the reach of the information set: the win probability, given that it is
-        reached. It is 0 where play never comes.
+        the player's own actions included; by the expected number of visits where positions recur.
+        That is the gradient of the win rate in the policy. "counterfactual" leaves the player's own
+        actions out (each counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5.
+        "belief" divides the values of "reach" by the reach of the information set: the win
+        probability, given that it is reached. It is 0 where play never comes.
 
     Returns
     -------

@@ -25,7 +25,8 @@ class PartsAt:
     Attributes
     ----------
     reach : float
-        Probability of coming to move there in a game.
+        Probability of coming to move there in a game; the expected number of visits where positions
+        recur.
     own : float64 (n,)
         Probability that each part of the player to move was drawn; one part, if it is no mixture.
     other : float64 (m,)

@@ -10,9 +10,9 @@ from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
-from hogeq.strategies.arrays import as_policy, check_matrix, check_policy
+from hogeq.strategies.arrays import as_array, as_policy, check_matrix, check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.policies import check_game, policy_of
 
 
 def win_rate(game: Game, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinRate:
@@ -34,6 +34,8 @@ def win_rate(game: Game, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinR
     ------
     ValueError
         If a strategy is malformed, or a game between the two may never end.
+    TypeError
+        If `game` is none.
 
     Examples
     --------
@@ -109,9 +111,10 @@ def _of_tables(game: Game, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bo
 
 def checked(game: Game, strategy: ArrayLike | Mixture) -> NDArray[Any] | Mixture:
     """Check a matrix, a policy or a mixture against a game, and copy it."""
+    check_game(game)
     if isinstance(strategy, Mixture):
         return check_mixture(strategy.weights, strategy.parts, game.goal, game.rules.max_dice)
-    table = np.asarray(strategy)
+    table = as_array(strategy, "strategy")
     check = check_policy if table.ndim == 3 else check_matrix
     return check(table, game.goal, game.rules.max_dice)
 
@@ -143,4 +146,5 @@ def mover_value(game: Game, strategy: ArrayLike) -> float:
     >>> round(hogeq.mover_value(game, three), 6)
     0.568755
     """
-    return game.workspace(1).backward(policy_of(game, strategy)[None])[0]
+    policy = policy_of(game, strategy)
+    return game.workspace(1).backward(policy[None])[0]

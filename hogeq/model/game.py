@@ -23,6 +23,7 @@ from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, forces_turns
 from hogeq.rules.outcomes import TurnTable
+from hogeq.support.messages import refusal
 
 # Vectors over so many memories do better than vectors along diagonals so short.
 MANY = 12
@@ -32,7 +33,7 @@ LONG = 32
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """A compiled game.
 
@@ -59,6 +60,11 @@ class Game:
     tables: Tables
     memories: tuple[Memory, ...]
     plan: Plan | None
+
+    def __repr__(self) -> str:
+        """Name the game: its tables would fill pages."""
+        size = self.memory_size
+        return f"Game({self.rules.name}; {size} {'memory' if size == 1 else 'memories'})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as rules, and be compiled once in each."""
@@ -156,9 +162,8 @@ def required_bytes(rules: Rules) -> int:
     return 4 * states + 6 * table
 
 
-@cache
 def compile_game(rules: Rules) -> Game:
-    """Compile rules to flat arrays.
+    """Compile rules to flat arrays, once: the same rules give the same game again.
 
     Parameters
     ----------
@@ -172,6 +177,8 @@ def compile_game(rules: Rules) -> Game:
     ------
     ValueError
         If the arrays would not fit in memory, or if the game may never end.
+    TypeError
+        If `rules` are none, but the name of an edition or a mapping.
 
     Examples
     --------
@@ -180,6 +187,13 @@ def compile_game(rules: Rules) -> Game:
     >>> game.goal, game.num_actions, game.memory_size
     (100, 11, 196)
     """
+    if not isinstance(rules, Rules):
+        raise TypeError(refusal("rules", rules, "Rules, as hogeq.rules_from gives them"))
+    return _compiled(rules)
+
+
+@cache
+def _compiled(rules: Rules) -> Game:
     need = required_bytes(rules)
     if need > MEMORY_LIMIT:
         raise ValueError(

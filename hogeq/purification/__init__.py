@@ -55,6 +55,6 @@ def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: 
     >>> hogeq.purify(game, uniform, "threshold", seed=1).shape
     (20, 20)
     """
-    if method not in PURIFIERS:
-        raise ValueError(refusal("purify.method", method, ", ".join(PURIFIERS), PURIFIERS))
+    if not isinstance(method, str) or method not in PURIFIERS:
+        raise ValueError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
     return purified(method, PURIFIERS[method](**parameters), game, policy)

@@ -178,7 +178,7 @@ def check_certificate(certificate: Certificate) -> Certificate:
 
 
 def _certificate(found: LiftedBound, strategy: Floats | Mixture) -> Certificate:
-    bound = min(1.0, found.bound())
+    bound = float(min(1.0, found.bound()))
     return Certificate(found.rules, strategy, bound, found.full_memory, tuple(found.steps))
 
 

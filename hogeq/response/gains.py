@@ -7,9 +7,12 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import Game
+from hogeq.strategies.arrays import MOST_DICE, as_array, check_matrix, check_policy, is_policy
 from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import policies_of
+from hogeq.strategies.policies import check_game, policies_of
+from hogeq.strategies.usual import usual_rolls
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.messages import refusal
 
 
 class CellGain(NamedTuple):
@@ -45,7 +48,14 @@ class Gains(NamedTuple):
     gains: Floats
     """(G, G), win rate that would be lost by rolling the usual dice at this cell alone."""
     reach: Floats
-    """(G, G), probability that the counter-strategy comes to move there."""
+    """(G, G), probability that the counter-strategy comes to move there; the expected number of
+    visits where positions recur."""
+
+    def __repr__(self) -> str:
+        """Say how much can be gained: the arrays would fill pages."""
+        rows, columns = self.gains.shape
+        most = self.gains.max(initial=0.0)
+        return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
 
 
 def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gains:
@@ -72,6 +82,8 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gain
     ------
     ValueError
         If a strategy is malformed.
+    TypeError
+        If `game` is none.
 
     Examples
     --------
@@ -84,6 +96,7 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gain
     >>> found.gains.shape
     (20, 20)
     """
+    check_game(game)
     drawn = strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
     work = game.workspace(2)
     values, infoset_reach, mean = np.zeros(game.shape), np.zeros(game.shape[:2]), 0.0
@@ -100,21 +113,28 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gain
     return Gains(usual.astype(np.int8), np.where(same, 0.0, won - as_usual), infoset_reach)
 
 
-def largest_gains(found: Gains, counter: Matrix, count: int = 10) -> list[CellGain]:
-    """List the cells of a counter-matrix that gain most.
+def largest_gains(found: Gains, counter: ArrayLike, count: int = 10) -> list[CellGain]:
+    """List the cells of a counter-strategy that gain most.
 
     Parameters
     ----------
     found : Gains
-        Gains of that counter-matrix.
-    counter : int8 (G, G)
+        Gains of that counter-strategy.
+    counter : array_like
+        A matrix (G, G) or a policy (G, G, K), of which the most probable rolls are listed.
     count : int
-        Most cells to list.
+        Most cells to list, 0 or more.
 
     Returns
     -------
     list of CellGain
         By descending gain, ties row by row; only cells of positive gain.
+
+    Raises
+    ------
+    ValueError
+        If the counter-strategy is malformed or of another size than the gains, or `count` is no
+        whole number or negative.
 
     Examples
     --------
@@ -130,16 +150,30 @@ def largest_gains(found: Gains, counter: Matrix, count: int = 10) -> list[CellGa
     >>> largest_gains(gains(game, none, one), none, 1)
     [CellGain(score=0, opponent=0, usual=1, counter=0, gain=0.125)]
     """
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
+        raise ValueError(refusal("count", count, "whole numbers from 0"))
+    rolls = _usual_of(counter, found.gains.shape)
     order = (-found.gains).argsort(axis=None, kind="stable")[:count]
-    cells = [divmod(int(place), len(counter)) for place in order]
+    cells = [divmod(int(place), len(rolls)) for place in order]
     return [
         CellGain(
             own,
             other,
             int(found.usual[own, other]),
-            int(counter[own, other]),
+            int(rolls[own, other]),
             float(found.gains[own, other]),
         )
         for own, other in cells
         if found.gains[own, other] > 0.0
     ]
+
+
+def _usual_of(counter: ArrayLike, shape: tuple[int, ...]) -> Matrix:
+    """Most probable rolls of a counter-strategy to that many scores."""
+    table = as_array(counter, "counter")
+    if table.ndim not in {2, 3} or table.shape[:2] != shape:
+        allowed = f"{shape} as the gains, or a policy of as many scores"
+        raise ValueError(f"counter: shape is {table.shape}; allowed: {allowed}")
+    if is_policy(table):
+        return usual_rolls(check_policy(table, len(table), table.shape[2] - 1, "counter"))
+    return check_matrix(table, len(table), MOST_DICE, "counter")

@@ -26,7 +26,7 @@ from hogeq.response.moves import (
 from hogeq.response.portfolio import MOVES, NEAR, bandits
 from hogeq.response.saturation import Saturation, saturation
 from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import policies_of, policy_of
+from hogeq.strategies.policies import check_game, policies_of, policy_of
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.numbers import percent, points
@@ -167,7 +167,9 @@ def attack(
     Raises
     ------
     ValueError
-        If the strategy is malformed, or no move given refines.
+        If the strategy is malformed, a move unknown, or no move given refines.
+    TypeError
+        If `game` or `budget` is none, or `moves` no collection of names.
 
     Examples
     --------
@@ -181,9 +183,11 @@ def attack(
     >>> abs(hogeq.win_rate(game, found.matrix, three).win_rate - found.win_rate) < 1e-12
     True
     """
-    budget = budget or SearchBudget()
-    if not set(moves) & set(NEAR):
-        raise ValueError(refusal("moves", list(moves), f"some of {', '.join(NEAR)}, and others"))
+    budget = SearchBudget() if budget is None else budget
+    if not isinstance(budget, SearchBudget):
+        raise TypeError(refusal("budget", budget, "a SearchBudget"))
+    check_game(game)
+    _check_moves(moves)
     if isinstance(strategy, Mixture):
         against = Against(game, policies_of(game, *strategy.parts), strategy.weights)
     else:
@@ -191,6 +195,16 @@ def attack(
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     with phase("attack", known) as told:
         return _Search(against, budget, told, moves).run()
+
+
+def _check_moves(moves: Collection[str]) -> None:
+    if isinstance(moves, str) or not isinstance(moves, Collection):
+        raise TypeError(refusal("moves", moves, "a list of names of moves"))
+    for name in moves:
+        if not isinstance(name, str) or name not in MOVES:
+            raise ValueError(refusal("moves", name, ", ".join(MOVES), MOVES))
+    if not set(moves) & set(NEAR):
+        raise ValueError(refusal("moves", list(moves), f"some of {', '.join(NEAR)}, and others"))
 
 
 def search_steps(budget: SearchBudget) -> int:

@@ -18,6 +18,8 @@ from hogeq.support.messages import shown
 # from 1e-6 on.
 ROW_SUM_TOLERANCE = 1e-9
 
+TABLES = "a matrix (G, G) or a policy (G, G, K)"
+
 MOST_DICE = 127
 """Most dice that a matrix can hold, being int8."""
 
@@ -49,8 +51,9 @@ def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> 
     ------
     StrategyError
         If a cell is missing, one too many, not a whole number, or out of range. The message names
-        the first such cell in reading order.
+        the first such cell in reading order. If there are no cells.
     """
+    _check_goal(goal, name)
     if not isinstance(array, np.ndarray):
         if not _is_whole_table(array, goal):
             return _check_rows(array, goal, max_dice, name)
@@ -74,7 +77,8 @@ def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> 
     Parameters
     ----------
     array : array, shape (goal, goal, max_dice + 1)
-        Not negative; each row ``array[s, o]`` sums to 1 within 1e-9. Rows are not rescaled.
+        Not negative; each row ``array[s, o]`` sums to 1 within 1e-9. Rows are not rescaled: those
+        of float32 miss 1 by more, and are to be given as float64, divided by their sums.
     goal : int
         Points that win.
     max_dice : int
@@ -93,11 +97,9 @@ def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> 
         If the shape is wrong, or a probability negative or no number, or a row does not sum to 1.
         The message names the first bad cell in reading order.
     """
+    _check_goal(goal, name)
     shape = (goal, goal, max_dice + 1)
-    try:
-        given = np.asarray(array)
-    except ValueError as error:  # sequences that differ in length
-        raise StrategyError(f"{name}: rows differ in length; allowed: shape {shape}") from error
+    given = as_array(array, name, f"shape {shape}")
     if given.dtype.kind not in "iuf":
         raise StrategyError(f"{name}: holds {given.dtype} values; allowed: float64 numbers")
     if given.shape != shape:
@@ -116,9 +118,24 @@ def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> 
         row, column = (int(index) for index in np.argwhere(off)[0])
         raise StrategyError(
             f"{name}: cell (row {row}, column {column}) has probabilities that sum to "
-            f"{sums[row, column]}; allowed: 1 within {ROW_SUM_TOLERANCE}"
+            f"{sums[row, column]}; allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(given)}"
         )
     return policy
+
+
+def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
+    """Give what should be a table as an array; `StrategyError` if its rows differ in length."""
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise StrategyError(f"{name}: rows differ in length; allowed: {allowed}") from error
+
+
+def more_precise(given: npt.NDArray[Any]) -> str:
+    """Say what to do with probabilities of few digits, as the end of a message."""
+    if given.dtype.kind != "f" or given.dtype.itemsize >= np.dtype(np.float64).itemsize:
+        return ""
+    return f"; {given.dtype} is too coarse: give it as float64, divided by its sums"
 
 
 def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
@@ -148,7 +165,7 @@ def check_strategy(strategy: npt.ArrayLike, goal: int, max_dice: int) -> Policy:
     StrategyError
         If it is neither, naming the first bad cell.
     """
-    table = np.asarray(strategy)
+    table = as_array(strategy, "strategy")
     if table.ndim == 3:
         return check_policy(table, goal, max_dice)
     return one_hot(check_matrix(table, goal, max_dice), max_dice + 1)
@@ -230,6 +247,11 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _check_goal(goal: int, name: str) -> None:
+    if goal < 1:
+        raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
 
 
 def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:

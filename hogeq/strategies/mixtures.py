@@ -16,12 +16,15 @@ from hogeq.strategies.arrays import (
     MOST_DICE,
     ROW_SUM_TOLERANCE,
     StrategyError,
+    as_array,
     check_matrix,
     check_policy,
     is_policy,
+    more_precise,
     one_hot,
 )
 from hogeq.support.aliases import Floats, Matrix, Policy
+from hogeq.support.messages import refusal
 
 MOST_PARTS: Final = 1000
 """Most strategies that one mixture is made of."""
@@ -60,7 +63,12 @@ class Mixture:
 
     def __init__(self, weights: ArrayLike, parts: Sequence[ArrayLike] | NDArray[Any]) -> None:
         """Check the weights, and that the parts are tables of one game."""
-        tables = [np.asarray(part) for part in parts]
+        try:
+            given = list(parts)
+        except TypeError as error:
+            allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
+            raise StrategyError(refusal("mixture", parts, allowed)) from error
+        tables = [as_array(part, f"mixture, part {number}") for number, part in enumerate(given, 1)]
         chances = check_weights(weights, len(tables), "mixture")
         dimensions = {table.ndim for table in tables}
         if not dimensions <= {2, 3}:
@@ -101,8 +109,20 @@ class Mixture:
         return int(random.choice(len(self), p=self.weights / self.weights.sum()))
 
     def policies(self, num_actions: int) -> Floats:
-        """Give the parts as policies of a game with K actions, float64 (n, G, G, K)."""
-        return one_hot(self.parts, num_actions) if self.parts.ndim == 3 else self.parts.copy()
+        """Give the parts as policies of a game with K actions, float64 (n, G, G, K).
+
+        Raises
+        ------
+        StrategyError
+            If a part makes a roll that is no action, or has another number of them.
+        """
+        matrices = self.parts.ndim == 3
+        least = int(self.parts.max()) + 1 if matrices else self.parts.shape[3]
+        allowed = f"whole numbers from {least}" if matrices else str(least)
+        whole = isinstance(num_actions, int | np.integer)
+        if not whole or not (least <= num_actions if matrices else least == num_actions):
+            raise StrategyError(refusal("num_actions", num_actions, f"{allowed}, by the parts"))
+        return one_hot(self.parts, int(num_actions)) if matrices else self.parts.copy()
 
 
 AnyStrategy: TypeAlias = Matrix | Policy | Mixture
@@ -138,6 +158,7 @@ def check_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
     if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
         raise StrategyError(
             f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
+            f"{more_precise(given)}"
         )
     return chances
 

@@ -5,12 +5,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hogeq.rules import Rules
 from hogeq.strategies.arrays import check_strategy
 from hogeq.strategies.mixtures import Mixture, not_a_table
 from hogeq.support.aliases import Floats, Policy
+from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
     from hogeq.model.game import Game
+
+
+def check_game(game: object) -> None:
+    """Refuse what is no game, such as its rules or its name, with a `TypeError`."""
+    if not isinstance(getattr(game, "rules", None), Rules):
+        raise TypeError(refusal("game", game, "a Game, as hogeq.compile_game gives it"))
 
 
 def policy_of(game: "Game", strategy: ArrayLike | Mixture) -> Policy:
@@ -31,7 +39,10 @@ def policy_of(game: "Game", strategy: ArrayLike | Mixture) -> Policy:
     ------
     StrategyError
         If it is neither, naming the first bad cell; if it is a mixture.
+    TypeError
+        If `game` is none.
     """
+    check_game(game)
     if isinstance(strategy, Mixture):
         raise not_a_table("strategy", len(strategy))
     return check_strategy(strategy, game.goal, game.rules.max_dice)

@@ -32,6 +32,11 @@ def spread(mixture: Mixture, num_actions: int) -> Spread:
     Returns
     -------
     Spread
+
+    Raises
+    ------
+    StrategyError
+        If the parts are of a game with other actions.
     """
     policies = mixture.policies(num_actions)
     mean = np.tensordot(mixture.weights, policies, axes=1)

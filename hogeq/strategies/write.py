@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from hogeq.strategies.arrays import (
     MOST_DICE,
+    TABLES,
     StrategyError,
+    as_array,
     check_matrix,
     check_policy,
     is_policy,
@@ -20,14 +22,14 @@ from hogeq.strategies.mixtures import Mixture, check_mixture
 from hogeq.strategies.read import known_suffix
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
-from hogeq.support.messages import shown, shown_path
+from hogeq.support.messages import refusal, shown, shown_path
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
 
 def write_strategy(
     path: str | os.PathLike[str],
-    array: npt.NDArray[Any] | Mixture,
+    array: npt.ArrayLike | Mixture,
     goal: int | None = None,
     max_dice: int | None = None,
     player_name: str | None = None,
@@ -40,7 +42,7 @@ def write_strategy(
         Ends in one of `SUFFIXES`; for a policy, in ``.npz`` or ``.npy``; for a mixture, in
         ``.npz``. An existing file is replaced.
     array : matrix, policy or mixture
-        Checked first. Read back, it is the same to the last bit.
+        An array or nested lists; checked first. Read back, it is the same to the last bit.
     goal, max_dice : int, optional
         Those of the game, to check against; by default what the array's shape says.
     player_name : str, optional
@@ -69,14 +71,9 @@ def write_strategy(
     if isinstance(array, Mixture):
         _write_mixture(path, array, goal, max_dice)
         return
-    strategy: Matrix | Policy
-    goal = len(array) if goal is None else goal
-    if is_policy(array):
-        strategy = check_policy(array, goal, array.shape[2] - 1 if max_dice is None else max_dice)
-        if suffix not in {".npy", ".npz"}:
-            raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
-    else:
-        strategy = check_matrix(array, goal, MOST_DICE if max_dice is None else max_dice)
+    strategy = _checked(array, goal, max_dice)
+    if is_policy(strategy) and suffix not in {".npy", ".npz"}:
+        raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
     if suffix == ".py":
         write_whole(path, export_python(strategy, player_name or "").encode())
     elif suffix in {".npy", ".npz"}:
@@ -90,6 +87,18 @@ def write_strategy(
         write_whole(path, file.getvalue())
     else:
         write_whole(path, _text(strategy.tolist(), suffix).encode())
+
+
+def _checked(array: npt.ArrayLike, goal: int | None, max_dice: int | None) -> Matrix | Policy:
+    """Check a table against the sizes given, or those of its shape."""
+    table = as_array(array, "strategy")
+    if table.ndim not in {2, 3}:
+        raise StrategyError(refusal("strategy", array, f"{TABLES}, or a mixture"))
+    goal = len(table) if goal is None else goal
+    if is_policy(table):
+        return check_policy(table, goal, table.shape[2] - 1 if max_dice is None else max_dice)
+    # As it was given: cells of several types have one in an array.
+    return check_matrix(array, goal, MOST_DICE if max_dice is None else max_dice)
 
 
 def _write_mixture(path: Path, mixture: Mixture, goal: int | None, max_dice: int | None) -> None:
@@ -128,12 +137,12 @@ def check_player_name(name: str) -> None:
         raise StrategyError(f"player name {shown(name)}: is not valid Unicode") from error
 
 
-def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
+def export_python(matrix: npt.ArrayLike, player_name: str) -> str:
     """Text of the file that a contest entrant submits.
 
     Parameters
     ----------
-    matrix : array, shape (G, G)
+    matrix : array_like, shape (G, G)
         Dice to roll, row = own score.
     player_name : str
         What the contest calls the entrant.
@@ -158,7 +167,10 @@ def export_python(matrix: npt.NDArray[Any], player_name: str) -> str:
     True
     """
     check_player_name(player_name)
-    table = check_matrix(matrix, len(matrix), MOST_DICE).tolist()
+    given = as_array(matrix, "matrix")
+    if given.ndim != 2:
+        raise StrategyError(refusal("matrix", matrix, "a matrix (G, G)"))
+    table = check_matrix(matrix, len(given), MOST_DICE).tolist()
     most = max(max(row) for row in table)
     if most < len(_DIGITS):
         about = "one character for each opponent's score, a = 10 and so on"

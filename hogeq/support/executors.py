@@ -22,7 +22,7 @@ from multiprocessing import active_children
 from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
-from hogeq.support.messages import not_installed
+from hogeq.support.messages import not_installed, refusal
 from hogeq.support.plugins import loaded, run_with
 
 Task = TypeVar("Task")
@@ -284,12 +284,13 @@ def cluster(address: str) -> Iterator[Workers]:
         import dask
         import distributed
     except ImportError as error:
-        raise ExecutorError(not_installed("Dask", "--on dask://...", "distributed")) from error
+        raise ExecutorError(not_installed("Dask", "a cluster", "distributed")) from error
     connect: Any = distributed.Client
     try:
         client = connect(f"tcp://{address}", timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ExecutorError(f"--on {DASK}{address}: no scheduler answers there") from error
+        allowed = "the address of a scheduler that answers"
+        raise ExecutorError(refusal("on", f"{DASK}{address}", allowed)) from error
     # A mixture of many policies is larger than what Dask warns of, and meant.
     with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
         threads = sum(client.nthreads().values())

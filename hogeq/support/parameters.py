@@ -153,9 +153,14 @@ def _problem(kind: type, error: ValidationError) -> str:
     if isinstance(key, int):  # given without a name
         key = fields[key].name if key < len(fields) else f"argument {key + 1}"
     properties = _properties(kind)
+    names = [field.name for field in fields]
     if first["type"] in {"unexpected_keyword_argument", "unexpected_positional_argument"}:
-        return unknown_key("", key, first["input"], properties)
-    by_name = dict(zip((field.name for field in fields), properties.values(), strict=True))
+        if first["type"] == "unexpected_keyword_argument" and key in names:  # beside its alias
+            alias = list(properties)[names.index(key)]
+            return refusal(key, first["input"], f"{key} or {alias}, which are the same, not both")
+        none = "" if properties else "none"
+        return unknown_key("", key, first["input"], properties) + none
+    by_name = dict(zip(names, properties.values(), strict=True))
     return _refused(key, error, {**by_name, **properties}[key])
 
 

@@ -39,7 +39,7 @@ from hogeq.support.executors import (
     cluster,
     processes,
 )
-from hogeq.support.messages import shown
+from hogeq.support.messages import refusal
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
 
 LOCAL: Final = "local"
@@ -181,7 +181,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     elif address != on and _is_port(address.rpartition(":")[2]):
         have = cluster(address)
     else:
-        raise ExecutorError(f"--on: got {shown(on)}; allowed: {ALLOWED}")
+        raise ExecutorError(refusal("on", on, ALLOWED))
     with have as found, _choosing(found, threads):
         yield found
 

@@ -97,6 +97,19 @@ def test_a_bad_name_is_refused_in_one_line(spec: str, says: str) -> None:
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize(
+    ("spec", "of", "says"),
+    [
+        ("always_roll:3", SU20.rules, "^game: got Rules.*; allowed: a Game"),
+        (None, SU20, "^spec: got None; allowed: the name of a strategy"),
+        (SU20, "always_roll:3", "^spec: got .*; allowed: the name of a strategy"),
+    ],
+)
+def test_a_name_and_a_game_stand_in_their_places(spec: Any, of: Any, says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        builtin(spec, of)
+
+
 def test_names_are_known_once_hogeq_is_imported() -> None:
     program = (
         "import hogeq; "

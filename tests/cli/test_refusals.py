@@ -141,7 +141,7 @@ R = ("--rules", "small.yaml")
         (("runs", ".", "--where", ".".join("a" * 60) + "=1"), "not understood"),
         (
             ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
-            "purify.method: got 'magic'; allowed: argmax",
+            "method: got 'magic'; allowed: argmax",
         ),
         (("show", "always_roll:1", *R, "--values"), "--values: needs --out"),
         (

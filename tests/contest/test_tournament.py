@@ -89,11 +89,19 @@ def test_a_match_is_won_just_above_the_threshold() -> None:
         ([[0.5, 1.5], [0.5, 0.5]], r"row 0, column 1\) is 1.5"),
         ([[0.5, 1.0], [-0.001, 0.5]], r"row 1, column 0\) is -0.001"),
         ([[0.5, 0.5], [float("nan"), 0.5]], r"row 1, column 0\) is nan"),
+        ([[0.5, 0.4], [0.6]], r"^win rates: got \[\[0.5, 0.4\], \[0.6\]\]; allowed: numbers"),
+        ("rates", "^win rates: got 'rates'; allowed: numbers"),
     ],
 )
-def test_what_is_no_table_of_win_rates_is_refused(rates: list[list[float]], says: str) -> None:
+def test_what_is_no_table_of_win_rates_is_refused(rates: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         rank(rates)
+
+
+def test_ranks_do_not_look_at_the_diagonal() -> None:
+    rates = np.array([[np.nan, 0.4], [0.6, 7.0]])
+    assert rank(rates) == rank([[0.5, 0.4], [0.6, 0.5]])
+    assert np.isnan(rates[0, 0])  # left as it was
 
 
 def test_certain_wins_and_losses_are_win_rates() -> None:

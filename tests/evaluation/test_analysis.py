@@ -13,6 +13,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
+from hogeq.strategies.arrays import StrategyError
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
 PLAIN = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 3}))
@@ -111,3 +112,19 @@ def test_scores_out_of_range_are_refused(score: Any, opponent: Any) -> None:
     ):
         with pytest.raises(ValueError, match=r"(score|opponent): got .*; allowed: .* from 0 to 5"):
             ask()
+
+
+@pytest.mark.parametrize("game", [GAME, PLAIN])
+@pytest.mark.parametrize("past", [np.zeros((2, 2)), "x", np.full((12, 12, 4), 0.3)])
+def test_the_past_is_checked_also_where_it_makes_no_belief(game: Any, past: Any) -> None:
+    with pytest.raises(StrategyError, match="allowed"):
+        analyze(game, 3, 3, memory=Memory(), past=past)
+
+
+@pytest.mark.parametrize("memory", [Memory(turn=5), 5, Memory(own=99), Memory(state=-1)])
+def test_a_memory_of_another_game_is_told_with_those_of_this_one(memory: Any) -> None:
+    says = (
+        r"^memory: got (Memory\(|5).*; allowed: .* turn 0, extra 0, own 0 to 6, opponent 0 to 6, "
+    )
+    with pytest.raises(ValueError, match=says):
+        analyze(GAME, 3, 3, memory=memory)

@@ -354,6 +354,7 @@ def test_unknown_methods_are_refused_with_those_there_are(game: Game) -> None:
     policy = np.full((6, 6, 4), 0.25)
     with pytest.raises(ValueError, match=re.escape(", ".join(PURIFIERS))) as refusal:
         purify(game, policy, "argmin")
+    assert str(refusal.value).startswith("method: got ")
     assert "'argmin'" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -379,3 +380,15 @@ def test_parameters_that_mean_nothing_are_refused(
 def test_what_is_no_policy_is_refused(game: Game, method: str) -> None:
     with pytest.raises(ValueError, match="allowed"):
         purify(game, np.full((6, 6, 4), 0.3), method, **QUICK[method])
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "says"),
+    [
+        (["argmax"], {}, r"^method: got \['argmax'\]; allowed: "),
+        ("argmax", {"seed": 0}, "^seed: unknown key, given 0; allowed: none$"),
+    ],
+)
+def test_arguments_of_no_purifier(game: Game, method: Any, given: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        purify(game, np.full((6, 6, 4), 0.25), method, **given)

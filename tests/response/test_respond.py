@@ -347,6 +347,28 @@ def test_what_is_no_budget_is_refused(field: str, value: Any) -> None:
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "kind", "says"),
+    [
+        (
+            {"moves": ["drawn_rolls", "drawn_rols"]},
+            ValueError,
+            "'drawn_rols'.*: drawn_rolls$",
+        ),
+        ({"moves": [["drawn_rolls"]]}, ValueError, r"^moves: got \['drawn_rolls'\]; allowed"),
+        ({"moves": "drawn_rolls"}, TypeError, "^moves: got 'drawn_rolls'; allowed: a list"),
+        ({"moves": 5}, TypeError, "^moves: got 5; allowed: a list"),
+        ({"budget": 0}, TypeError, "^budget: got 0; allowed: a SearchBudget$"),
+        ({"budget": {}}, TypeError, "^budget: got {}; allowed: a SearchBudget$"),
+    ],
+)
+def test_an_attack_with_moves_or_a_budget_that_are_none(
+    given: dict[str, Any], kind: type[Exception], says: str
+) -> None:
+    with pytest.raises(kind, match=says):
+        attack(compile_game(rules_from(_POINTS)), np.ones((4, 4)), **given)
+
+
 # --- published figures ----------------------------------------------------------------------------
 
 

@@ -182,3 +182,19 @@ def test_a_strategy_is_checked_as_what_it_is() -> None:
         check_strategy(np.full((4, 4), 3), 4, 2)
     with pytest.raises(StrategyError, match="sum to 0"):
         check_strategy(np.zeros((4, 4, 3)), 4, 2)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 0, 3), (0, 4)])
+def test_a_table_without_cells_is_no_strategy(shape: tuple[int, ...]) -> None:
+    check = check_policy if len(shape) == 3 else check_matrix
+    with pytest.raises(StrategyError, match=r"^mine: has no cells; allowed: .* G at least 1$"):
+        check(np.zeros(shape), 0, 2, "mine")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_probabilities_of_few_digits_are_told_what_to_do(dtype: type[np.floating[Any]]) -> None:
+    rows = np.full((4, 4, 3), 0.3333, dtype)
+    with pytest.raises(StrategyError, match="allowed: 1 within 1e-09") as caught:
+        check_policy(rows, 4, 2)
+    hint = f"; {rows.dtype} is too coarse: give it as float64, divided by its sums"
+    assert str(caught.value).endswith(hint) == (dtype is not np.float64)

@@ -47,6 +47,15 @@ def test_parts_are_copied_and_of_one_kind() -> None:
         ([0.5, 0.5], [POLICY, POLICY[:, :, :3]], "part 2: has shape"),
         ([0.5, 0.5], [POLICY[:, :, :12] * 13 / 12, MATRIX], "part 2: cell .* is 12"),
         ([1.0], [np.ones(4)], r"1\] axes; allowed: matrices"),
+        ([1.0], [np.zeros((0, 0))], "part 1: has no cells; allowed"),
+        ([0.5, 0.5], [MATRIX, [[1, 2], [3]]], "part 2: rows differ in length; allowed"),
+        ([1.0], None, "^mixture: got None; allowed: a list of parts"),
+        ([1.0], 5, "^mixture: got 5; allowed: a list of parts"),
+        (
+            np.array([0.1, 0.2, 0.7], np.float32),
+            [MATRIX] * 3,
+            "float32 is too coarse: give it as float64",
+        ),
         ([1.0 / 1001] * 1001, [MATRIX] * 1001, f"1 to {MOST_PARTS}"),
     ],
 )
@@ -142,3 +151,22 @@ def test_draws_follow_the_weights() -> None:
     found = [Mixture([0.0, 0.2, 0.8], [MATRIX] * 3).draw(random) for _ in range(500)]
     assert set(found) == {1, 2}
     assert found.count(1) / 500 == pytest.approx(0.2, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("part", "actions", "says"),
+    [
+        (
+            MATRIX,
+            int(MATRIX.max()),
+            f"allowed: whole numbers from {MATRIX.max() + 1}, ",
+        ),
+        (MATRIX, 20.0, "^num_actions: got 20.0; allowed"),
+        (POLICY, DICE, f"^num_actions: got {DICE}; allowed: {DICE + 1}, by the parts"),
+    ],
+)
+def test_policies_of_a_game_with_too_few_actions(part: Any, actions: Any, says: str) -> None:
+    mixture = Mixture([1.0], [part])
+    assert mixture.policies(DICE + 1).shape == (1, GOAL, GOAL, DICE + 1)
+    with pytest.raises(StrategyError, match=says):
+        mixture.policies(actions)

@@ -129,3 +129,25 @@ def test_any_name_of_a_player_survives(player_name: str) -> None:
     with contextlib.suppress(StrategyError):
         exec(export_python(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
         assert namespace["PLAYER_NAME"] == player_name
+
+
+def test_lists_are_written_as_arrays_are(tmp_path: Path) -> None:
+    policy = np.full((4, 4, 3), 1 / 3)
+    for name, array in (("m.csv", MATRIX), ("p.npy", policy)):
+        write_strategy(tmp_path / name, array)
+        before = (tmp_path / name).read_bytes()
+        write_strategy(tmp_path / name, array.tolist())
+        assert (tmp_path / name).read_bytes() == before
+    assert export_python(MATRIX.tolist(), "x") == export_python(MATRIX, "x")
+
+
+@pytest.mark.parametrize(
+    "thing", [None, 3, "0000", [], [1, 2], [[1, 2], [3]], np.zeros((0, 0)), np.zeros((0, 0, 3))]
+)
+def test_what_is_no_table_is_neither_written_nor_exported(tmp_path: Path, thing: Any) -> None:
+    for path in (tmp_path / "m.csv", tmp_path / "m.npy"):
+        with pytest.raises(StrategyError, match="allowed: "):
+            write_strategy(path, thing)
+    with pytest.raises(StrategyError, match=r"^matrix: .*allowed: "):
+        export_python(thing, "x")
+    assert not list(tmp_path.iterdir())

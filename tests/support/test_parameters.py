@@ -42,6 +42,11 @@ class Toy:
             raise ValueError(refusal("fast", True, "false with more than 9 starts"))
 
 
+@parameters
+class Bare:
+    """No parameters."""
+
+
 # --- limits of numbers ----------------------------------------------------------------------------
 
 
@@ -102,6 +107,10 @@ def test_the_first_name_outside_is_told() -> None:
         ({"colour": "gren"}, "colour: got 'gren'; allowed: red, green; nearest: green"),
         ({"colour": ["red"]}, "colour: got ['red']; allowed: red, green; nearest: red"),
         ({"fast": 1}, "fast: got 1; allowed: true or false"),
+        (
+            {"kicks": 3, "perturbations": 4},
+            "perturbations: got 4; allowed: perturbations or kicks, which are the same, not both",
+        ),
         ({"starts": 10, "fast": True}, "fast: got True; allowed: false with more than 9 starts"),
         ({"strts": 3}, f"strts: unknown key, given 3; allowed: {NAMES}; nearest: starts"),
     ],
@@ -117,6 +126,12 @@ def test_a_parameter_without_its_name_is_told_by_it() -> None:
         Toy(3, 2)
     with pytest.raises(ParameterError, match=r"^argument 7: unknown key, given 9"):
         Toy(3, 1, 0, "first", "red", False, 9)  # type: ignore[call-arg]
+
+
+def test_where_there_are_no_parameters_none_are_allowed() -> None:
+    with pytest.raises(ParameterError) as caught:
+        Bare(seed=0)  # type: ignore[call-arg]
+    assert str(caught.value) == "seed: unknown key, given 0; allowed: none"
 
 
 def test_parameters_are_frozen_values() -> None:
