@@ -2,7 +2,8 @@
 # make test    lint, types, import contract, tests
 # make fuzz    random games against the twin, GAMES=5000 of them; files made to break every reader,
 #              SECONDS=60 of each kind
-# make mutants change the code in a hundred ways, one at a time, and see whether the tests notice; an hour
+# make mutants change the code in hundreds of ways, one at a time, and see whether the tests notice;
+#              an hour or two
 # make gambit  compile Gambit, and test exported game trees with it; minutes
 # make bench   benchmarks, in one table and build/bench/bench.json
 # make docs    the documentation site, into build/site

@@ -149,7 +149,7 @@ def pi_digit_plus_three(_score: int, opponent: int) -> int:
 
 
 def seventh_digit(_score: int, opponent: int) -> int:
-    """The n-th decimal of 1/7 at an opponent's score of n, 7 at 0.
+    """N-th decimal of 1/7 at an opponent's score of n, 7 at 0.
 
     Picky Piggy. Source: the course's fall 2021 edition [6].
     """
@@ -217,7 +217,7 @@ def sus_fuss(score: int, _opponent: int) -> int:
 
 
 def fuzzy_factors(score: int, _opponent: int) -> int:
-    """Gains twice the tens digit of its greatest common divisor with 100, if that divisor exceeds 10.
+    """Gains 2 x the tens digit of its greatest common divisor with 100, if that divisor exceeds 10.
 
     Fuzzy Factors. 100 stays, its tens digit being 0. Source: the course's summer 2023 edition [6].
     """

@@ -181,7 +181,7 @@ def test_beliefs_beside_their_guesses(folder: Path) -> None:
     for column, want in (
         ("probability", truth),
         ("counted", guessed.counted[9, 8]),
-        ("seed", guessed.looked_up[9, 8]),
+        ("looked_up", guessed.looked_up[9, 8]),
     ):
         shares = [
             table[memory.own, memory.opponent][column] if want[place] else 0.0

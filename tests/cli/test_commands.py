@@ -1,6 +1,7 @@
 """What people type, and what comes back."""
 
 import json
+import re
 import runpy
 from pathlib import Path
 
@@ -250,6 +251,12 @@ def test_beliefs(folder: Path, game: Game) -> None:
     text = ok("beliefs", "always_roll:2", *position, "--top", "1", "--digits", "10")
     assert "own last points  opponent's last points" in text
     assert f"and {len(shares) - 1} more, together {percent(1 - shares[0], 10)}" in text
+    assert re.search(r"opponent's last points +probability +counted +looked up\n", text)
+    assert set(found["total_variation"]) == {"counted", "looked_up"}
+    for name, distance in found["total_variation"].items():
+        assert sum(line[name] for line in found["memories"]) == pytest.approx(1.0, abs=1e-12)
+        told = f"{name.replace('_', ' '):9}  {percent(distance, 10)}  in "
+        assert told in text.partition("the guesses, which weigh a memory by the ways into it\n")[2]
 
 
 # --- what there is --------------------------------------------------------------------------------

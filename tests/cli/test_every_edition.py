@@ -1,5 +1,6 @@
 """Every name of an edition through every command that takes rules, to a small goal."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,18 @@ def test_headings_say_whose_game_it_is() -> None:
     assert f"rules {title} have no" in refused("beliefs", "always_roll:3", *of, *at)
     played = CliRunner().invoke(app, ["play", *of], input="q\n")
     assert played.stdout.startswith(f"{title}, you against")
+    assert ok("dice", *of).startswith(f"{title}\n\n6-sided")
+    assert ask("dice", *of)["rules"] == "fa23"
+    assert ok("audit", *of).startswith(f"Recall in {title}, where a player sees")
+    assert ask("audit", *of)["rules"] == "fa23"
+
+
+def test_an_exported_game_is_told_by_both_names(folder: Path) -> None:
+    command = ["export-game", "--rules", "fa25", "--goal", "3", "--max-dice", "2", "--json"]
+    found = CliRunner().invoke(app, [*command, "--out", "a.efg"])
+    assert found.stderr.startswith("fa25 (the game of fa23) to 3 with 0 to 2 dice: 3,081 nodes")
+    assert json.loads(found.stdout)["rules"] == "fa23"
+    assert (folder / "a.efg").exists()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import load_rules
+from hogeq.cli.inputs import load_rules, title_of
 from hogeq.cli.shell import (
     JsonOption,
     MemoryOption,
@@ -52,7 +52,8 @@ def audit_(
     walked = small(full, goal, max_dice)
     with refusing():
         found = audit(walked, memory=memory)
-    emit(_audit_data(full, walked, found), _audit_text(full, walked, found, memory), as_json)
+    text = _audit_text(title_of(rules, full), full, walked, found, memory)
+    emit(_audit_data(full, walked, found), text, as_json)
 
 
 def _audit_data(full: Rules, walked: Rules, found: "Audit") -> dict[str, Any]:
@@ -101,16 +102,16 @@ def _at(infoset: Any) -> list[Any]:
     return list(infoset)
 
 
-def _audit_text(full: Rules, walked: Rules, found: "Audit", memory: bool) -> str:
+def _audit_text(title: str, full: Rules, walked: Rules, found: "Audit", memory: bool) -> str:
     how = "all histories" if found.whole else "the first turns of all histories"
     seen = "everything that happened" if memory else "the scores"
-    title = (
-        f"Recall in {full.name}, where a player sees {seen}: {how} of the game to {walked.goal} "
+    heading = (
+        f"Recall in {title}, where a player sees {seen}: {how} of the game to {walked.goal} "
         f"with 0 to {walked.max_dice} dice, {found.histories:,} of them ending in "
         f"{len(found.infosets):,} information sets of player A"
     )
     parts = [
-        title,
+        heading,
         table(
             [
                 (LETTERS[what], what, f"{len(loss.infosets)} of {len(found.infosets)}")

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from hogeq.model.game import Game
     from hogeq.strategies.mixtures import Mixture
 
+GUESSES = "total variation distance of the guesses, which weigh a memory by the ways into it"
+"""Heading of the last table."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -58,9 +61,10 @@ def beliefs(
 ) -> None:
     """Distribution of the hidden memory at a position; of a mixture, which part is played.
 
-    Beside it two guesses by counting, where turns alternate: of the strategies' own play, and as
-    the second place of summer 2020 looked it up, perfect play first. Each with its total variation
-    distance from the truth.
+    Beside it two guesses, where turns alternate: a memory weighs as much as there are ways into it,
+    counted in the strategies' own play; or, as the second place of summer 2020 looked it up, in
+    perfect play, where that has none in the strategies' own, and where that has none either 0.25.
+    Each with its total variation distance from the truth.
     """
     check_output(plot, (".png",))
     game = load_game(rules)
@@ -90,7 +94,7 @@ def beliefs(
         at = memory_at(game, one, score, opponent, two)
     except UnreachedError as error:
         raise BadInputError(f"strategy {strategy}: {error}") from error
-    guesses = {"counted": at.counted, "seed": at.looked_up}
+    guesses = {"counted": at.counted, "looked_up": at.looked_up}
     known = {name: guess for name, guess in guesses.items() if guess is not None}
     shares = {"probability": at.belief} | known
     distances = {name: at.distance(guess) for name, guess in known.items()}
@@ -120,19 +124,27 @@ def beliefs(
         f"{title}, {strategy} at {score} points against {data['against']} at {opponent}",
         f"reached in a game with probability {percent(at.reach, digits)}",
         "",
-        table(rows, (*memory_columns(game.rules), *shares), left=0),
+        table(rows, (*memory_columns(game.rules), *map(_words, shares)), left=0),
     ]
     if len(found) > top:
         rest = 1.0 - sum(cells["probability"] for _, cells in found[:top])
         lines.append(f"and {len(found) - top} more, together {percent(rest, digits)}")
     if distances:
         about = {
-            "counted": "ways into each memory, in the strategies' own play",
-            "seed": "the same in perfect play first, then in their own, then 0.25 each",
+            "counted": "in the strategies' own play",
+            "looked_up": (
+                "in perfect play, else in their own, else 0.25: "
+                "as the second place of summer 2020 did"
+            ),
         }
-        told = [(name, percent(distances[name], digits), about[name]) for name in distances]
-        lines += ["", "total variation distance of the guesses", table(told, left=3)]
+        told = [(_words(name), percent(distances[name], digits), about[name]) for name in distances]
+        lines += ["", GUESSES, table(told, left=3)]
     emit(data, "\n".join(lines), as_json)
+
+
+def _words(name: str) -> str:
+    """Write a key of the JSON object for people."""
+    return name.replace("_", " ")
 
 
 def _of_mixtures(
@@ -223,7 +235,8 @@ def _plot_beliefs(
 
     rows, columns = axes(game.rules)
     titles = {"probability": "exact"} | {
-        name: f"{name}, total variation {percent(distance)}" for name, distance in distances.items()
+        name: f"{_words(name)}, total variation {percent(distance)}"
+        for name, distance in distances.items()
     }
     title = f"{data['rules']}, {data['score']} points against {data['opponent']}"
     with refusing():

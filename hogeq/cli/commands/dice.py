@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_rules
+from hogeq.cli.inputs import check_output, load_rules, title_of
 from hogeq.cli.shell import (
     DigitsOption,
     JsonOption,
@@ -36,6 +36,7 @@ def dice(
     """Distribution of the points of every roll, and their means."""
     check_output(plot, (".png",))
     chosen = load_rules(rules)
+    title = title_of(rules, chosen)
     from hogeq.rules.distributions import kinds_of_dice, score_distribution
 
     kinds = kinds_of_dice(chosen) if sides is None else {sides: "asked for"}
@@ -56,7 +57,7 @@ def dice(
                     for kind, rolls in found.items()
                 },
                 plot,
-                chosen.name,
+                title,
             )
     data = {
         "rules": chosen.name,
@@ -92,4 +93,4 @@ def dice(
         ]
         header = ("dice", "mean points", "deviation", "a 1 is rolled", "highest", "")
         blocks.append(f"{kind}-sided, {kinds[kind]}\n{table(rows, header, left=0)}")
-    emit(data, "\n\n".join([chosen.name, *blocks]), as_json)
+    emit(data, "\n\n".join([title, *blocks]), as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.inputs import check_output, load_rules
+from hogeq.cli.inputs import check_output, load_rules, title_of
 from hogeq.cli.shell import (
     BadInputError,
     JsonOption,
@@ -53,9 +53,8 @@ def export_game(
             f"the tree has more than {gambit.MOST_NODES:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )
-    typer.echo(
-        f"{chosen.name} to {chosen.goal} with 0 to {chosen.max_dice} dice: {sizes}", err=True
-    )
+    title = title_of(rules, chosen)
+    typer.echo(f"{title} to {chosen.goal} with 0 to {chosen.max_dice} dice: {sizes}", err=True)
     with refusing():
         gambit.write_efg(out, chosen, memory=memory)
     data = {
