@@ -78,10 +78,10 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
             raise StrategyError(f"{shown_path(Path(name))}: matches no file")
         for place in places:
             folder = _is_folder(Path(place))
-            left_out = written if matched or folder else set()
+            left_out = written if matched or folder else ()
             for entry in _files_in(Path(place)) if folder else [place]:
                 file = os.path.realpath(entry)
-                if file not in met | left_out:
+                if file not in met and file not in left_out:
                     found.append(entry)
                     met.add(file)
     return found

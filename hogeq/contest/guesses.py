@@ -80,9 +80,7 @@ def memory_at(
     counted = looked_up = None
     if countable(game):
         # As policies: a whole-numbered table of three axes would be taken for rolls by memory.
-        mine, theirs = (
-            policy_of(game, strategy),
-            None if against is None else policy_of(game, against),
-        )
+        mine = policy_of(game, strategy)
+        theirs = None if against is None else policy_of(game, against)
         counted, looked_up = guess_by_counting(game, mine, theirs, cell=(score, opponent))
     return MemoryAt(cell_reach, state_reach / cell_reach, counted, looked_up)
