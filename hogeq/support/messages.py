@@ -43,6 +43,11 @@ class _Shown(reprlib.Repr):
 _SHOWN: Final = _Shown()
 
 
+def printable(text: object) -> str:
+    """Escape, visibly, all that could forge a line: controls, breaks, marks of direction, bytes."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
+
+
 def one_line(what: object, most: int = MOST) -> str:
     """Write a text or an error as one printable line of at most `most` characters."""
     try:
@@ -67,8 +72,7 @@ def is_title(text: str) -> bool:
 
 def shown_path(path: Path) -> str:
     """Write a path as a message repeats it."""
-    text = str(path)
-    return text if text.isprintable() else ascii(text)
+    return printable(path)
 
 
 def unreadable(path: Path, error: Exception) -> str:
@@ -162,5 +166,5 @@ def not_installed(what: str, purpose: str, package: str) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    cut = text if len(text) <= most else text[: most - 3] + "..."
-    return "".join(char if char.isprintable() else "?" for char in cut)
+    line = printable(text[: most + 1])
+    return line if len(line) <= most else line[: most - 3] + "..."

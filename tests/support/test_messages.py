@@ -1,11 +1,13 @@
 """Messages: what they show is bounded, and so is the work of showing it."""
 
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hogeq.support.messages import nearest, one_line, refusal, shown, unknown_key
+from hogeq.support.messages import nearest, one_line, printable, refusal, shown, unknown_key
 
 
 def bomb(levels: int = 40) -> list[Any]:
@@ -53,9 +55,26 @@ def test_a_list_that_holds_itself() -> None:
 
 
 def test_one_line_of_anything() -> None:
-    assert one_line("a\n\tb\x1b[2J\ud800") == "a b?[2J?"
+    assert one_line("a\n\tb\x1b[2J\ud800") == r"a b\x1b[2J\ud800"
     assert len(one_line("ab" * 10**6)) == 200
     assert one_line(ValueError()) == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Zoé 🐗 \\n", "Zoé 🐗 \\n"),
+        ("a\nb\r\t\x1b[31m\a\x00\x7f", r"a\nb\r\t\x1b[31m\x07\x00\x7f"),
+        ("\x9b2J\x85\u2028\u2029", r"\x9b2J\x85\u2028\u2029"),
+        ("\u202eback\u2066\u200e\u200b\ufeff", r"\u202eback\u2066\u200e\u200b\ufeff"),
+        (os.fsdecode(b"team\xff.csv"), r"team\udcff.csv"),
+        ("\ud800", r"\ud800"),
+        (Path("a\nb.csv"), r"a\nb.csv"),
+    ],
+)
+def test_what_forges_a_line_is_escaped(text: object, line: str) -> None:
+    assert printable(text) == line
+    assert printable(line) == line
 
 
 def test_an_error_that_cannot_say_what_it_is_has_a_name() -> None:
