@@ -1,5 +1,6 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
-# make test    lint, types, import contract, tests
+# make test    lint, types, import contracts and all fast tests: some five minutes, with the ten slowest
+# make test-all   all of that, then the slow tests: clusters, wheel, browser, experiments, champions
 # make fuzz    random games against the twin, GAMES=5000 of them; files made to break every reader,
 #              SECONDS=60 of each kind
 # make mutants change the code in hundreds of ways, one at a time, and see whether the tests notice;
@@ -11,29 +12,39 @@
 # make clean   remove everything that was made, results and champions aside
 
 .DELETE_ON_ERROR:
-.PHONY: run test fuzz mutants gambit bench docs fmt clean
+.PHONY: run lint test test-slow test-all fuzz mutants gambit bench docs fmt clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
 # Python compiles what it imports; to compile all that is installed takes as long as installing it.
 PIP := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
+PYTEST := $(BIN)/python -m pytest -n 2 --benchmark-disable
 CODE := $(wildcard hogeq tests benchmarks experiments examples)
 
 run: .venv/.run
 	$(BIN)/python -m hogeq.run configs/cfr.yaml --overwrite
 
-test: .venv/.test
+lint: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 2 --benchmark-disable
+
+# Compiled once, by both cores, before workers would each compile the same.
+test: lint
+	$(BIN)/python -m hogeq warmup
+	$(PYTEST) -m 'not slow' --durations 10
+
+test-slow: .venv/.test
+	$(PYTEST) -m slow --durations 10
+
+test-all: test test-slow
 
 # Game n is always the same one: more games look further. No file is given twice.
 fuzz: export HOGEQ_FUZZ_GAMES = $(or $(GAMES),5000)
 fuzz: export HOGEQ_FUZZ_SECONDS = $(or $(SECONDS),60)
 fuzz: .venv/.test
-	$(BIN)/python -m pytest -n 2 --benchmark-disable tests/evaluation/test_random_games.py tests/fuzz
+	$(PYTEST) tests/evaluation/test_random_games.py tests/fuzz
 
 mutants: .venv/.test
 	$(PIP) --only-binary :all: --editable '.[mutants]'

@@ -13,26 +13,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 import bench_alternatives
-import bench_cold_start
-import bench_scaling
-import cost_model
+import bench_first_use
 from timing import FOLDER, Timing, report
-
-EDITIONS = (
-    "su20",
-    "sp20",
-    "fa19",
-    "fa22",
-    "fa23",
-    "hw13",
-    "fa15",
-    "fa18",
-    "sp19",
-    "fa17",
-    "su21",
-    "sp22",
-)
-"""Whose passes are compared with their floors."""
 
 
 def by_pytest() -> Iterator[Timing]:
@@ -55,9 +37,13 @@ def by_pytest() -> Iterator[Timing]:
 
 
 def main() -> None:
-    parts = (by_pytest(), bench_alternatives.timings(), bench_scaling.timings())
-    report("bench", list(chain(bench_cold_start.timings(), *parts)))
-    print(f"\n{cost_model.shares(EDITIONS)}")
+    """Run all parts."""
+    parts = (
+        bench_first_use.timings(1, bench_first_use.SOME),
+        by_pytest(),
+        bench_alternatives.timings(),
+    )
+    report("bench", list(chain(*parts)))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from hogeq.runs.jobs import without_jobs
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 
+pytestmark = pytest.mark.slow
+
 CHAMPIONS = Path(__file__).parent.parent / "results" / "champions"
 FOLDERS = sorted(CHAMPIONS.glob("*/manifest.json"))
 BEATEN = ["huan2020", "ignore_memory", *(f"always_roll:{dice}" for dice in range(11))]

@@ -151,6 +151,7 @@ def steps(page: Path) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [README, *HOW_TO], ids=lambda page: page.stem)
 def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     for what, text in steps(page):
@@ -181,6 +182,7 @@ PRINTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
 def test_examples_are_short_and_run(script: Path, tmp_path: Path) -> None:
     lines = script.read_text("utf-8").splitlines()

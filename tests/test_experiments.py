@@ -18,6 +18,8 @@ from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[1] / "experiments"
 
 Table = list[dict[str, str]]

@@ -279,6 +279,7 @@ def always(dice: int) -> list[Any]:
     return table.tolist()
 
 
+@pytest.mark.slow
 def test_the_official_server_s_win_rate() -> None:
     match = twin.Match(Play(EDITIONS["su20"]), always(0), always(6))
     assert match.win_rate()[0] == pytest.approx(0.560052926770, abs=5e-13)  # [7]

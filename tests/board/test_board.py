@@ -144,6 +144,7 @@ def test_reach_and_belief_are_those_of_python(
 
 
 # Huan (2020) and others: docs/sources.md; the twin of tests/twin computes them too.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "first"),
     [

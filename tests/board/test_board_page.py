@@ -26,6 +26,8 @@ from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import percent
 from tests.browsers import Tab
 
+pytestmark = pytest.mark.slow
+
 HIDDEN: dict[str, Any] = {"edition": "su20", "goal": 24, "max_dice": 4}
 OPEN = {"edition": "fa23", "goal": 30, "max_dice": 5}
 

@@ -28,6 +28,8 @@ from hogeq.support.parameters import plain
 from tests.browsers import Tab
 from tests.contest.test_transcript import HOSTILE, NOT_FOLLOWING, SHORT
 
+pytestmark = pytest.mark.slow
+
 GAMES: list[dict[str, Any]] = [
     {"edition": "fa23", "goal": 40, "max_dice": 5},
     {"edition": "su20", "goal": 24, "max_dice": 3},

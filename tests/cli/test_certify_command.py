@@ -128,6 +128,7 @@ def test_what_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.M
     assert "unpacks to more than the 1 MiB allowed" in refused("certify", "proof.json.gz")
 
 
+@pytest.mark.slow
 def test_a_certificate_of_a_mixture(folder: Path) -> None:
     rolls = np.array([1, 2, 3])[:, None, None] * np.ones((12, 12), int)
     drawn = hogeq.Mixture([0.2, 0.3, 0.5], rolls)

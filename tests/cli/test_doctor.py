@@ -12,6 +12,7 @@ from hogeq.kernels import cache
 from tests.cli.calls import ask, ok
 
 
+@pytest.mark.slow
 def test_warmup_compiles_all_that_doctor_looks_for() -> None:
     result = CliRunner().invoke(app, ["warmup", "--rules", "hw13", "--jobs", "1", "--json"])
     assert result.exit_code == 0, result.stderr

@@ -88,6 +88,7 @@ def test_every_command(name: str, rules: tuple[str, str]) -> None:
     assert ask("show", "drawn.npz", *rules)["positions_where_parts_differ"] == 144
 
 
+@pytest.mark.slow
 def test_headings_say_whose_game_it_is() -> None:
     assert ask("tablebase", "--rules", "fa25")["rules"] == "fa23"
     of = ("--rules", "fa25")
@@ -122,6 +123,7 @@ def test_audit(folder: Path, name: str) -> None:
     assert "Recall in" in ok("audit", "--rules", "four.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*EDITIONS, "fa25"])
 def test_a_run_and_its_page(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for picture in ("exploitability", "matrix"):  # which take longest, and have tests of their own

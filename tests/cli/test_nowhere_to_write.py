@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_compare_works_and_says_so_in_one_line(folder: Path) -> None:
     """Root may write anywhere, so the home is a file, below which there is no folder to make."""
     package = folder / "installed"

@@ -54,6 +54,7 @@ def test_standard_output_that_is_closed(folder: Path) -> None:
     assert found.stderr == "hogeq: standard output is closed; allowed: a file, say /dev/null\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [RULES, f"{RULES} --json", f"{COMPARE} --help"])
 def test_a_full_disk_behind_standard_output(
@@ -65,6 +66,7 @@ def test_a_full_disk_behind_standard_output(
     assert found.stderr == "hogeq: output cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_standard_error_that_is_closed(folder: Path) -> None:
     assert shell(f"{RULES} 2>&-").returncode == 0
     assert shell(f"{COMPARE}.none 2>&-").returncode == 2
@@ -76,6 +78,7 @@ def test_standard_error_that_is_closed(folder: Path) -> None:
 # --- interrupts -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["typer", "pydantic", "hogeq.rules", "numba"])
 @pytest.mark.parametrize("module", ["hogeq", "hogeq.run"])
 def test_an_interrupt_while_modules_are_imported(folder: Path, module: str, library: str) -> None:

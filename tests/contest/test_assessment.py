@@ -21,6 +21,7 @@ def game(edition: str, **more: object) -> Game:
     return compile_game(rules_from({"edition": edition, "goal": 14, "max_dice": 3, **more}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", ["fa22", "fa15"])  # fa15: positions recur
 def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None:
     of = game(edition)
@@ -108,6 +109,7 @@ def test_a_matrix_that_beats_the_search_is_the_best_found(monkeypatch: pytest.Mo
     assert found.costs.min() >= 0.0
 
 
+@pytest.mark.slow
 def test_what_never_ends_counts_half() -> None:
     nothing = [0] * 6  # no dice score nothing, and are rolled for ever
     of = compile_game(rules_from({"goal": 6, "max_dice": 2, "zero_dice": nothing}))

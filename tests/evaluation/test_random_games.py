@@ -27,6 +27,7 @@ from tests.twin.turn import SWITCHES
 
 GAMES = int(os.environ.get("HOGEQ_FUZZ_GAMES", "200"))
 BLOCK = 20
+FEW = 40  # games of the fast tests
 # Cells times rolls times memories: what keeps the twin at a fraction of a second.
 MOST_STATES = 4000
 MOST_MEMORIES = 200
@@ -162,7 +163,13 @@ def compare_best_play(game: Game, play: twin.Play, b: Floats) -> None:
     assert solved.first_roll == best.best_roll(0, start)
 
 
-@pytest.mark.parametrize("block", range(0, GAMES, BLOCK))
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(block, marks=[pytest.mark.slow] if block >= FEW else [])
+        for block in range(0, GAMES, BLOCK)
+    ],
+)
 def test_random_games(block: int) -> None:
     for number in range(block, min(block + BLOCK, GAMES)):
         game, random = game_number(number)
@@ -177,6 +184,7 @@ def test_games_in_which_scores_can_stay_and_the_position_not_come_back(number: i
     compare(*game_number(number, pig_out=0, piggy_back=False))
 
 
+@pytest.mark.slow
 def test_games_that_may_never_end() -> None:
     """Hefty Hogs scores 0 at some scores, and two who roll no dice there stay for ever."""
     endless = []

@@ -103,6 +103,7 @@ def _shows(text: Text) -> bool:
     return text.get_visible() and bool(text.get_text().strip())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_fit_for_a_column(tmp_path: Path, drawn: list[Figure], name: str) -> None:
     path = tmp_path / "figure.png"

@@ -10,6 +10,8 @@ import pytest
 
 from tests.fuzz.test_readers import npy, npz
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = 2**20
 
 

@@ -26,6 +26,8 @@ from hogeq.strategies.sandbox import parse_answer
 from hogeq.strategies.submission import inspect_submission
 from tests.fuzz.fuzzing import fuzz, mutated
 
+pytestmark = pytest.mark.slow
+
 GOAL, DICE = 4, 12
 ROWS = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 0, 0, 1]]
 

@@ -177,6 +177,7 @@ def test_a_search_goes_on_with_the_same_bits(game: Game, policy: Any, tmp_path: 
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_it_loses_less_than_the_likeliest_rolls() -> None:
     """By attacks with another seed, from a policy that is mixed in many rows."""
     game = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))

@@ -55,6 +55,7 @@ def end(states: Iterator[SearchState]) -> SearchState:
 # --- with trails ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_trails_lead_to_matrices_that_lose_less(larger: Game) -> None:
     """In as many candidates, by an attack with another seed; here in about as much time."""
     start, judge = builtin("ignore_memory", larger), SearchBudget(2, perturbations=10, seed=9)

@@ -24,6 +24,8 @@ from hogeq.support.numbers import counted, percent, points
 from tests.browsers import Tab
 from tests.report.runs import data_of, table_of
 
+pytestmark = pytest.mark.slow
+
 
 class Opened(Tab):
     """The page in a browser, and what went wrong there."""

@@ -119,6 +119,7 @@ def win_rate(rules: Rules, dice: tuple[int, int]) -> float:
     return won
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "value", "roll", "digits"),
     [
@@ -130,7 +131,7 @@ def win_rate(rules: Rules, dice: tuple[int, int]) -> float:
             {"edition": "su21", "time_trot": False, "extra_turn_sides": 6},
             *(0.5230744513, None, 1e-10),
         ),
-        pytest.param("su21", 0.5504431438, 3, 1e-10, marks=pytest.mark.slow),
+        ("su21", 0.5504431438, 3, 1e-10),
     ],
     ids=["su20 without Feral Hogs", "hw13", "fa15", "fa22", "su21 without Time Trot", "su21"],
 )

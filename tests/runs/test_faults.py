@@ -227,6 +227,7 @@ def test_a_checkpoint_that_is_no_good_is_refused_and_left(
 # --- two processes --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_processes_that_want_one_directory(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(trial("solver.iterations=2000").to_yaml())
     started = [
@@ -339,6 +340,7 @@ def test_a_clock_that_jumps_between_two_parts_of_a_run(
 # --- any number of threads, processes and parts ---------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(
     tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:

@@ -69,6 +69,7 @@ def test_resume_and_overwrite_from_the_command_line(
     assert read_metrics(root / "trial" / "metrics.csv")[-1].iteration == 5
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command() -> None:
     said = [
         subprocess.run(  # noqa: S603 - our own code

@@ -31,6 +31,7 @@ def test_every_solver_has_a_config() -> None:
     assert {load_config(path).solver.name for path in CONFIGS} >= set(SOLVERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CONFIGS, ids=[path.stem for path in CONFIGS])
 def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
     assert load_config(path).name == path.stem
@@ -39,6 +40,7 @@ def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
     assert 0.5 - 1e-9 <= summary.average.lower <= summary.average.upper <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_oracle", "fictitious", "mixture_bundle", "openspiel"])
 def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
     options = [*TINY, "rules.goal=8" if name != "openspiel" else "rules.goal=4"]

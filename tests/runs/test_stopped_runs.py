@@ -38,6 +38,7 @@ from tests.runs.trials import ROOT, Killed, numbers, quick, trial, written
 # --- resuming ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quick
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_death_at_any_file(
@@ -176,6 +177,7 @@ def test_other_threads_leave_signals_alone(tmp_path: Path, undisturbed: dict[str
     assert numbers(tmp_path / "trial") == undisturbed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_the_command_stops_in_order(tmp_path: Path, signum: signal.Signals, status: int) -> None:
     file = written(tmp_path, "solver.iterations=1000000", "measure.every=1000000")

@@ -56,6 +56,8 @@ from tests.runs.sweeps import (
     written,
 )
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("distributed", reason="sweeps on a cluster need the extra 'cluster'")
 
 # --- workers --------------------------------------------------------------------------------------

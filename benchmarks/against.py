@@ -1,0 +1,290 @@
+"""Compare this checkout with another one: time for the same work, and the same answers.
+
+    python benchmarks/against.py OLD_CHECKOUT                  passes, some ten minutes
+    python benchmarks/against.py OLD_CHECKOUT --only commands  whole commands, warm
+    python benchmarks/against.py OLD_CHECKOUT --only first     commands from empty caches
+    python benchmarks/against.py OLD_CHECKOUT --rules su20 fa22 --rounds 20
+
+Both checkouts work in turn on one machine, each in a process of its own, so that a busy moment
+meets both. What counts is the least processor time of many calls, and the ratio new to old. Answers
+of passes must agree to 1e-11, in single precision to 1e-4.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+NEW = Path(__file__).resolve().parents[1]
+GAMES = (
+    *("su20", "sp20", "fa19", "fa22", "fa23", "hw13", "fa15", "su15", "fa18", "sp19", "fa17"),
+    *("sp18", "su21", "sp21", "fa20", "fa21", "su19", "su22", "su23", "sp17", "sp22"),
+)
+PASSES = ("values", "reach", "weighted", "sweep", "cfr_plus", "pair", "mixture")
+ATTACK = ("attack", "always_roll:6", "--starts", "2", "--kicks", "4", "--jobs", "1", "--json")
+COMMANDS = {
+    "attack, su20": (*ATTACK, "--rules", "su20"),
+    "attack, fa25": (*ATTACK, "--rules", "fa25"),
+    "run configs/cfr.yaml": ("run", str(NEW / "configs" / "cfr.yaml"), "--out-root", "."),
+    "tablebase, su20": ("tablebase", "--rules", "su20", "--json"),
+    "tablebase, fa25": ("tablebase", "--rules", "fa25", "--json"),
+    "tournament of 151, su20": ("tournament", "entries", "--rules", "su20", "--json"),
+    "tournament of 151, fa25": ("tournament", "entries", "--rules", "fa25", "--json"),
+}
+FIRST = {
+    "compare, su20": ("compare", "always_roll:6", "always_roll:4", "--rules", "su20"),
+    "compare, fa25": ("compare", "always_roll:6", "always_roll:4", "--rules", "fa25"),
+    "attack, su20": (*ATTACK, "--rules", "su20"),
+    "attack, fa25": (*ATTACK, "--rules", "fa25"),
+    "attack, su21": (*ATTACK, "--rules", "su21"),
+    "tablebase, su20": ("tablebase", "--rules", "su20"),
+    "tablebase, sp22": ("tablebase", "--rules", "sp22"),
+    "analyze, fa25": ("analyze", "--rules", "fa25", "--score", "3", "--opponent", "4"),
+    "warmup, all editions": ("warmup", *(part for name in GAMES for part in ("--rules", name))),
+}
+
+
+# --- in the process of one checkout ---------------------------------------------------------------
+
+
+class Work:
+    """What can be timed of one game: each method returns the call, and that a number to compare."""
+
+    def __init__(self, rules: str, *, single: bool) -> None:
+        import numpy as np
+
+        from hogeq.model.game import compile_game
+        from hogeq.rules import EDITIONS
+
+        self.game = compile_game(EDITIONS[rules])
+        self.dtype: Any = np.float32 if single else np.float64
+        random, actions = np.random.default_rng(0), self.game.num_actions
+        self.policies = random.dirichlet(np.ones(actions), (9, *self.game.shape[:2]))
+        self.matrices = random.integers(actions, size=(2, *self.game.shape[:2]))
+
+    def values(self) -> Callable[[], float]:
+        """Values of all actions, a policy playing itself."""
+        work = self.game.workspace(1, self.dtype)
+        return lambda: work.backward(self.policies[:1])[0]
+
+    def reach(self) -> Callable[[], float]:
+        """Reach of both players."""
+        work = self.game.workspace(2, self.dtype)
+
+        def run() -> float:
+            work.forward(self.policies[:2])
+            return float(work.infoset_reach.sum())
+
+        return run
+
+    def weighted(self) -> Callable[[], float]:
+        """Values of all actions, weighted by reach."""
+        from hogeq.model.workspace import Role
+
+        work = self.game.workspace(2, self.dtype)
+        work.forward(self.policies[:2])
+
+        def run() -> float:
+            work.backward(self.policies[:2], Role.COUNTERFACTUAL)
+            return float(work.counterfactual_values.sum())
+
+        return run
+
+    def sweep(self) -> Callable[[], float]:
+        """Sweep as a responder: reach, then the best roll at every cell."""
+        from hogeq.model.workspace import Role
+
+        work = self.game.workspace(2, self.dtype)
+
+        def run() -> float:
+            both = self.policies[:2].copy()
+            work.forward(both)
+            first, other, _ = work.backward(both, Role.ASCEND)
+            return (first + 1.0 - other) / 2.0
+
+        return run
+
+    def mixture(self) -> Callable[[], float]:
+        """Sweep against eight opponents at once."""
+        from hogeq.model.side_by_side import many_workspace
+        from hogeq.model.workspace import Role
+
+        many = many_workspace(self.game, 8, self.dtype)
+        many.face(self.policies[1:])
+
+        def run() -> float:
+            many.forward(self.policies[0])
+            return float(many.backward(self.policies[0].copy(), Role.ASCEND).win_rates.mean())
+
+        return run
+
+    def cfr_plus(self) -> Callable[[], float]:
+        """One iteration of CFR+."""
+        from hogeq.solvers import SOLVERS
+
+        solver = SOLVERS["cfr_plus"]()
+        states = [solver.init(self.game)]
+
+        def run() -> float:
+            states[0] = solver.step(self.game, states[0])
+            return 0.0
+
+        return run
+
+    def pair(self) -> Callable[[], float]:
+        """Win rate of one matrix against another."""
+        from hogeq.evaluation.win_rates import win_rate
+
+        return lambda: win_rate(self.game, *self.matrices).win_rate
+
+
+def serve() -> None:
+    """Answer lines of standard input: prepare some work, or do it so many times."""
+    run: Callable[[], float] = lambda: 0.0  # noqa: E731 - replaced by the first line
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "what" in asked:
+            run = getattr(Work(asked["rules"], single=asked["single"]), asked["what"])()
+            answer: dict[str, Any] = {"value": run()}
+        else:
+            taken = []
+            for _ in range(asked["times"]):
+                begun = thread_time()
+                run()
+                taken.append(thread_time() - begun)
+            answer = {"seconds": min(taken)}
+        print(json.dumps(answer), flush=True)
+
+
+# --- in the process that compares -----------------------------------------------------------------
+
+
+class Checkout:
+    """A process that works with the code of one checkout."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, __file__, "--serve", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(folder),
+        )
+
+    def ask(self, **asked: Any) -> Any:
+        """Send a line, and wait for the answer."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(asked), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables with which Python takes hogeq from a folder, and linear algebra one thread."""
+    return os.environ | {"PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def passes(old: Path, games: Sequence[str], names: Sequence[str], rounds: int) -> Iterator[str]:
+    """Compare single passes at full size."""
+    checkouts = [Checkout(old), Checkout(NEW)]
+    for rules in games:
+        for what in names:
+            for single in (False, True) if what in {"reach", "weighted", "sweep"} else (False,):
+                asked = {"what": what, "rules": rules, "single": single}
+                values = [one.ask(**asked)["value"] for one in checkouts]
+                assert abs(values[0] - values[1]) < (1e-4 if single else 1e-11), (asked, values)
+                least = [float("inf")] * 2
+                for _ in range(rounds):
+                    for place, one in enumerate(checkouts):
+                        least[place] = min(least[place], one.ask(times=5)["seconds"])
+                yield row(f"{rules}, {what}{', single' * single}", least)
+
+
+def commands(
+    old: Path, named: dict[str, tuple[str, ...]], rounds: int, *, warm: bool
+) -> Iterator[str]:
+    """Compare whole commands, with kernels compiled beforehand or from empty caches."""
+    with tempfile.TemporaryDirectory() as name:
+        entries = Path(name) / "entries"
+        entries.mkdir()
+        write_entries(entries)
+        for label, command in named.items():
+            taken: list[list[float]] = [[], []]
+            for _ in range(rounds + warm):
+                for place, checkout in enumerate((old, NEW)):
+                    taken[place].append(whole(checkout, command, Path(name), warm=warm))
+            yield row(label, [min(times[warm:]) for times in taken])
+
+
+def whole(checkout: Path, command: tuple[str, ...], folder: Path, *, warm: bool) -> float:
+    """Seconds of processor time of a command and all that it starts."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        cache = {} if warm else {"NUMBA_CACHE_DIR": str(Path(name) / "kernels")}
+        (Path(name) / "entries").symlink_to(folder / "entries")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(  # noqa: S603 - our own commands
+            [sys.executable, "-m", "hogeq", *command],
+            cwd=name,
+            env=environment(checkout) | cache,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"{checkout}: {' '.join(command)}: {done.stderr}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def write_entries(folder: Path) -> None:
+    """Write 151 random tables, as a contest has them."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    for entry in range(151):
+        table = random.integers(11, size=(100, 100))
+        np.savetxt(folder / f"entry{entry:03}.csv", table, fmt="%d", delimiter=",")
+
+
+def row(label: str, seconds: Sequence[float]) -> str:
+    """One line of the table."""
+    old, new = seconds
+    return f"| {label:32} | {old * 1e3:10.3f} | {new * 1e3:10.3f} | {new / old:5.2f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("old", type=Path, help="the other checkout")
+    parser.add_argument("--only", choices=("passes", "commands", "first"), default="passes")
+    parser.add_argument("--rules", nargs="+", default=GAMES, help="editions, for passes")
+    parser.add_argument("--passes", nargs="+", default=PASSES, choices=PASSES)
+    parser.add_argument("--rounds", type=int, default=0, help="how often both take their turn")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve:
+        serve()
+        return
+    old = given.old.resolve()
+    print(f"| {'least processor time, ms':32} | {'old':>10} | {'new':>10} | ratio |")
+    print(f"|---{'-' * 30}|--{'-' * 9}:|--{'-' * 9}:|------:|", flush=True)
+    if given.only == "passes":
+        lines = passes(old, given.rules, given.passes, given.rounds or 8)
+    elif given.only == "commands":
+        lines = commands(old, COMMANDS, given.rounds or 3, warm=True)
+    else:
+        lines = commands(old, FIRST, given.rounds or 2, warm=False)
+    for line in lines:
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
