@@ -15,8 +15,8 @@ from against import Work
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.support.workers import workers
 from tests import twin
 

@@ -32,7 +32,7 @@ ROOMS: dict[str, tuple[int, str]] = {
     "purification": (0, "from policy to matrix"),
     "baselines": (2, "strategies with a name"),
     "trees": (3, "histories, recall, OpenSpiel"),
-    "response": (1, "attack, moves, bounds"),
+    "search": (1, "attack, moves, bounds"),
     "evaluation": (2, "exact rates and values"),
     "strategies": (3, "check, read, write tables"),
     "model": (2, "Game and Workspace"),
@@ -47,10 +47,10 @@ WAY = (
     ("rules", "names the edition's parts"),
     ("model", "compiles them: a Game"),
     ("strategies", "reads the file, checks it"),
-    ("response", "searches for a counter"),
+    ("search", "searches for a counter"),
     ("model", "lends it a Workspace"),
     ("kernels", "fill its arrays, pass by pass"),
-    ("response", "gives attack and bound"),
+    ("search", "gives attack and bound"),
     ("cli", "prints both"),
 )
 """How `hogeq attack p.npz` goes through the rooms."""
@@ -178,7 +178,7 @@ def boxes(levels: list[list[str]]) -> Iterator[str]:
 
 def way(levels: list[list[str]]) -> Iterator[str]:
     """Draw the numbers of the way on the rooms, and say in the free column what they mean."""
-    top = place("response", levels)[1] - 2
+    top = place("search", levels)[1] - 2
     high = len(WAY) * STEP + 30
     yield f'<rect x="{LEFT}" y="{top - 22}" width="{WIDE}" height="{high}" rx="7" class="way"/>'
     yield f'<text x="{LEFT + 12}" y="{top}" class="title">hogeq attack p.npz</text>'

@@ -17,8 +17,8 @@ from common import EFFORT, arguments, effort, publish, small_game, solved
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.model.game import Game
 from hogeq.purification import argmax
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.support.aliases import Floats
 

@@ -3,7 +3,7 @@
     python experiments/branching.py --sizes 14x2 16x3 20x4 24x5 --seconds 30
 
 A branch fixes what is rolled in some cells. Its bound is that of steps
-(hogeq/response/lifted_bound.py) for responders who make these rolls, and the bound on all is the
+(hogeq/search/lifted_bound.py) for responders who make these rolls, and the bound on all is the
 largest of the branches: the one that has it is branched on next, in the cell where forgetting costs
 most and most is refunded. A branch takes over the steps of the branch that it comes from, but for
 those of fixed cells, and looks for more. Steps are claims alone: revisions of them are so many that
@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 from common import arguments, publish, small_game, solved
 
-from hogeq.response.certifying import improve
-from hogeq.response.lifted_bound import LiftedBound, Revision, Step
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import Rules
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.certifying import improve
+from hogeq.search.lifted_bound import LiftedBound, Revision, Step
 from hogeq.support.aliases import Floats
 
 clock = time.process_time

@@ -4,7 +4,7 @@
     python experiments/certificates.py --against cfr bundle --sizes 16x4 24x5 40x6 --seconds 60
 
 Against the average policy of discounted CFR: the attack found, the certified bound
-(hogeq/response/lifted_bound.py), the full-memory bound, and what share of the distance between
+(hogeq/search/lifted_bound.py), the full-memory bound, and what share of the distance between
 attack and full memory the certificate takes off. 100x10 means the champion policy of the edition.
 Against a mixture full memory is told the draw; "not told" is who remembers all but the draw. `cfr`
 draws one of three policies, by discounted CFR, by CFR+ and by CFR against best responders; `bundle`
@@ -23,10 +23,10 @@ from common import arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_any
 from hogeq.model.game import Game
-from hogeq.response.bounds import upper_bound
-from hogeq.response.certificate import as_proved
-from hogeq.response.certifying import certify
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import upper_bound
+from hogeq.search.certificate import as_proved
+from hogeq.search.certifying import certify
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats

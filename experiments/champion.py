@@ -35,13 +35,13 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.purification.sampling import thresholded
-from hogeq.response.bounds import upper_bound
-from hogeq.response.counters import read_counters
-from hogeq.response.search import ResponseFound, SearchBudget, attack
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
 from hogeq.runs.filenames import MANIFEST, SCHEMA
+from hogeq.search.attack import ResponseFound, SearchBudget, attack
+from hogeq.search.bounds import upper_bound
+from hogeq.search.counters import read_counters
 from hogeq.strategies.mixtures import AnyStrategy, Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_any

@@ -11,8 +11,8 @@ import numpy as np
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game, compile_game
-from hogeq.response.search import SearchBudget
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.support.aliases import Floats

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import lowest_win_rates, mean_win_rates, rank, round_robin
 from hogeq.model.game import Game
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.workers import workers

@@ -21,9 +21,9 @@ from common import EFFORT, arguments, course, effort, publish, small_game
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import Game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.runs.runner import schedule
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing

@@ -12,9 +12,9 @@ from common import arguments, publish
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import best_response_interval
-from hogeq.response.search import SearchBudget
 from hogeq.rules import EDITIONS, Rules
+from hogeq.search.attack import SearchBudget
+from hogeq.search.bounds import best_response_interval
 from hogeq.support.workers import workers
 
 EFFORT = SearchBudget(starts=4)

@@ -18,8 +18,8 @@ from hogeq.baselines.diagonals import countable
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.purification import argmax
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import attack
+from hogeq.search.attack import attack
+from hogeq.search.bounds import full_memory_bound
 
 
 def main() -> None:

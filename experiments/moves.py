@@ -19,8 +19,8 @@ from common import arguments, publish, small_game, solved
 
 from hogeq.baselines import builtin
 from hogeq.model.game import Game
-from hogeq.response.portfolio import MOVES, NEAR
-from hogeq.response.search import ResponseFound, SearchBudget, attack
+from hogeq.search.attack import ResponseFound, SearchBudget, attack
+from hogeq.search.portfolio import MOVES, NEAR
 from hogeq.support.files import replacing
 from hogeq.support.workers import workers
 

@@ -15,8 +15,8 @@ from common import arguments, publish, solved
 
 from hogeq.model.game import compile_game
 from hogeq.purification import argmax
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules
+from hogeq.search.bounds import full_memory_bound
 
 RUNS: dict[str, tuple[int, dict[str, Any]]] = {
     "cfr": (1000, {"regret_weight": "belief"}),

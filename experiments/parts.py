@@ -19,9 +19,9 @@ from common import arguments, course, draw, publish, small_game
 
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_many
-from hogeq.response.bounds import upper_bound
-from hogeq.response.moves import climb
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import upper_bound
+from hogeq.search.moves import climb
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture

@@ -27,8 +27,8 @@ from hogeq.purification import PURIFIERS, argmax, thresholded
 from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.sampling import Sample
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_strategy

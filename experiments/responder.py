@@ -13,7 +13,7 @@ from pathlib import Path
 
 from common import arguments, publish, small_game
 
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.read import read_strategy
 from hogeq.support.workers import workers
 

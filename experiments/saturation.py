@@ -20,8 +20,8 @@ import numpy as np
 from common import arguments, publish, small_game
 from moves import EDITIONS, opponents
 
-from hogeq.response.saturation import ENOUGH
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.saturation import ENOUGH
 from hogeq.support.files import replacing
 
 EDGES = (0.0, 1e-5, 1e-4, ENOUGH, 1e-3, 1.0)

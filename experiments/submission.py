@@ -21,7 +21,7 @@ from hogeq.model.game import Game
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.sampling import Sample
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Matrix
 

@@ -3,7 +3,7 @@
     python experiments/tighter_bound.py
 
 Against the average policy of discounted CFR: the attack found, the bound from prices on all states
-(hogeq/response/priced_bound.py), the full-memory bound. At full size prices are put on the states
+(hogeq/search/priced_bound.py), the full-memory bound. At full size prices are put on the states
 of the first turns alone, up to a sum of scores. Prints a Markdown table and writes
 results/tighter_bound.md.
 """
@@ -11,10 +11,10 @@ results/tighter_bound.md.
 from common import arguments, publish, small_game, solved
 
 from hogeq.model.game import Game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.priced_bound import tighter_bound
-from hogeq.response.process import decision_process
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.priced_bound import tighter_bound
+from hogeq.search.process import decision_process
 from hogeq.support.clock import working_time
 
 

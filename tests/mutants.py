@@ -129,20 +129,20 @@ TARGETS = (
         each=4,
     ),
     Target(
-        "response",
+        "search",
         modules=(
-            "response/search",
-            "response/moves",
-            "response/population",
-            "response/bounds",
-            "response/gains",
-            "response/process",
-            "response/branch_and_bound",
-            "response/priced_bound",
+            "search/attack",
+            "search/moves",
+            "search/population",
+            "search/bounds",
+            "search/gains",
+            "search/process",
+            "search/branch_and_bound",
+            "search/priced_bound",
         ),
-        tests="tests/response/test_population.py tests/response/test_respond.py"
-        " tests/response/test_moves.py"
-        " tests/response/test_untold_bound.py tests/response/test_exact_response.py"
+        tests="tests/search/test_population.py tests/search/test_respond.py"
+        " tests/search/test_moves.py"
+        " tests/search/test_untold_bound.py tests/search/test_exact_response.py"
         " -k 'not strategy_that_ignores_memory'",
         each=6,
     ),

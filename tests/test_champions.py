@@ -16,11 +16,11 @@ from hogeq.cli import main
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.report import page
-from hogeq.response.bounds import full_memory_bound, upper_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.jobs import without_jobs
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 

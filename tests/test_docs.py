@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 
 import hogeq
 from hogeq.cli import app
-from hogeq.response.certificate import read_certificate
 from hogeq.rules import EDITIONS
+from hogeq.search.certificate import read_certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.numbers import percent
 
@@ -58,10 +58,10 @@ MODULES = (
     "hogeq.model.workspace",
     "hogeq.purification",
     "hogeq.purification.base",
-    "hogeq.response.bounds",
-    "hogeq.response.gains",
-    "hogeq.response.search",
-    "hogeq.response.untold_bound",
+    "hogeq.search.bounds",
+    "hogeq.search.gains",
+    "hogeq.search.attack",
+    "hogeq.search.untold_bound",
     "hogeq.rules.edition",
     "hogeq.rules.memory_part",
     "hogeq.rules.register",

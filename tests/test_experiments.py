@@ -11,9 +11,9 @@ import pytest
 
 import hogeq
 from hogeq.model.game import Game, compile_game
-from hogeq.response.saturation import Saturation
-from hogeq.response.search import ResponseFound, SearchBudget
 from hogeq.rules import rules_from
+from hogeq.search.attack import ResponseFound, SearchBudget
+from hogeq.search.saturation import Saturation
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix
@@ -313,7 +313,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], float]:
         told, curve = Saturation(0.0, 1.0 - rate), ((1, rate),)
         return ResponseFound(counter, rate, budget, 1, (rate,), told, {}, curve)
 
-    monkeypatch.setattr("hogeq.response.search.attack", stub)
+    monkeypatch.setattr("hogeq.search.attack.attack", stub)
     return rates
 
 

@@ -23,8 +23,8 @@ from hogeq.support.parameters import MOST_JOBS
 from hogeq.support.plugins import load_plugin
 
 if TYPE_CHECKING:
-    from hogeq.response.saturation import Saturation
-    from hogeq.response.search import SearchBudget
+    from hogeq.search.attack import SearchBudget
+    from hogeq.search.saturation import Saturation
     from hogeq.support.executors import Workers
 
 LONGEST = 2000  # characters of a message

@@ -14,8 +14,8 @@ from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import TIE, Role
-from hogeq.response.bounds import upper_bound
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import upper_bound
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix

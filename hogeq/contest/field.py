@@ -6,7 +6,7 @@ differ in their reach of the hidden states behind a position, and no single stra
 of them: every pass is made against each.
 
 Annealing and ascent change all cells at once, unlike those against a single rival
-(:mod:`hogeq.response.moves`). So every step of the ascent is checked: one that does not raise the
+(:mod:`hogeq.search.moves`). So every step of the ascent is checked: one that does not raise the
 objective is halved, down to the one cell that gains most, where for a mean the gain is exact.
 
 Safety is gained as in Johanson, Zinkevich and Bowling (2007) do, "Computing robust
@@ -36,10 +36,10 @@ from hogeq.contest.tournament import WIN
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game
 from hogeq.model.workspace import TIE
-from hogeq.response.kicks import ASCENT
-from hogeq.response.moves import random_policy, rolls_at_random, to_matrix
-from hogeq.response.population import Measured, Population
-from hogeq.response.search import SearchBudget, search_steps
+from hogeq.search.attack import SearchBudget, search_steps
+from hogeq.search.kicks import ASCENT
+from hogeq.search.moves import random_policy, rolls_at_random, to_matrix
+from hogeq.search.population import Measured, Population
 from hogeq.strategies.arrays import as_policy, one_hot
 from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.strategies.policies import policy_of

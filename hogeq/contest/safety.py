@@ -17,9 +17,9 @@ from hogeq.contest.objectives import (
 )
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import Game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.moves import to_matrix
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.moves import to_matrix
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised

@@ -81,7 +81,7 @@ def _asked(turns: TurnLists, alike: _Alike, met: NDArray[np.uint8]) -> NDArray[n
 
 
 class Claim(NamedTuple):
-    """What one cell claims; see :mod:`hogeq.response.lifted_bound`."""
+    """What one cell claims; see :mod:`hogeq.search.lifted_bound`."""
 
     rolls: Ints
     """(A,), the rolls that claim, the first claims most."""

@@ -12,9 +12,9 @@ from hogeq.purification.base import purifier
 from hogeq.purification.programs import ChosenRolls, nearest_choice
 from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
-from hogeq.response.counters import read_counters
-from hogeq.response.population import CounterPool, Population
-from hogeq.response.trails import CROSSED, Trails, follow, no_trails
+from hogeq.search.counters import read_counters
+from hogeq.search.population import CounterPool, Population
+from hogeq.search.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
@@ -117,7 +117,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         Number of the strongest counters that climb further in each round.
     trails, kicks, life : int
         Searches for counters, kicks of each at a time, and kicks after which it begins anew
-        (:mod:`hogeq.response.trails`).
+        (:mod:`hogeq.search.trails`).
     trials : int
         Times more that a candidate is attacked while nothing found beats it.
     long_kicks, long_life : int
@@ -125,7 +125,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         which each begins anew.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix (:func:`hogeq.response.counters.read_counters`).
+        another search, or a matrix (:func:`hogeq.search.counters.read_counters`).
     active : int
         Number of the strongest counters that a candidate's first program is given; what it
         overlooks is added.

@@ -12,9 +12,9 @@ from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
-from hogeq.response.counters import read_counters
-from hogeq.response.population import CounterPool, Slopes
-from hogeq.response.trails import CROSSED, Trails, follow, no_trails
+from hogeq.search.counters import read_counters
+from hogeq.search.population import CounterPool, Slopes
+from hogeq.search.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, parameters
@@ -61,7 +61,7 @@ class LocalSearch(SearchPurifier[SearchState]):
     region is the number of changed cells.
 
     Annealed counters are weak next to those that an attack finds by kicks. With `trails`
-    (:mod:`hogeq.response.trails`) these are looked for instead: they are kicked against a candidate
+    (:mod:`hogeq.search.trails`) these are looked for instead: they are kicked against a candidate
     until one of them beats it or it has passed all `trials`, and if it was worse, once against the
     best matrix. The pool keeps counters to the candidate too, and
     the linear program is solved again with those that it overlooked, until it overlooks none. If
@@ -78,7 +78,7 @@ class LocalSearch(SearchPurifier[SearchState]):
     warm : int
         Number of the strongest counters that climb further in each round.
     starts, anneal_steps : int
-        Budget of each attack: see :class:`hogeq.response.search.SearchBudget`. Not used with
+        Budget of each attack: see :class:`hogeq.search.attack.SearchBudget`. Not used with
         trails.
     trails : int
         Searches for counters that go on from round to round.
@@ -90,7 +90,7 @@ class LocalSearch(SearchPurifier[SearchState]):
         Times that every trail is kicked before a candidate is accepted.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix (:func:`hogeq.response.counters.read_counters`).
+        another search, or a matrix (:func:`hogeq.search.counters.read_counters`).
     most : int
         Most counters in the pool; those that win least are dropped.
     active : int

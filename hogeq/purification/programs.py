@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.response.population import Slopes
+from hogeq.search.population import Slopes
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.quiet import quiet
 

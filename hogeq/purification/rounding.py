@@ -7,7 +7,7 @@ from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
 from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import best_moves
-from hogeq.response.population import CounterPool, Slopes
+from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix

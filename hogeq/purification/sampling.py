@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
 from hogeq.purification.base import Purifier, purifier
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
@@ -82,7 +82,7 @@ class Threshold(Purifier):
     threshold : float
         Rolls less probable than this are not drawn: see :func:`thresholded`.
     starts, anneal_steps : int
-        Budget of each attack: see :class:`hogeq.response.search.SearchBudget`.
+        Budget of each attack: see :class:`hogeq.search.attack.SearchBudget`.
     seed : int
         Seed of the draws and of the attacks.
     """

@@ -9,9 +9,9 @@ from hogeq.evaluation.beliefs import fold
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import reach
 from hogeq.model.game import Game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.gains import gains
-from hogeq.response.search import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.gains import gains
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import tell_steps

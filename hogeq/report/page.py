@@ -19,11 +19,11 @@ from hogeq.model.game import Game
 from hogeq.report import pack, shell
 from hogeq.report.explore import Counter, Explored, explore, region_size
 from hogeq.report.finished import FinishedRun
-from hogeq.response.search import SearchBudget
 from hogeq.rules import describe, memory
 from hogeq.runs.environment import environment
 from hogeq.runs.manifest import figures_in, finite
 from hogeq.runs.metrics import columns, table
+from hogeq.search.attack import SearchBudget
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.policies import policy_of
 from hogeq.support.messages import not_installed

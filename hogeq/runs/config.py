@@ -14,7 +14,6 @@ from typing import Any, Literal
 import yaml
 
 from hogeq.purification import PURIFIERS, Purifier
-from hogeq.response.search import SearchBudget
 from hogeq.rules import Rules, rules_from
 from hogeq.runs.errors import ConfigError
 from hogeq.runs.jobs import refuse_jobs, without_jobs
@@ -24,6 +23,7 @@ from hogeq.runs.schema import ConfigKeys, MeasureKeys, SolverKeys
 from hogeq.runs.tables import rules_with_tables, with_tables
 from hogeq.runs.validation import build, refuse, refuse_missing, require_known
 from hogeq.runs.yaml import parse_yaml, read_text
+from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS, Solver
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import keys, plain

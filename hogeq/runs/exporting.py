@@ -5,7 +5,6 @@ from pathlib import Path
 from hogeq import figures
 from hogeq.evaluation.hidden import reach
 from hogeq.model.game import Game
-from hogeq.response.search import SearchBudget
 from hogeq.runs.errors import reported
 from hogeq.runs.filenames import (
     EXPLOITABILITY_PLOT,
@@ -17,6 +16,7 @@ from hogeq.runs.filenames import (
 )
 from hogeq.runs.measuring import Strategies
 from hogeq.runs.summary import RunSummary
+from hogeq.search.attack import SearchBudget
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix
 from hogeq.support.numbers import counted

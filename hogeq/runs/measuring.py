@@ -7,10 +7,10 @@ import numpy as np
 from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.model.game import Game
 from hogeq.purification import argmax
-from hogeq.response.bounds import Interval, full_memory_bound, upper_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.runs.config import MeasureConfig
 from hogeq.runs.metrics import Metrics
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.progress import Phase, phase

@@ -4,10 +4,10 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from hogeq.response.bounds import Interval
-from hogeq.response.search import SearchBudget
 from hogeq.runs.config import Config
 from hogeq.runs.metrics import Metrics
+from hogeq.search.attack import SearchBudget
+from hogeq.search.bounds import Interval
 from hogeq.support.numbers import DIGITS, between, percent
 from hogeq.support.parameters import plain
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
-from hogeq.response.trails import no_trails
+from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import (
     CURVED,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.game import Game
-from hogeq.response.counters import read_counters
-from hogeq.response.kicks import Against
-from hogeq.response.trails import CROSSED, Trails, after, due
+from hogeq.search.counters import read_counters
+from hogeq.search.kicks import Against
+from hogeq.search.trails import CROSSED, Trails, after, due
 from hogeq.solvers.base import Solver, State
 from hogeq.solvers.cuts import Counters, Modelling
 from hogeq.solvers.regret import DiscountedCFR
@@ -92,7 +92,7 @@ class BundleMethod(Solver[State]):
         ones from a nearly uniform policy, and ascend to the end.
     trails : int
         Searches for counters that go on from iteration to iteration
-        (:mod:`hogeq.response.trails`).
+        (:mod:`hogeq.search.trails`).
     kicks : int
         Kicks of each trail in an iteration.
     life : int
@@ -116,7 +116,7 @@ class BundleMethod(Solver[State]):
         (discounted CFR), from which it ends lower than from the uniform policy.
     counters : str
         File of counters that the pool starts with
-        (:func:`hogeq.response.counters.read_counters`), such as an earlier search met.
+        (:func:`hogeq.search.counters.read_counters`), such as an earlier search met.
     seed : int
         Seed of the responses' starts.
     """

@@ -11,9 +11,9 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.response.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
-from hogeq.response.population import mixed
-from hogeq.response.trails import Trails, follow, no_trails
+from hogeq.search.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
+from hogeq.search.population import mixed
+from hogeq.search.trails import Trails, follow, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import one_hot
@@ -81,7 +81,7 @@ class CFRBR(Solver[CFRBRState]):
     In every iteration the weakest responders are replaced by new ones, all responders improve by
     coordinate ascent, and regrets are updated against their mixture. A new responder is one of the
     strongest, perturbed and improved by ascent; in every fourth iteration the first of them is a
-    softmax response instead, annealed and made pure (as in :func:`hogeq.response.search.attack`).
+    softmax response instead, annealed and made pure (as in :func:`hogeq.search.attack.attack`).
     With one responder this is CFR-BR with a response annealed anew each time. With many, each
     follows a local maximum of the win rate as the policy changes, and regrets are minimised against
     all of them. The weight of a responder in the mixture is ``exp(-d / 2m)``, where d is how much
@@ -92,7 +92,7 @@ class CFRBR(Solver[CFRBRState]):
     probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
     the current strategy, a windowed average and a linear average.
 
-    Trails (:mod:`hogeq.response.trails`) are further responders, each on its own: no other takes
+    Trails (:mod:`hogeq.search.trails`) are further responders, each on its own: no other takes
     the place of one that is weak until it has had its kicks. One that ends replaces the weakest of
     the others if it is stronger.
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.shared import quick_many, quick_workspace
 from hogeq.model.workspace import Role
-from hogeq.response.kicks import Against
-from hogeq.response.population import Population
+from hogeq.search.kicks import Against
+from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix, Singles
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import Game
-from hogeq.response.moves import TEMPERATURES, cool, passes, random_policy, to_matrix, to_pure
-from hogeq.response.population import Population
+from hogeq.search.moves import TEMPERATURES, cool, passes, random_policy, to_matrix, to_pure
+from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.game import Game
 from hogeq.model.shared import shared_workspace
-from hogeq.response.moves import anneal, respond, to_matrix
+from hogeq.search.moves import anneal, respond, to_matrix
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats

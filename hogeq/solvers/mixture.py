@@ -12,7 +12,7 @@ from hogeq.model.game import Game
 from hogeq.model.many import ManyWorkspace
 from hogeq.model.shared import quick_many
 from hogeq.model.workspace import Role
-from hogeq.response.moves import ith_start, perturb, random_policy, to_matrix, to_pure
+from hogeq.search.moves import ith_start, perturb, random_policy, to_matrix, to_pure
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.cfr_br import ANNEAL_EVERY, INERTIA, responder_weights
 from hogeq.strategies.arrays import one_hot

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import Game
-from hogeq.response.kicks import Against
-from hogeq.response.moves import perturb, random_policy, to_matrix
-from hogeq.response.trails import no_trails
+from hogeq.search.kicks import Against
+from hogeq.search.moves import perturb, random_policy, to_matrix
+from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import (
     CURVED,
@@ -74,7 +74,7 @@ class MixtureBundleState(NamedTuple):
     trails: Matrix
     """(t, G, G), where the trails are."""
     kicks_left: NDArray[np.int64]
-    """(t,), see :class:`hogeq.response.trails.Trails`."""
+    """(t,), see :class:`hogeq.search.trails.Trails`."""
     watched: Floats
     """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
     iteration: NDArray[np.int64]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
-from hogeq.response.kicks import Against
-from hogeq.response.moves import log_uniform, random_policy, respond, to_matrix
-from hogeq.response.trails import TrailTask
+from hogeq.search.kicks import Against
+from hogeq.search.moves import log_uniform, random_policy, respond, to_matrix
+from hogeq.search.trails import TrailTask
 from hogeq.solvers.cuts import Cut, Modelling
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix

@@ -15,7 +15,6 @@ from hogeq.board.page import Shown, make
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.effects import turn_effects, turn_parts
 from hogeq.rules.memory import memory_line
@@ -23,6 +22,7 @@ from hogeq.rules.memory_part import MemoryPart
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.register import rule_part
 from hogeq.rules.turn import dice_sides, play_turn
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.policies import policy_of
 from hogeq.support.numbers import percent
 from tests.browsers import Tab

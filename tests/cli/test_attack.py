@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.gains import gains
 from hogeq.rules import rules_from
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.gains import gains
 from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import percent, points
 from tests.cli.calls import said

@@ -13,7 +13,7 @@ import pytest
 import hogeq
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
-from hogeq.response import certificate, certifying, lifted_bound
+from hogeq.search import certificate, certifying, lifted_bound
 from hogeq.strategies.policies import policy_of
 from hogeq.support import progress
 from hogeq.support.progress import Phase

@@ -12,9 +12,9 @@ from hogeq.contest.assessment import (
 )
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 
 
 def game(edition: str, **more: object) -> Game:

@@ -21,15 +21,15 @@ from hogeq.contest.safety import (
 )
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack, search_steps
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
-from tests.response.test_respond import TINY
+from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
 
 Floats = NDArray[np.float64]

@@ -13,11 +13,11 @@ from hogeq.evaluation.counterfactual import RegretWeight, action_values, counter
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.turn import dice_sides, play_turn
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.players import EXACT, Floats, random_policy, tablebase
 from tests.twin import Match, Play, State, arrays, counterfactual

@@ -12,8 +12,8 @@ import pytest
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import compile_game
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS
+from hogeq.search.bounds import full_memory_bound
 from tests.evaluation.players import EXACT
 from tests.twin import editions
 

@@ -16,9 +16,9 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import Rules, parts
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 from tests import twin
 from tests.evaluation.players import EXACT, Floats, random_policy
 from tests.twin.evaluate import ENDLESS

@@ -13,9 +13,9 @@ from hogeq.evaluation.hidden import belief, mean_values, reach, values
 from hogeq.evaluation.mixtures import parts_at
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import compile_game
-from hogeq.response.gains import gains
-from hogeq.response.search import attack
 from hogeq.rules import rules_from
+from hogeq.search.attack import attack
+from hogeq.search.gains import gains
 from hogeq.strategies.arrays import StrategyError
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 2}))

@@ -19,10 +19,10 @@ from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import TIE
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import StrategyError
 
 SU21_AS_SP21_ANNOUNCED = {"edition": "su21", "time_trot": False, "extra_turn_sides": None}

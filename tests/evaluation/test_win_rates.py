@@ -14,10 +14,10 @@ from hogeq.evaluation.hidden import hidden_action_values, reach
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import WinRate
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import play_turn
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.policies import policy_of
 from tests.evaluation.players import EXACT, random_policy, tablebase

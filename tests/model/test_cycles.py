@@ -18,13 +18,13 @@ from hogeq.evaluation.hidden import hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import TIE, Role
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.moves import ascend
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.parts import ZERO_DICE
 from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.moves import ascend
 from hogeq.strategies.arrays import one_hot
 
 Floats = NDArray[np.float64]

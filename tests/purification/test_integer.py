@@ -11,10 +11,10 @@ from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax, purify
 from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
-from hogeq.response.population import CounterPool, Population
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.runs.searches import saved_rounds
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.population import CounterPool, Population
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 

@@ -11,14 +11,14 @@ from hogeq.baselines.registry import builtin
 from hogeq.model.game import Game, compile_game
 from hogeq.purification import argmax, local_search
 from hogeq.purification.local_search import LocalSearch, SearchState
-from hogeq.response.counters import read_counters
-from hogeq.response.population import CounterPool
-from hogeq.response.search import SearchBudget, attack
-from hogeq.response.trails import follow
 from hogeq.rules import rules_from
 from hogeq.runs.checkpoint import Checkpoint, packed
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.searches import saved_rounds
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.counters import read_counters
+from hogeq.search.population import CounterPool
+from hogeq.search.trails import follow
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.write import write_strategy
 from hogeq.support.workers import workers

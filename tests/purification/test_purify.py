@@ -16,9 +16,9 @@ from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.programs import best_moves
 from hogeq.purification.rounding import Round, candidates
 from hogeq.purification.sampling import Sample
-from hogeq.response.population import CounterPool, Slopes
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase

@@ -13,8 +13,8 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.report import pack
 from hogeq.report.explore import explore, region_gains, region_size
-from hogeq.response.search import SearchBudget
 from hogeq.rules import memory, rules_from
+from hogeq.search.attack import SearchBudget
 
 
 def unpacked(packed: dict[str, Any]) -> Any:

@@ -6,10 +6,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from hogeq.purification import PURIFIERS
-from hogeq.response.search import SearchBudget
 from hogeq.rules import Rules
 from hogeq.runs.config import config_from
 from hogeq.runs.errors import ConfigError
+from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS
 from hogeq.support.parameters import ParameterError
 

@@ -14,8 +14,6 @@ from hogeq.evaluation.stationarity import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.purification import purify
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import attack
 from hogeq.runs.config import load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
@@ -30,6 +28,8 @@ from hogeq.runs.filenames import (
 from hogeq.runs.metrics import read_metrics, table
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.runner import schedule
+from hogeq.search.attack import attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.read import read_strategy
 from hogeq.support.clock import compiled_seconds, compiling

@@ -21,7 +21,6 @@ from matplotlib.figure import Figure
 from pydantic import AllowInfNan
 
 from hogeq.cli import main
-from hogeq.response.search import attack
 from hogeq.runs import measuring, runner
 from hogeq.runs.config import load_config
 from hogeq.runs.errors import ResultsError
@@ -29,6 +28,7 @@ from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.signals import Interrupted
+from hogeq.search.attack import attack
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
 from hogeq.support.parameters import parameters

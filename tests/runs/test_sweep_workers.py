@@ -19,7 +19,6 @@ import pytest
 from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import round_robin
 from hogeq.model.game import compile_game
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
 from hogeq.runs.filenames import (
     CHECKPOINT,
@@ -35,6 +34,7 @@ from hogeq.runs.sweep import (
     compute_point,
 )
 from hogeq.runs.sweep_file import TOKEN, load_sweep
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.support.executors import ExecutorError, Remote, WorkersLostError

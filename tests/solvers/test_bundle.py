@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.kicks import Against
-from hogeq.response.moves import random_policy, respond, to_matrix
-from hogeq.response.search import SearchBudget, attack
-from hogeq.response.trails import due, no_trails
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.kicks import Against
+from hogeq.search.moves import random_policy, respond, to_matrix
+from hogeq.search.trails import due, no_trails
 from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
 from hogeq.solvers.bundles import MORE, Point, Trial, soft_maximum, step_against_few

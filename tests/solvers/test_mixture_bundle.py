@@ -8,8 +8,8 @@ import pytest
 
 import hogeq
 from hogeq.model.game import Game, compile_game
-from hogeq.response.kicks import Against
 from hogeq.rules import rules_from
+from hogeq.search.kicks import Against
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cuts import cut_of_parts
 from hogeq.strategies.write import write_strategy

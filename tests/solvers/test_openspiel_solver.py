@@ -11,10 +11,10 @@ import pytest
 
 from hogeq.cli import main
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment as run
+from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.rows import match_regrets
 from hogeq.trees.openspiel.algorithms import _alive, _iterate, _new, tables_of

@@ -11,8 +11,8 @@ from hogeq.evaluation.win_rates import mover_value
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import rules_from
+from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from tests import toys
 from tests.solvers.family import FAMILY, WEIGHTS, averages, run

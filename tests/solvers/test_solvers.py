@@ -17,8 +17,8 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify
-from hogeq.response.bounds import full_memory_bound
 from hogeq.rules import rules_from
+from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import equilibrium
 from hogeq.strategies.arrays import as_policy

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import compile_game
-from hogeq.response.moves import anneal, ith_start
 from hogeq.rules import rules_from
+from hogeq.search.moves import anneal, ith_start
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from tests import toys

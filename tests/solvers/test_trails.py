@@ -12,7 +12,7 @@ from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
 from hogeq.solvers import SOLVERS
 from hogeq.support.workers import workers
-from tests.response.test_follow import rates
+from tests.search.test_follow import rates
 from tests.solvers import family
 
 RULES = {"edition": "su20", "goal": 10, "max_dice": 2}

@@ -21,9 +21,9 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.trees.audit import audit
 from hogeq.trees.openspiel.game import game_of, information_state

@@ -36,8 +36,8 @@ from hogeq.support.numbers import DIGITS, between, counted, percent, points
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
     from hogeq.model.game import Game
-    from hogeq.response.certificate import Certificate
-    from hogeq.response.search import SearchBudget
+    from hogeq.search.attack import SearchBudget
+    from hogeq.search.certificate import Certificate
 
 UNTOLD = "best responder that remembers everything but the draw"
 
@@ -169,7 +169,7 @@ def attack(
     proved = () if certify is None else ("certificates",)
     expect_kernels(game, "search", "full memory", *proved, strategies=strategies)
     rivals = [load_any(name, game, trust) for name in strategies]
-    from hogeq.response.search import SearchBudget
+    from hogeq.search.attack import SearchBudget
 
     with refusing():
         rounds = kicks if kicks is not None else 0 if field else KICKS
@@ -195,7 +195,7 @@ def attack(
                 game, about, strategies[0], rivals[0], budget, plot, digits, proof
             )
             if certificate is not None and proof is not None:
-                from hogeq.response.certificate import write_certificate
+                from hogeq.search.certificate import write_certificate
 
                 with refusing():
                     write_certificate(certificate, proof)
@@ -239,7 +239,7 @@ def _check_drawn(plot: Path | None, tradeoff: Path | None, reads: list[str]) -> 
 
 def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":
     """Prove a bound on what wins from one strategy."""
-    from hogeq.response.certificate import certified_bound
+    from hogeq.search.certificate import certified_bound
     from hogeq.support.progress import show_progress
 
     with refusing(), show_progress():
@@ -257,9 +257,9 @@ def _one(
     proof: "Certificate | None",
 ) -> tuple[dict[str, Any], str, Any]:
     """Counter one strategy: the JSON object, the text and the counter-matrix."""
-    from hogeq.response.bounds import full_memory_bound, upper_bound
-    from hogeq.response.gains import gains, largest_gains
-    from hogeq.response.search import attack
+    from hogeq.search.attack import attack
+    from hogeq.search.bounds import full_memory_bound, upper_bound
+    from hogeq.search.gains import gains, largest_gains
     from hogeq.strategies.mixtures import Mixture
     from hogeq.support.progress import show_progress
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
     from hogeq.contest.safety import FieldStudy, Point
     from hogeq.model.game import Game
-    from hogeq.response.search import SearchBudget
+    from hogeq.search.attack import SearchBudget
 
 
 def answer(

@@ -47,7 +47,7 @@ def certify(
     """
     load_numba_without_blas()
     from hogeq.model.game import compile_game
-    from hogeq.response.certificate import (
+    from hogeq.search.certificate import (
         as_proved,
         check_certificate,
         is_about,

@@ -72,8 +72,8 @@ def report(
     from hogeq.model.game import compile_game
     from hogeq.report import page
     from hogeq.report.finished import load
-    from hogeq.response.search import SearchBudget
     from hogeq.runs.measuring import KERNELS
+    from hogeq.search.attack import SearchBudget
     from hogeq.support.parameters import plain
 
     runs = list({os.path.realpath(run): run for run in runs}.values())  # one given twice is one

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import Game, compile_game
-from hogeq.response.trails import Trails, follow, no_trails
 from hogeq.rules import rules_from
+from hogeq.search.trails import Trails, follow, no_trails
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture

@@ -8,13 +8,13 @@ import pytest
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.branch_and_bound import best_response, branch_and_bound
-from hogeq.response.priced_bound import best_prices, largest_reach, priced_bound, tighter_bound
-from hogeq.response.process import decision_process, remember, value_of
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
-from tests.response.test_respond import TINY
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.branch_and_bound import best_response, branch_and_bound
+from hogeq.search.priced_bound import best_prices, largest_reach, priced_bound, tighter_bound
+from hogeq.search.process import decision_process, remember, value_of
+from tests.search.test_respond import TINY
 from tests.twin import Match, Play, every_matrix_wins
 
 POLICIES = 3
@@ -89,7 +89,7 @@ def test_a_search_that_falls_short_is_corrected(monkeypatch: pytest.MonkeyPatch)
         valued.append(of)
         return value_of(*of)
 
-    monkeypatch.setattr("hogeq.response.branch_and_bound.value_of", noted)
+    monkeypatch.setattr("hogeq.search.branch_and_bound.value_of", noted)
     best_response(game, policy, start=found.rolls.astype(np.int8))
     assert len(valued) < found.nodes
     # A bad start costs no branch: those that could not win more are never looked into.

@@ -18,7 +18,7 @@ from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.game import Game
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
-from hogeq.response.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
+from hogeq.search.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats, Matrix
@@ -146,7 +146,7 @@ class Population:
     ) -> None:
         """Anneal a softmax responder to the mixture, all cells at once.
 
-        Against a single opponent :func:`hogeq.response.moves.anneal` is better: it updates the
+        Against a single opponent :func:`hogeq.search.moves.anneal` is better: it updates the
         cells one after the other, each with the new values of those that follow it.
 
         Parameters

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import Game
-from hogeq.response.kicks import Against, KickTask, kicked
-from hogeq.response.moves import ROUNDING, ascend, cool, ith_start, to_matrix, to_pure
-from hogeq.response.portfolio import bandits
+from hogeq.search.kicks import Against, KickTask, kicked
+from hogeq.search.moves import ROUNDING, ascend, cool, ith_start, to_matrix, to_pure
+from hogeq.search.portfolio import bandits
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Matrix

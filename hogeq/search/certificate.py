@@ -10,7 +10,7 @@ A certificate is one JSON object::
 
 ``rules`` are an edition's name or fields of `hogeq.Rules`, ``policy`` is the strategy, by own
 score, opponent's score and roll, and ``steps`` are, in order, the seven fields of a
-`hogeq.response.lifted_bound.Step` or the four of a `Revision`. A mixture has ``weights`` and
+`hogeq.search.lifted_bound.Step` or the four of a `Revision`. A mixture has ``weights`` and
 ``parts``, one policy each, in the place of ``policy``. The rest of a proof follows: the check takes
 the steps one after the other, each by one pass over the game, and solves the game once more. What
 ``bound`` says is not believed. Version 3 had no revisions.
@@ -32,9 +32,9 @@ from pydantic import Field
 
 from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import Game, required_bytes
-from hogeq.response.certifying import certify
-from hogeq.response.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
 from hogeq.rules import Rules, rules_from
+from hogeq.search.certifying import certify
+from hogeq.search.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
 from hogeq.strategies.arrays import as_policy, check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
 from hogeq.support.aliases import Floats

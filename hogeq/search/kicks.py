@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.model.game import Game
-from hogeq.response.moves import ROUNDING, Passes, ascend, climb, log_uniform, passes, to_matrix
-from hogeq.response.portfolio import MOVES, STAY, MoveOdds, Place
+from hogeq.search.moves import ROUNDING, Passes, ascend, climb, log_uniform, passes, to_matrix
+from hogeq.search.portfolio import MOVES, STAY, MoveOdds, Place
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import Phase

@@ -12,14 +12,14 @@ from hogeq.kernels.lifting import Lanes
 from hogeq.model.compiling import parts
 from hogeq.model.game import Game, compile_game
 from hogeq.model.priced import Board, PricedResponder
-from hogeq.response import certifying, lifted_bound
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.branch_and_bound import best_response
-from hogeq.response.certificate import certified_bound, check_certificate, read_certificate
-from hogeq.response.certifying import certify, improve
-from hogeq.response.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.rules import rules_from
-from tests.response.test_respond import TINY
+from hogeq.search import certifying, lifted_bound
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.branch_and_bound import best_response
+from hogeq.search.certificate import certified_bound, check_certificate, read_certificate
+from hogeq.search.certifying import certify, improve
+from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
+from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 Under imperfect recall a best response is NP-hard to find, so it is searched for. The win rate of
 the best counter-matrix found is a true lower bound on what a best response wins;
-:mod:`hogeq.response.bounds` has the upper bound and the interval between the two.
+:mod:`hogeq.search.bounds` has the upper bound and the interval between the two.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,15 +16,15 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from hogeq.model.game import Game
-from hogeq.response.kicks import ASCENT, Against, Excursion, KickTask, MoveGain, kicked
-from hogeq.response.moves import (
+from hogeq.search.kicks import ASCENT, Against, Excursion, KickTask, MoveGain, kicked
+from hogeq.search.moves import (
     climb,
     ith_start,
     respond,
     to_matrix,
 )
-from hogeq.response.portfolio import MOVES, NEAR, bandits
-from hogeq.response.saturation import Saturation, saturation
+from hogeq.search.portfolio import MOVES, NEAR, bandits
+from hogeq.search.saturation import Saturation, saturation
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import check_game, policies_of, policy_of
 from hogeq.support.aliases import Matrix
@@ -57,7 +57,7 @@ class SearchBudget:
     damping : float
         Share of the way to the softmax that a step goes, above 0 to 1.
     perturbations : int
-        Kicks for each start after its ascent: a move (:mod:`hogeq.response.portfolio`) changes the
+        Kicks for each start after its ascent: a move (:mod:`hogeq.search.portfolio`) changes the
         matrix, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
         finds counters that no number of starts does. Config files and the command line call it
         `kicks`.
@@ -65,7 +65,7 @@ class SearchBudget:
         Seed of the random starts and perturbations.
     until_saturated : bool
         Whether to go on with kicks until twice the effort would find less than 0.0003, by
-        :func:`hogeq.response.saturation.saturation`.
+        :func:`hogeq.search.saturation.saturation`.
     most_kicks : int
         Most kicks for each start then.
 
@@ -142,7 +142,7 @@ def attack(
     is exact. A strategy wins half of the games against itself: if the first start ends below 1/2,
     another ascent starts from the strategy itself, so that no attack wins less.
 
-    Then come kicks, by moves that a bandit chooses (:mod:`hogeq.response.portfolio`). A far move
+    Then come kicks, by moves that a bandit chooses (:mod:`hogeq.search.portfolio`). A far move
     begins an excursion from the best matrix of a start, near moves follow while they promise to
     lead above it. After each round the starts compare notes: which moves have paid, by the sweep,
     and what others have found, for crossovers. Whenever the number of kicks has doubled, the half
@@ -156,7 +156,7 @@ def attack(
         game: a sweep then takes a pass for each part.
     budget : SearchBudget, optional
     moves : collection of str, optional
-        Names of the moves to kick by, some of :data:`hogeq.response.portfolio.MOVES`, of which one
+        Names of the moves to kick by, some of :data:`hogeq.search.portfolio.MOVES`, of which one
         at least refines; by default all.
 
     Returns

@@ -8,11 +8,11 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role
-from hogeq.response.kicks import LONGEST, PATIENCE, SHORTEST, Excursion
-from hogeq.response.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
-from hogeq.response.saturation import ENOUGH, ROUNDS, Saturation, saturation
-from hogeq.response.search import SearchBudget, Trail, attack, by_promise
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, Trail, attack, by_promise
+from hogeq.search.kicks import LONGEST, PATIENCE, SHORTEST, Excursion
+from hogeq.search.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
+from hogeq.search.saturation import ENOUGH, ROUNDS, Saturation, saturation
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.workers import workers

@@ -13,11 +13,11 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, WinRate
-from hogeq.response.bounds import best_response_interval, exploitability, full_memory_bound
-from hogeq.response.gains import gains
-from hogeq.response.moves import climb, ith_start, perturb, stay_for_ever
-from hogeq.response.search import SearchBudget, attack, search_steps
 from hogeq.rules import EDITIONS, rules_from
+from hogeq.search.attack import SearchBudget, attack, search_steps
+from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
+from hogeq.search.gains import gains
+from hogeq.search.moves import climb, ith_start, perturb, stay_for_ever
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.numbers import percent
@@ -199,7 +199,7 @@ def test_an_attack_tells_its_steps_and_the_best(monkeypatch: pytest.MonkeyPatch,
         told.append(Phase(name, total))
         return nullcontext(told[-1])
 
-    monkeypatch.setattr("hogeq.response.search.phase", phase)
+    monkeypatch.setattr("hogeq.search.attack.phase", phase)
     with workers(jobs):
         found = attack(game, policy, budget)
     # Of each start 5 steps of annealing, and an ascent and two kicks that count as 6 each.
@@ -217,7 +217,7 @@ def test_a_search_until_it_saturates_has_no_share_of_a_whole(
         told.append(Phase(name, total))
         return nullcontext(told[-1])
 
-    monkeypatch.setattr("hogeq.response.search.phase", phase)
+    monkeypatch.setattr("hogeq.search.attack.phase", phase)
     budget = SearchBudget(3, 5, perturbations=2, until_saturated=True, most_kicks=9)
     found = attack(game, policy, budget)
     assert told[0].steps == ""
@@ -236,8 +236,8 @@ def test_starts_computed_by_other_processes_count_when_they_end(
         seen.append(told.done)
         return np.zeros(game.shape[:2], np.int8), 0.6, 1
 
-    monkeypatch.setattr("hogeq.response.search.phase", lambda *_: nullcontext(told))
-    monkeypatch.setattr("hogeq.response.search._anneal", elsewhere)
+    monkeypatch.setattr("hogeq.search.attack.phase", lambda *_: nullcontext(told))
+    monkeypatch.setattr("hogeq.search.attack._anneal", elsewhere)
     attack(game, policy, SearchBudget(3))
     steps = search_steps(SearchBudget(3))
     assert [*seen, told.done] == [0, steps, 2 * steps, 3 * steps]
@@ -286,7 +286,7 @@ def test_to_stay_for_ever_is_kept_where_it_wins_more(monkeypatch: pytest.MonkeyP
             return WinRate(0.9 if policies[0, 1, 1, 2] == 1.0 else 0.1, 0.0, 0.0)
 
     ways = [(0, 0, 2), (1, 1, 2), (1, 0, 2)]
-    monkeypatch.setattr("hogeq.response.moves.ways_to_stay", lambda *_: ways)
+    monkeypatch.setattr("hogeq.search.moves.ways_to_stay", lambda *_: ways)
     policies = np.stack([one_hot(np.zeros((2, 2), int), 3)] * 2)
     work: Any = Work()
     assert stay_for_ever(work, policies, 0.5)

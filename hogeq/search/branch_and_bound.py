@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import Game
-from hogeq.response.process import GAP, Process, decision_process, remember, value_of
-from hogeq.response.search import attack
+from hogeq.search.attack import attack
+from hogeq.search.process import GAP, Process, decision_process, remember, value_of
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Ints, Matrix
 from hogeq.support.numbers import percent
@@ -59,7 +59,7 @@ def best_response(
     most : int
         Most relaxations to solve before giving up.
     start : int8 (G, G), optional
-        First best matrix; by default that of `hogeq.response.search.attack`, and against a mixture
+        First best matrix; by default that of `hogeq.search.attack.attack`, and against a mixture
         the one that the relaxation suggests.
 
     Returns

@@ -10,16 +10,16 @@ from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model import lifting
 from hogeq.model.game import compile_game
-from hogeq.response.branch_and_bound import best_response
-from hogeq.response.certificate import as_proved, certified_bound, check_certificate, is_about
-from hogeq.response.certifying import certify
-from hogeq.response.lifted_bound import LiftedBound, Revision, replay
-from hogeq.response.untold_bound import mixture_bound
 from hogeq.rules import rules_from
+from hogeq.search.branch_and_bound import best_response
+from hogeq.search.certificate import as_proved, certified_bound, check_certificate, is_about
+from hogeq.search.certifying import certify
+from hogeq.search.lifted_bound import LiftedBound, Revision, replay
+from hogeq.search.untold_bound import mixture_bound
 from hogeq.strategies.mixtures import Mixture
-from tests.response.test_lifted_bound import random_policy, random_steps, small
-from tests.response.test_respond import TINY
-from tests.response.test_untold_bound import matrices_of, mixture_of
+from tests.search.test_lifted_bound import random_policy, random_steps, small
+from tests.search.test_respond import TINY
+from tests.search.test_untold_bound import matrices_of, mixture_of
 from tests.twin import Play, every_matrix_wins
 
 

@@ -9,9 +9,9 @@ import hogeq
 from hogeq.model.game import Game, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role, Workspace
-from hogeq.response.bounds import best_response_interval, full_memory_bound
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import best_response_interval, full_memory_bound
 from hogeq.strategies.mixtures import Mixture
 
 # Nothing is hidden in it, so the best response that remembers all is one that does not.

@@ -7,17 +7,17 @@ import pytest
 
 import hogeq
 from hogeq.model.game import Game, compile_game
-from hogeq.response.bounds import full_memory_bound
-from hogeq.response.branch_and_bound import best_response
-from hogeq.response.priced_bound import tighter_bound
-from hogeq.response.process import decision_process, value_of
-from hogeq.response.untold_bound import Grid, mixture_bound
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.branch_and_bound import best_response
+from hogeq.search.priced_bound import tighter_bound
+from hogeq.search.process import decision_process, value_of
+from hogeq.search.untold_bound import Grid, mixture_bound
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats
-from tests.response.test_respond import TINY
+from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
 
 

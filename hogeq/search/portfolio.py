@@ -7,7 +7,7 @@ circumstances a little different, and an ascent from there often ends in a bette
 
 Each has a strength. Near moves, weak ones, leave most of the matrix as it is and refine it. Far
 moves, strong ones, lead to another part of the space, where near moves have to follow before it can
-be seen whether that is a better one (:mod:`hogeq.response.search`).
+be seen whether that is a better one (:mod:`hogeq.search.attack`).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.model.workspace import Role
-from hogeq.response.moves import (
+from hogeq.search.moves import (
     TEMPERATURES,
     Passes,
     ascend,

@@ -15,7 +15,9 @@ from typing import cast
 
 import numpy as np
 
-from hogeq.response.lifted_bound import (
+from hogeq.rules import Rules
+from hogeq.rules.outcomes import TurnTable
+from hogeq.search.lifted_bound import (
     LEAST,
     MOST_STEPS,
     SMALLEST,
@@ -23,8 +25,6 @@ from hogeq.response.lifted_bound import (
     Revision,
     Step,
 )
-from hogeq.rules import Rules
-from hogeq.rules.outcomes import TurnTable
 from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time

@@ -10,10 +10,10 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
 from hogeq.model.workspace import Role, Workspace
-from hogeq.response.gains import gains, largest_gains
-from hogeq.response.moves import anneal, ascend
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.gains import gains, largest_gains
+from hogeq.search.moves import anneal, ascend
 from hogeq.strategies.arrays import one_hot
 from tests import toys
 

@@ -1,6 +1,6 @@
 """Intervals that contain the win rate of a best response and the exploitability of a strategy.
 
-The lower end is the win rate of a counter-matrix, by search (:mod:`hogeq.response.search`). The
+The lower end is the win rate of a counter-matrix, by search (:mod:`hogeq.search.attack`). The
 upper end is the win rate of a responder with full memory, by one backward induction. Without hidden
 memory both are the same.
 """
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import Game
 from hogeq.model.workspace import Role
-from hogeq.response.saturation import Saturation
-from hogeq.response.search import SearchBudget, attack
-from hogeq.response.untold_bound import mixture_bound, told_bound, usual_resolution
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.saturation import Saturation
+from hogeq.search.untold_bound import mixture_bound, told_bound, usual_resolution
 from hogeq.strategies.mixtures import Mixture, check_mixture
 from hogeq.strategies.policies import policy_of
 
@@ -50,7 +50,7 @@ def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
     """Win rate of the best responder with full memory, an upper bound on any attack.
 
     Against a mixture that responder is also told what was drawn: a crude bound, the mean of those
-    of the parts. :func:`hogeq.response.untold_bound.mixture_bound` does not tell.
+    of the parts. :func:`hogeq.search.untold_bound.mixture_bound` does not tell.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def upper_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
     """Upper bound on any attack, the lowest that takes seconds.
 
     That of full memory; of a mixture, of a responder who remembers all but the draw, or of one who
-    is told it where that would take too much (:mod:`hogeq.response.untold_bound`).
+    is told it where that would take too much (:mod:`hogeq.search.untold_bound`).
     """
     if isinstance(strategy, Mixture):
         return mixture_bound(game, strategy, usual_resolution(game, strategy))
@@ -109,7 +109,7 @@ def best_response_interval(
     Returns
     -------
     Interval
-        Win rate of the strongest counter-matrix found (:func:`hogeq.response.search.attack`), and
+        Win rate of the strongest counter-matrix found (:func:`hogeq.search.attack.attack`), and
         :func:`upper_bound`.
 
     Raises

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import compile_game
-from hogeq.response.gains import gains, largest_gains
 from hogeq.rules import rules_from
+from hogeq.search.gains import gains, largest_gains
 from hogeq.strategies.arrays import one_hot
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import Game, compile_game
-from hogeq.response import population
-from hogeq.response.population import BATCH, CounterPool, Population
-from hogeq.response.search import SearchBudget, attack
 from hogeq.rules import rules_from
+from hogeq.search import population
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.population import BATCH, CounterPool, Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
