@@ -1,0 +1,119 @@
+"""Vectors whose numbers meet: sums along a vector, rows turned to columns, and the exponential."""
+
+from llvmlite import ir
+
+from hogeq.kernels.staged import DOUBLE, HALF, WORD, Vector
+
+# 2 ** 52 + 2 ** 51: adding it leaves a whole number in the lowest bits.
+_SHIFT = 6755399441055744.0
+_BIAS = 1023
+_MANTISSA = 52
+_SMALLEST = -708.0  # of which the exponential is no denormal number
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # fdlibm's
+_TERMS = 13  # of the exponential's series, up to half of log 2
+
+
+def _chosen(code, first, second, places):
+    mask = ir.Constant(ir.VectorType(HALF, len(places)), list(places))
+    return code.builder.shuffle_vector(first, second, mask)
+
+
+def _one_part(vector):
+    """Sum the parts of a vector."""
+    return vector.code.tree(Vector(vector.code, [part]) for part in vector.parts).parts[0]
+
+
+def total(vector):
+    """Sum the numbers of a vector: a double."""
+    return sums([vector])[0]
+
+
+def sums(vectors):
+    """Sum the numbers of each of some vectors: doubles.
+
+    Pairs of vectors share the work: a step sums neighbours of two vectors into one.
+    """
+    code = vectors[0].code
+    rows = [_one_part(vector) for vector in vectors]
+    width = rows[0].type.count
+    even, odd = range(0, 2 * width, 2), range(1, 2 * width, 2)
+    found = []
+    for first in range(0, len(rows), width):
+        group = rows[first : first + width]
+        count = len(group)
+        for _ in range(width.bit_length() - 1):
+            group += group[-1:] * (len(group) % 2)
+            group = [
+                code.builder.fadd(_chosen(code, x, y, even), _chosen(code, x, y, odd))
+                for x, y in zip(group[::2], group[1::2], strict=True)
+            ]
+        found += [Vector(code, group).number(x) for x in range(count)]
+    return found
+
+
+def transposed(rows):
+    """Turn a square of vectors: the n-th of the new ones has the n-th numbers of the old."""
+    code, width, parts = rows[0].code, rows[0].parts[0].type.count, len(rows[0].parts)
+    out = [[None] * parts for _ in rows]
+    for top in range(parts):
+        for left in range(parts):
+            block = [rows[top * width + x].parts[left] for x in range(width)]
+            for x, part in enumerate(_transposed_block(code, block)):
+                out[left * width + x][top] = part
+    return [Vector(code, parts) for parts in out]
+
+
+def _transposed_block(code, block):
+    """Turn a square of parts, by exchanges of ever larger squares of it."""
+    width, step = len(block), 1
+    while step < width:
+        low = [x if not x & step else width + x - step for x in range(width)]
+        high = [x + step if not x & step else width + x for x in range(width)]
+        for row in range(width):
+            if not row & step:
+                pair = block[row], block[row + step]
+                block[row] = _chosen(code, *pair, low)
+                block[row + step] = _chosen(code, *pair, high)
+        step *= 2
+    return block
+
+
+def only(code, place, number, parts):
+    """Make a vector of zeros but for one number, a double."""
+    vector = code.vector(0.0, parts)
+    part, lane = divmod(place, code.width)
+    number = code.cast(number, code.kind.element)
+    vector.parts[part] = code.builder.insert_element(
+        vector.parts[part], number, ir.Constant(HALF, lane)
+    )
+    return vector
+
+
+def exponential(vector):
+    """Return the exponential of a vector of doubles, none above 0; 0 of what is below -708.
+
+    By the Taylor series around the nearest multiple of log 2, to the last digit or two.
+    """
+    code = vector.code
+    shifted = vector * _LOG2_E + _SHIFT
+    twos = shifted - _SHIFT
+    rest = twos * -_LN2_HIGH + vector
+    rest = twos * -_LN2_LOW + rest
+    factorial = [1.0]
+    for term in range(1, _TERMS + 1):
+        factorial.append(factorial[-1] * term)
+    series = code.like(vector, 1.0 / factorial[-1])
+    for term in range(_TERMS - 1, -1, -1):
+        series = series * rest + 1.0 / factorial[term]
+    powers = Vector(code, [_power_of_two(code, part) for part in shifted.parts])
+    return vector.where_at_least(_SMALLEST, series * powers, 0.0)
+
+
+def _power_of_two(code, shifted):
+    """Make a power of two of the whole number in the lowest bits of a number."""
+    builder, count = code.builder, shifted.type.count
+    whole = ir.VectorType(WORD, count)
+    bits = builder.add(builder.bitcast(shifted, whole), ir.Constant(whole, [_BIAS] * count))
+    bits = builder.shl(bits, ir.Constant(whole, [_MANTISSA] * count))
+    return builder.bitcast(bits, ir.VectorType(DOUBLE, count))

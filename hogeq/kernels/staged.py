@@ -1,0 +1,383 @@
+"""Operands that stand for numbers of a kernel, so that Python can write the kernel.
+
+A kernel is written by a Python function that runs once. It computes with these operands as it would
+with numbers, and each operation writes one instruction for LLVM. Loops and branches of Python are
+decided while the kernel is written: a loop over ten rolls is written out ten times.
+:meth:`Code.loop` and :meth:`Code.when` are loops and branches of the kernel itself.
+
+An :class:`Index` is a whole number, a :class:`Vector` a row of floating point numbers, a
+:class:`Data` an array from some position on. Conditions are LLVM's own values. Nothing checks
+bounds. Products and sums may be fused.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+WORD, HALF, BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
+DOUBLE, SINGLE = ir.DoubleType(), ir.FloatType()
+LINE = 64  # bytes of a line of the processor's cache
+_FUSED = ("contract",)  # lets a multiplication and an addition become one instruction
+
+
+class Index:
+    """A whole number of the kernel."""
+
+    def __init__(self, code: "Code", value: Any) -> None:
+        self.code, self.value = code, value
+
+    def _combined(self, operation: str, other: Any) -> "Index":
+        write = getattr(self.code.builder, operation)
+        return Index(self.code, write(self.value, self.code.index(other).value))
+
+    def _compared(self, sign: str, other: Any) -> Any:
+        return self.code.builder.icmp_signed(sign, self.value, self.code.index(other).value)
+
+    def __add__(self, other):
+        return self._combined("add", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._combined("sub", other)
+
+    def __rsub__(self, other):
+        return self.code.index(other) - self
+
+    def __mul__(self, other):
+        return self._combined("mul", other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other):
+        return self._combined("udiv", other)
+
+    def __mod__(self, other):
+        return self._combined("urem", other)
+
+    def __and__(self, other):
+        return self._combined("and_", other)
+
+    def __rshift__(self, other):
+        return self._combined("ashr", other)
+
+    def __lt__(self, other):
+        return self._compared("<", other)
+
+    def __ge__(self, other):
+        return self._compared(">=", other)
+
+    def equals(self, other):
+        """Write a comparison."""
+        return self._compared("==", other)
+
+    def at_least(self, least):
+        """Return the larger of two."""
+        return self.code.select(self >= least, self, self.code.index(least))
+
+    def at_most(self, most):
+        """Return the smaller of two."""
+        return self.code.select(self < most, self, self.code.index(most))
+
+
+class Vector:
+    """A row of numbers, in vectors of the machine, its parts."""
+
+    def __init__(self, code: "Code", parts: Iterable[Any]) -> None:
+        self.code, self.parts = code, list(parts)
+
+    def _combined(self, operation: str, other: Any) -> "Vector":
+        write = getattr(self.code.builder, operation)
+        pairs = zip(self.parts, self.code.like(self, other).parts, strict=True)
+        return Vector(self.code, [write(x, y, flags=_FUSED) for x, y in pairs])
+
+    def __add__(self, other):
+        return self._combined("fadd", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._combined("fsub", other)
+
+    def __rsub__(self, other):
+        return self.code.like(self, other) - self
+
+    def __mul__(self, other):
+        return self._combined("fmul", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self._combined("fdiv", other)
+
+    def __rtruediv__(self, other):
+        return self.code.like(self, other) / self
+
+    def where_at_least(self, least, then, otherwise):
+        """Return, number by number, `then` where this is at least so much, else `otherwise`."""
+        code = self.code
+        rows = (code.like(self, x).parts for x in (least, then, otherwise))
+        return Vector(
+            code,
+            [
+                code.builder.select(code.builder.fcmp_ordered(">=", x, low), yes, no)
+                for x, low, yes, no in zip(self.parts, *rows, strict=True)
+            ],
+        )
+
+    def larger(self, other):
+        """Return the larger of two, number by number."""
+        return self.where_at_least(other, self, other)
+
+    def above_rounding(self, whole):
+        """Return these numbers, but 0 for those that are nothing but rounding of a sum `whole`."""
+        least = whole * self.code.rounding
+        return least.where_at_least(self, 0.0, self)
+
+    def replaced(self, count, other):
+        """Return these numbers, the first `count` replaced by the other's."""
+        builder = self.code.builder
+        (part,), (instead,) = self.parts, self.code.like(self, other).parts
+        width = part.type.count
+        low = builder.icmp_signed("<", ramp(width), self.code.spread(count.value, width))
+        return Vector(self.code, [builder.select(low, instead, part)])
+
+    def number(self, place):
+        """Return one of these numbers as a double."""
+        part, lane = divmod(place, self.parts[0].type.count)
+        found = self.code.builder.extract_element(self.parts[part], ir.Constant(HALF, lane))
+        return self.code.cast(found, DOUBLE)
+
+
+class Data:
+    """An array, or what of it begins at some position."""
+
+    def __init__(self, code: "Code", pointer: Any) -> None:
+        self.code, self.pointer = code, pointer
+
+    def __getitem__(self, where: slice) -> "Data":
+        """Return what begins at ``data[position:]``."""
+        return Data(self.code, self._pointer(where.start))
+
+    def _pointer(self, at: Any, width: int = 0) -> Any:
+        builder = self.code.builder
+        pointer = builder.gep(self.pointer, [self.code.index(at).value])
+        if width == 0:
+            return pointer
+        return builder.bitcast(
+            pointer, ir.VectorType(self.pointer.type.pointee, width).as_pointer()
+        )
+
+    def vector(self, at, parts=1):
+        """Read neighbouring numbers."""
+        code = self.code
+        rows = [
+            code.builder.load(self._pointer(code.index(at) + x * code.width, code.width))
+            for x in range(parts)
+        ]
+        for row in rows:
+            row.align = 4
+        return Vector(code, rows)
+
+    def put(self, at, vector):
+        """Write neighbouring numbers."""
+        code = self.code
+        for x, part in enumerate(vector.parts):
+            width = part.type.count
+            code.builder.store(part, self._pointer(code.index(at) + x * width, width)).align = 4
+
+    def number(self, at):
+        """Read one number: an Index, or a double."""
+        builder = self.code.builder
+        found = builder.load(self._pointer(at))
+        if not isinstance(found.type, ir.IntType):
+            return self.code.cast(found, DOUBLE)
+        return Index(self.code, found if found.type.width == 64 else builder.sext(found, WORD))
+
+    def put_number(self, at, number):
+        """Write one double, rounded if need be."""
+        self.code.builder.store(
+            self.code.cast(number, self.pointer.type.pointee), self._pointer(at)
+        )
+
+    def indices(self, at):
+        """Read neighbouring whole numbers of 32 bits as a vector of LLVM's."""
+        width = self.code.width
+        found = self.code.builder.load(self._pointer(at, width))
+        found.align = 4
+        return self.code.builder.sext(found, ir.VectorType(WORD, width))
+
+    def gathered(self, places, mask=None):
+        """Read numbers at places, a vector of LLVM's; 0, unread, where a mask is 0."""
+        builder, width, element = self.code.builder, places.type.count, self.pointer.type.pointee
+        bits = 64 if isinstance(element, ir.DoubleType) else 32
+        start = self.code.spread(builder.ptrtoint(self.pointer, WORD), width)
+        shift = ir.Constant(places.type, [bits // 32 + 1] * width)
+        addresses = builder.add(start, builder.shl(places, shift))
+        pointers = builder.inttoptr(addresses, ir.VectorType(self.pointer.type, width))
+        vector = ir.VectorType(element, width)
+        if mask is None:
+            mask = ir.Constant(ir.VectorType(BIT, width), [1] * width)
+        kind = ir.FunctionType(vector, [pointers.type, HALF, mask.type, vector])
+        name = f"llvm.masked.gather.v{width}f{bits}.v{width}p0"
+        gather = cgutils.get_or_insert_function(builder.module, kind, name)
+        nothing = ir.Constant(vector, [0.0] * width)
+        return Vector(
+            self.code,
+            [builder.call(gather, [pointers, ir.Constant(HALF, bits // 8), mask, nothing])],
+        )
+
+    def ask_for(self, at, numbers):
+        """Ask for so many numbers from a position on, some time before they are read."""
+        builder, byte = self.code.builder, ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, HALF, HALF, HALF])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        size = 8 if isinstance(self.pointer.type.pointee, ir.DoubleType) else 4
+        for x in range(0, numbers, LINE // size):
+            pointer = builder.bitcast(self._pointer(self.code.index(at) + x), byte)
+            builder.call(prefetch, [pointer, *(ir.Constant(HALF, y) for y in (0, 3, 1))])
+
+
+class Variable:
+    """A vector that loops of the kernel change."""
+
+    def __init__(self, code: "Code", vector: Vector) -> None:
+        self.code = code
+        self._slots = [cgutils.alloca_once(code.builder, part.type) for part in vector.parts]
+        self.set(vector)
+
+    def set(self, vector):
+        """Give it another value."""
+        for slot, part in zip(self._slots, vector.parts, strict=True):
+            self.code.builder.store(part, slot)
+
+    def get(self):
+        """Return its value."""
+        return Vector(self.code, [self.code.builder.load(slot) for slot in self._slots])
+
+
+class Code:
+    """The kernel that is written: makes operands, loops and branches."""
+
+    def __init__(self, builder: ir.IRBuilder, element: Any, width: int) -> None:
+        self.builder = builder
+        self.width = width
+        """Numbers of one vector of the machine, if nothing else is said."""
+        self.kind = ir.VectorType(element, width)
+        self.rounding = 1e-5 if isinstance(element, ir.FloatType) else 1e-14
+        """Share of a sum that may be nothing but rounding."""
+
+    # --- operands ---
+
+    def index(self, number):
+        """Make an Index."""
+        return number if isinstance(number, Index) else Index(self, ir.Constant(WORD, int(number)))
+
+    def vector(self, number, parts=1):
+        """Make a Vector of one number, a constant or a double of the kernel."""
+        return self._repeated(number, self.kind, parts)
+
+    def like(self, vector, number):
+        """Make a Vector of one number, as wide as another; a Vector stays what it is."""
+        if isinstance(number, Vector):
+            return number
+        return self._repeated(number, vector.parts[0].type, len(vector.parts))
+
+    def lone(self, number):
+        """Make a Vector of one single double."""
+        return self._repeated(number, ir.VectorType(DOUBLE, 1), 1)
+
+    def _repeated(self, number, kind, parts):
+        if isinstance(number, int | float):
+            row = ir.Constant(kind, [float(number)] * kind.count)
+        else:
+            row = self.spread(self.cast(number, kind.element), kind.count)
+        return Vector(self, [row] * parts)
+
+    def variable(self, vector):
+        """Make a Variable that begins as a vector."""
+        return Variable(self, vector)
+
+    def double(self, number):
+        """Make a constant double."""
+        return ir.Constant(DOUBLE, number)
+
+    def spread(self, scalar, width):
+        """Make a vector of LLVM's of one number."""
+        kind = ir.VectorType(scalar.type, width)
+        one = self.builder.insert_element(
+            ir.Constant(kind, ir.Undefined), scalar, ir.Constant(HALF, 0)
+        )
+        mask = ir.Constant(ir.VectorType(HALF, width), [0] * width)
+        return self.builder.shuffle_vector(one, one, mask)
+
+    def cast(self, scalar, element):
+        """Round or widen a number."""
+        if scalar.type == element:
+            return scalar
+        is_narrow = isinstance(element, ir.FloatType)
+        return (self.builder.fptrunc if is_narrow else self.builder.fpext)(scalar, element)
+
+    def tree(self, terms):
+        """Sum vectors in pairs, so that few additions wait for each other."""
+        terms = list(terms)
+        while len(terms) > 1:
+            pairs = [x + y for x, y in zip(terms[::2], terms[1::2], strict=False)]
+            terms = pairs + terms[2 * len(pairs) :]
+        return terms[0]
+
+    # --- what the kernel decides when it runs ---
+
+    @contextmanager
+    def loop(self, first, last, *, down: bool = False) -> Iterator[Index]:
+        """Write a loop over whole numbers, from the first to before the last, or back."""
+        first, last, builder = self.index(first), self.index(last), self.builder
+        slot = cgutils.alloca_once(builder, WORD)
+        builder.store(first.value, slot)
+        head, body, end = (builder.append_basic_block(x) for x in ("head", "body", "end"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        count = builder.load(slot)
+        builder.cbranch(builder.icmp_signed("<", count, last.value), body, end)
+        builder.position_at_end(body)
+        here = Index(self, count)
+        yield first + last - 1 - here if down else here
+        builder.store((here + 1).value, slot)
+        builder.branch(head)
+        builder.position_at_end(end)
+
+    def when(self, condition):
+        """Write what is done if a condition holds: a context."""
+        return self.builder.if_then(condition)
+
+    def either(self, condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """Write what is done if a condition holds, and what if not."""
+        with self.builder.if_else(condition) as (yes, no):
+            with yes:
+                then()
+            with no:
+                otherwise()
+
+    def all_of(self, *conditions):
+        """Write a condition that holds if several do."""
+        holds = conditions[0]
+        for condition in conditions[1:]:
+            holds = self.builder.and_(holds, condition)
+        return holds
+
+    def select(self, condition, then, otherwise):
+        """Choose one of two of a kind: Index, Vector or double."""
+        if isinstance(then, Index):
+            return Index(self, self.builder.select(condition, then.value, otherwise.value))
+        if isinstance(then, Vector):
+            pairs = zip(then.parts, otherwise.parts, strict=True)
+            return Vector(self, [self.builder.select(condition, x, y) for x, y in pairs])
+        return self.builder.select(condition, then, otherwise)
+
+
+def ramp(width: int) -> Any:
+    """Make a vector of LLVM's: 0, 1, 2 and so on."""
+    return ir.Constant(ir.VectorType(WORD, width), list(range(width)))
