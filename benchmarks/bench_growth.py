@@ -25,7 +25,7 @@ import pytest
 from timing import context
 
 from hogeq.figures.style import number_log_axis
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
 from hogeq.support.files import replacing
@@ -74,7 +74,7 @@ def rules_to(goal: int, max_dice: int) -> Rules:
     return replace(EDITIONS["su20"], goal=goal, max_dice=max_dice)
 
 
-def ours(game: Game) -> Callable[[], Any]:
+def ours(game: HogEngine) -> Callable[[], Any]:
     """One iteration of ours after another; each call gives the state."""
     solver = SOLVERS["cfr"](alternating=True, regret_weight="counterfactual")
     state = solver.init(game)

@@ -14,7 +14,7 @@ from against import Work
 
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.support.workers import workers
@@ -26,7 +26,7 @@ EDITIONS_TIMED = ("su20", "fa19", "fa23", "fa15", "fa18", "su21", "sp22")
 
 
 @cache
-def full_game(edition: str = "su20") -> Game:
+def full_game(edition: str = "su20") -> HogEngine:
     return compile_game(EDITIONS[edition])
 
 

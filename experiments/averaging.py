@@ -15,7 +15,7 @@ from typing import get_args
 from common import EFFORT, arguments, effort, publish, small_game, solved
 
 from hogeq.evaluation.counterfactual import RegretWeight
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
@@ -34,7 +34,7 @@ def main() -> None:
     publish(given.out, f"averaging_{given.edition}", header, rows)
 
 
-def lines(game: Game, iterations: int, budget: SearchBudget) -> Iterator[list[object]]:
+def lines(game: HogEngine, iterations: int, budget: SearchBudget) -> Iterator[list[object]]:
     """Measure every average."""
     for *labels, policy in averages(game, iterations):
         found = [attack(game, each, budget).win_rate for each in (policy, argmax(game, policy))]
@@ -42,7 +42,7 @@ def lines(game: Game, iterations: int, budget: SearchBudget) -> Iterator[list[ob
         yield [*labels, *(f"{rate:.5f}" for rate in (*found, bound))]
 
 
-def averages(game: Game, iterations: int) -> Iterator[tuple[str, str, str, str, Floats]]:
+def averages(game: HogEngine, iterations: int) -> Iterator[tuple[str, str, str, str, Floats]]:
     """Solve, and average: solver, weight of regrets and of the average, its name, the policy."""
     for regret, average, gamma in product(WEIGHTS, ("own", "reach"), (0.0, 1.0, 2.0)):
         parameters = {"regret_weight": regret, "average_weight": average, "gamma": gamma}

@@ -22,7 +22,7 @@ import numpy as np
 from common import arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_any
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate import as_proved
@@ -66,7 +66,7 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
         yield [edition, goal, dice, against, *figures, untold, *counted]
 
 
-def opponent(game: Game, against: str, iterations: int) -> Floats | Mixture:
+def opponent(game: HogEngine, against: str, iterations: int) -> Floats | Mixture:
     """Give the strategy that the bound is about, its parts as policies."""
     if (game.goal, game.rules.max_dice) == (100, 10):
         kind = "policy" if against == "policy" else "mixture"

@@ -33,7 +33,7 @@ from common import arguments, publish
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification.sampling import thresholded
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
@@ -97,7 +97,7 @@ class Counter(NamedTuple):
 class Opposition(NamedTuple):
     """What a strategy is measured by: an attack for each budget, and the counters given."""
 
-    game: Game
+    game: HogEngine
     budgets: list[SearchBudget]
     counters: Matrix
     """(n, G, G)"""
@@ -169,7 +169,7 @@ def compare(given: argparse.Namespace) -> None:
             keep(game, candidate, measured)
 
 
-def candidates(given: argparse.Namespace, game: Game) -> Iterator[Candidate]:
+def candidates(given: argparse.Namespace, game: HogEngine) -> Iterator[Candidate]:
     """Read the strategies given; refuse a newcomer that would be attacked less than its champion.
 
     Mixtures are rounded.
@@ -260,7 +260,7 @@ def exploited(opposition: Opposition, champion: Path, known: float, reached: flo
     return max(rates)
 
 
-def keep(game: Game, candidate: Candidate, measured: Measured) -> None:
+def keep(game: HogEngine, candidate: Candidate, measured: Measured) -> None:
     """Write a champion, the strongest counter to it if that is new, and the manifest."""
     folder = candidate.champion.parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -302,7 +302,7 @@ def by_seed(figures: Figures) -> dict[str, tuple[int, float]]:
     return {seed: (figures["kicks"][seed], rate) for seed, rate in figures["seeds"].items()}
 
 
-def rounded(game: Game, part: ArrayLike) -> Floats:
+def rounded(game: HogEngine, part: ArrayLike) -> Floats:
     """Policy (G, G, K) without rolls that are hardly ever made, to four decimals.
 
     One that is rounded stays as it is.

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from hogeq.figures.style import number_log_axis
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS
@@ -61,7 +61,7 @@ def effort(given: argparse.Namespace) -> SearchBudget:
     return SearchBudget(given.starts, given.anneal_steps, perturbations=kicks, seed=seed)
 
 
-def small_game(edition: str, goal: int, dice: int) -> Game:
+def small_game(edition: str, goal: int, dice: int) -> HogEngine:
     """Compile an edition to another goal and number of dice; 0 is what the edition has."""
     sizes = {"goal": goal, "max_dice": dice}
     return compile_game(
@@ -69,7 +69,7 @@ def small_game(edition: str, goal: int, dice: int) -> Game:
     )
 
 
-def solved(game: Game, name: str, iterations: int, **parameters: Any) -> Floats:
+def solved(game: HogEngine, name: str, iterations: int, **parameters: Any) -> Floats:
     """Run a solver and give its policy."""
     solver = SOLVERS[name](**parameters)
     state = solver.init(game)
@@ -78,7 +78,7 @@ def solved(game: Game, name: str, iterations: int, **parameters: Any) -> Floats:
     return np.asarray(solver.average(game, state))
 
 
-def course(game: Game, solver: Solver[Any]) -> Iterator[tuple[Any, float]]:
+def course(game: HogEngine, solver: Solver[Any]) -> Iterator[tuple[Any, float]]:
     """Run a solver without end: its state after each iteration, and its processor seconds so far.
 
     Seconds count its first state too, but neither what is compiled first nor what is done with a

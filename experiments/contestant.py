@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import lowest_win_rates, mean_win_rates, rank, round_robin
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
@@ -55,7 +55,7 @@ def main() -> None:
             publish(given.out, f"contestant_{edition}", header, rows)
 
 
-def field(game: Game, folder: Path, budget: SearchBudget) -> dict[str, NDArray[Any]]:
+def field(game: HogEngine, folder: Path, budget: SearchBudget) -> dict[str, NDArray[Any]]:
     """Entries by name: the champion first, then counters and baselines."""
     entries: dict[str, NDArray[Any]] = {}
     for name, file in (

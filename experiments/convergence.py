@@ -20,7 +20,7 @@ import numpy as np
 from common import EFFORT, arguments, course, effort, publish, small_game
 
 from hogeq.figures.style import number_log_axis
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.runs.runner import schedule
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
@@ -131,7 +131,7 @@ def main() -> None:
 
 
 def trace(
-    game: Game,
+    game: HogEngine,
     name: str,
     parameters: dict[str, Any],
     iterations: int,

@@ -11,7 +11,7 @@ from common import arguments, publish
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.search.attack import SearchBudget
 from hogeq.search.bounds import best_response_interval
@@ -35,7 +35,7 @@ def row(name: str, rules: Rules) -> list[object]:
     return [name, memory(game), f"{best.value:.10f}", best.first_roll, advantage, *exploited]
 
 
-def best_response(game: Game, strategy: str) -> str:
+def best_response(game: HogEngine, strategy: str) -> str:
     """Say what a best response to a strategy wins."""
     interval = best_response_interval(game, builtin(strategy, game), EFFORT)
     if game.has_memory:
@@ -43,7 +43,7 @@ def best_response(game: Game, strategy: str) -> str:
     return f"{interval.upper:.4f}"
 
 
-def memory(game: Game) -> str:
+def memory(game: HogEngine) -> str:
     """Say how much is hidden."""
     return f"{game.memory_size} states" if game.has_memory else "none"
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from common import arguments, publish, small_game, solved
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.branch_and_bound import best_response
@@ -31,7 +31,7 @@ BUDGETS = {
 }
 
 
-def opponents(game: Game, number: int) -> Iterator[tuple[str, list[np.ndarray]]]:
+def opponents(game: HogEngine, number: int) -> Iterator[tuple[str, list[np.ndarray]]]:
     """Strategies to respond to, by kind."""
     random = np.random.default_rng(0)
     cells = game.shape[:2]
@@ -65,7 +65,7 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
                 yield [goal, dice, kind, *figures(game, strategies, given.most)]
 
 
-def figures(game: Game, strategies: list[np.ndarray], most: int) -> list[str]:
+def figures(game: HogEngine, strategies: list[np.ndarray], most: int) -> list[str]:
     """Summarise one kind of opponents."""
     proved, nodes, gained, taken = 0, [], [], []
     missed: dict[str, list[float]] = {name: [] for name in BUDGETS}

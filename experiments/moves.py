@@ -18,7 +18,7 @@ import numpy as np
 from common import arguments, publish, small_game, solved
 
 from hogeq.baselines import builtin
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import ResponseFound, SearchBudget, attack
 from hogeq.search.portfolio import MOVES, NEAR
 from hogeq.support.files import replacing
@@ -53,7 +53,7 @@ def main() -> None:
         csv.writer(file).writerows(curves)
 
 
-def opponents(game: Game, champions: bool) -> Iterator[tuple[str, np.ndarray]]:
+def opponents(game: HogEngine, champions: bool) -> Iterator[tuple[str, np.ndarray]]:
     """Strategies to attack, by name."""
     if champions:
         yield "champion policy", np.asarray(builtin("champion:policy", game))
@@ -91,7 +91,7 @@ def rows(
 
 
 def searched(
-    game: Game, strategy: np.ndarray, given: argparse.Namespace, name: str
+    game: HogEngine, strategy: np.ndarray, given: argparse.Namespace, name: str
 ) -> ResponseFound:
     """Attack by one move, or by all, for so many sweeps or a few more."""
     kick = SWEEPS.get(name, 3.5) * given.starts

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from common import arguments, course, draw, publish, small_game
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_many
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
@@ -79,7 +79,7 @@ def solver_of(parts: int, given: argparse.Namespace) -> Any:
     return SOLVERS[given.solver](**options)
 
 
-def points(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
+def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
     """Solve with so many parts, and attack what has been found at every moment."""
     solver = solver_of(parts, given)
     moments = [given.seconds / 2**power for power in reversed(range(given.moments))]
@@ -100,7 +100,7 @@ def points(game: Game, parts: int, given: argparse.Namespace) -> Iterator[list[A
             return
 
 
-def climbed(game: Game, mixture: Mixture, counters: Matrix) -> float:
+def climbed(game: HogEngine, mixture: Mixture, counters: Matrix) -> float:
     """Climb further from the counters that win most, and give the highest win rate."""
     work = shared_many(game, len(mixture))
     work.face(mixture.parts, mixture.weights)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification import PURIFIERS, argmax, thresholded
 from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
@@ -112,7 +112,7 @@ def compare(given: argparse.Namespace) -> None:
 
 
 def lines(
-    game: Game, policy: Floats, runs: list[Run], strong: SearchBudget
+    game: HogEngine, policy: Floats, runs: list[Run], strong: SearchBudget
 ) -> Iterator[list[object]]:
     """Measure the policy, the policy without unlikely rolls, and every method."""
     yield ["the policy itself", "", *measured(game, policy, strong), ""]
@@ -136,7 +136,7 @@ def measured(game: Any, strategy: Any, budget: SearchBudget) -> list[str]:
 
 
 def sharpened(
-    game: Game, policy: Floats, iterations: int, trails: dict[str, Any], strong: SearchBudget
+    game: HogEngine, policy: Floats, iterations: int, trails: dict[str, Any], strong: SearchBudget
 ) -> Iterator[list[object]]:
     """Measure the matrix that the bundle method ends with when entropy has a rising price.
 
@@ -165,7 +165,7 @@ def sharpened(
 
 
 def rounded(
-    game: Game, policy: Floats, programs: int, strong: SearchBudget
+    game: HogEngine, policy: Floats, programs: int, strong: SearchBudget
 ) -> Iterator[list[object]]:
     """Measure what integer programs make of the rows that a rising price has left mixed.
 
@@ -191,7 +191,7 @@ def rounded(
             yield ["integer", labels, *measured(game, found.matrix, strong), f"{seconds:.1f}"]
 
 
-def after(solver: ProximalBundle, game: Game, iterations: int) -> BundleState:
+def after(solver: ProximalBundle, game: HogEngine, iterations: int) -> BundleState:
     """Run the bundle method for so many iterations."""
     state = solver.init(game)
     for _ in range(iterations):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from common import EFFORT, arguments, course, effort, publish, small_game
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.sampling import Sample
@@ -83,13 +83,13 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
         yield line(source, "local search against its counters", state.matrix, spent)
 
 
-def trained(game: Game, name: str, seconds: float, options: dict[str, Any]) -> tuple[Any, Any]:
+def trained(game: HogEngine, name: str, seconds: float, options: dict[str, Any]) -> tuple[Any, Any]:
     """Run a solver for so much processor time."""
     solver = SOLVERS[name](seed=TRAINING, **options)
     return solver, next(state for state, spent in course(game, solver) if spent >= seconds)
 
 
-def best(game: Game, matrices: list[Matrix]) -> tuple[Matrix, float]:
+def best(game: HogEngine, matrices: list[Matrix]) -> tuple[Matrix, float]:
     """Matrix that a weaker attack beats least, and the seconds of choosing it."""
     began = time.process_time()
     weak = SearchBudget(2, anneal_steps=30, seed=TRAINING)

@@ -10,7 +10,7 @@ results/tighter_bound.md.
 
 from common import arguments, publish, small_game, solved
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.priced_bound import tighter_bound
@@ -39,7 +39,7 @@ def main() -> None:
     publish(given.out, "tighter_bound", [*header, "taken off", "seconds"], rows)
 
 
-def lines(game: Game, iterations: int, horizons: list[int | None]) -> list[list[object]]:
+def lines(game: HogEngine, iterations: int, horizons: list[int | None]) -> list[list[object]]:
     """Measure one game, a line for each horizon."""
     policy = solved(game, "dcfr", iterations, alpha=1.0, gamma=1.0, average_weight="reach")
     found = attack(game, policy, SearchBudget()).win_rate

@@ -14,7 +14,7 @@ from hogeq.baselines import champion
 from hogeq.baselines.registry import builtin, find_strategy
 from hogeq.cli import main
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.report import page
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
@@ -38,7 +38,7 @@ def manifest(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="module")
-def game(manifest: Path) -> Game:
+def game(manifest: Path) -> HogEngine:
     return compile_game(rules_from({"edition": manifest.parent.name}))
 
 
@@ -46,7 +46,7 @@ def game(manifest: Path) -> Game:
     ("kind", "file"), [("average_policy", "policy.npz"), ("matrix", "matrix.csv")]
 )
 def test_the_interval_is_what_the_manifest_says(
-    manifest: Path, game: Game, kind: str, file: str
+    manifest: Path, game: HogEngine, kind: str, file: str
 ) -> None:
     figures = json.loads(manifest.read_text(encoding="utf-8"))["figures"][kind]
     strategy = read_strategy(manifest.parent / file)
@@ -85,7 +85,7 @@ def test_the_mixture_is_what_the_manifest_says() -> None:
         assert (folder / "mixture.npz").stat().st_size < 2 * 2**20
 
 
-def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: Game) -> None:
+def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: HogEngine) -> None:
     figures = json.loads(manifest.read_text(encoding="utf-8"))["figures"]["matrix"]
     found = attack(
         game, read_strategy(manifest.parent / "matrix.csv"), SearchBudget(starts=2, seed=31)
@@ -93,7 +93,7 @@ def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: Game
     assert found.win_rate <= figures["attack"] + 2e-3
 
 
-def test_the_matrix_beats_what_has_a_name(manifest: Path, game: Game) -> None:
+def test_the_matrix_beats_what_has_a_name(manifest: Path, game: HogEngine) -> None:
     matrix = read_strategy(manifest.parent / "matrix.csv")
     edition = manifest.parent.name
     names = BEATEN if edition == "su20" else BEATEN[1:]
@@ -115,8 +115,8 @@ def test_policies_are_small_files() -> None:
 # --- their names ----------------------------------------------------------------------------------
 
 
-def uncompiled(rules: Rules) -> Game:
-    return cast("Game", SimpleNamespace(rules=rules, goal=rules.goal, num_actions=11))
+def uncompiled(rules: Rules) -> HogEngine:
+    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.goal, num_actions=11))
 
 
 def test_the_repository_shows_where_the_package_has_them() -> None:
@@ -174,7 +174,7 @@ def test_one_line_makes_the_file_to_submit(
     assert submitted.read_text(encoding="utf-8") == source
 
 
-def test_the_report_plays_against_the_champion(game: Game) -> None:
+def test_the_report_plays_against_the_champion(game: HogEngine) -> None:
     assert "champion" in [entry.name for entry in page.entries(game, ())]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import ResponseFound, SearchBudget
 from hogeq.search.saturation import Saturation
@@ -307,7 +307,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], float]:
     """
     rates: dict[tuple[int, int], float] = {}
 
-    def stub(game: Game, strategy: Matrix, budget: SearchBudget) -> ResponseFound:
+    def stub(game: HogEngine, strategy: Matrix, budget: SearchBudget) -> ResponseFound:
         rate = rates[int(strategy[0, 0]), budget.seed]
         counter = np.full((game.goal, game.goal), budget.seed, np.int8)
         told, curve = Saturation(0.0, 1.0 - rate), ((1, rate),)

@@ -14,10 +14,10 @@ from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
-def respond_to_beliefs(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
+def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     """Matrix that is optimal if the memory is always distributed as believed.
 
     Backward induction over the scores. Neither player knows more than the belief, and the opponent
@@ -26,7 +26,7 @@ def respond_to_beliefs(game: "Game", beliefs: ArrayLike, epsilon: float = 0.0) -
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     beliefs : array_like, shape (G, G, H)
         Distribution of the memory at every cell; where it is all 0, no roll earns a bonus.
     epsilon : float

@@ -16,7 +16,7 @@ from hogeq.strategies.mixtures import AnyStrategy
 from hogeq.strategies.read import read_any
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 SHIPPED: Final = files("hogeq.baselines") / "champions"
 """A folder for each edition."""
@@ -42,7 +42,7 @@ def about(name: str) -> str:
     return f"the least exploitable {kind} found so far: {shipped or 'none yet'}"
 
 
-def champion(name: str) -> "Callable[[Game], AnyStrategy]":
+def champion(name: str) -> "Callable[[HogEngine], AnyStrategy]":
     """Give what reads the champion of this name for the rules in force.
 
     Parameters
@@ -56,7 +56,7 @@ def champion(name: str) -> "Callable[[Game], AnyStrategy]":
         It raises `StrategyError` if these rules, however they are called, have no champion.
     """
 
-    def read(game: "Game") -> AnyStrategy:
+    def read(game: "HogEngine") -> AnyStrategy:
         file, kind = FILES[name]
         edition = _shipped_for(name, game.rules)
         if edition is not None:

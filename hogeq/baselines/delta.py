@@ -20,13 +20,13 @@ from hogeq.support.aliases import Floats, Ints, Policy
 from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 Counts = NDArray[np.float32]
 
 
 def entries(
-    game: "Game",
+    game: "HogEngine",
     first: ArrayLike | None = None,
     second: ArrayLike | None = None,
     cell: tuple[int, int] | None = None,
@@ -40,7 +40,7 @@ def entries(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     first, second : array_like, optional
         Who moves first and who moves second: a matrix (G, G); a policy (G, G, K), whose rolls of
         positive probability all count; whole numbers (G, G, H), the rolls of a player who
@@ -96,7 +96,7 @@ def _leading_to(cell: tuple[int, int], own: Ints, opponent: Ints) -> tuple[Ints,
     return own[leading], opponent[leading]
 
 
-def _plays(game: "Game", player: ArrayLike | None) -> NDArray[np.bool_]:
+def _plays(game: "HogEngine", player: ArrayLike | None) -> NDArray[np.bool_]:
     """Tabulate the rolls that a player makes, (G, G, W or 1, W or 1, K)."""
     if player is None:
         return np.ones((game.goal, game.goal, 1, 1, game.num_actions), bool)
@@ -132,7 +132,7 @@ def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Co
 
 
 def own_entries(
-    game: "Game",
+    game: "HogEngine",
     strategy: ArrayLike,
     against: ArrayLike | None = None,
     cell: tuple[int, int] | None = None,
@@ -141,7 +141,7 @@ def own_entries(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         Of the player to move, as in :func:`entries`.
     against : array_like, optional
@@ -165,12 +165,12 @@ def own_entries(
     return first
 
 
-def exact_distribution(game: "Game", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
+def exact_distribution(game: "HogEngine", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
     """Exact distribution of the memory in self-play, which counting estimates.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
     tremble : float
@@ -193,7 +193,7 @@ def exact_distribution(game: "Game", strategy: ArrayLike, tremble: float = 0.0) 
     return over_seats(weights[None])
 
 
-def trembling(game: "Game", strategy: ArrayLike, epsilon: float) -> Policy:
+def trembling(game: "HogEngine", strategy: ArrayLike, epsilon: float) -> Policy:
     """Strategy that errs: with probability `epsilon`, a uniformly random number of dice.
 
     The response that ``attack(game, trembling(game, s, epsilon))`` finds is a perturbed best
@@ -201,7 +201,7 @@ def trembling(game: "Game", strategy: ArrayLike, epsilon: float) -> Policy:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
     epsilon : float

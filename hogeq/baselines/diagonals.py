@@ -14,7 +14,7 @@ from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Floats, Ints
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
 class RolledColumns(NamedTuple):
@@ -124,7 +124,7 @@ class Diagonals:
         return own, opponent, cell
 
 
-def countable(game: "Game") -> bool:
+def countable(game: "HogEngine") -> bool:
     """Whether memory states can be counted: turns alternate, and every turn scores."""
     try:
         diagonals_of(game)
@@ -133,7 +133,7 @@ def countable(game: "Game") -> bool:
     return True
 
 
-def diagonals_of(game: "Game") -> Diagonals:
+def diagonals_of(game: "HogEngine") -> Diagonals:
     """Diagonals of a game, made once.
 
     Raises

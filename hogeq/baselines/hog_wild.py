@@ -11,13 +11,13 @@ from hogeq.rules.parts import HOG_WILD_MULTIPLE
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 FORCED_DICE_BONUS = 4.25
 """Points that [2] holds it to be worth that the opponent must roll four-sided dice."""
 
 
-def hog_wild_heuristic(game: "Game") -> Matrix:
+def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     """Matrix that rolls for the most points, three adjustments made, in the order of [2].
 
     Every roll starts with its expected points. A swap that helps, if one number of points brings
@@ -30,7 +30,7 @@ def hog_wild_heuristic(game: "Game") -> Matrix:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         Meant for hw13. Of an adjustment whose rule is not in play nothing is left.
 
     Returns

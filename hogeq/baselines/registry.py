@@ -17,7 +17,7 @@ from hogeq.support.plugins import is_ours, named
 from hogeq.support.registry import enter
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 DIGITS = 9  # of a whole number; more than any parameter can use, and int() is slow on thousands
 
@@ -151,7 +151,7 @@ def _options(entry: Builtin) -> str:
     return f" (options :{defaults})" if defaults else usual
 
 
-def builtin(spec: str, game: "Game") -> Matrix | Policy:
+def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
     """Make a strategy that is known by name.
 
     Parameters
@@ -159,7 +159,7 @@ def builtin(spec: str, game: "Game") -> Matrix | Policy:
     spec : str
         A name, with its parameters after a colon, and after them its options:
         ``"always_roll:6"``, ``"huan2020:epsilon=0.02"``. See `names`.
-    game : Game
+    game : HogEngine
         The game it is to play.
 
     Returns
@@ -195,7 +195,7 @@ def _one_table(spec: str, found: AnyStrategy) -> Matrix | Policy:
     return found
 
 
-def _made(spec: str, game: "Game") -> AnyStrategy:
+def _made(spec: str, game: "HogEngine") -> AnyStrategy:
     name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
         allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
@@ -230,7 +230,7 @@ def _made(spec: str, game: "Game") -> AnyStrategy:
     return _made_by_others(spec, partial(entry.make, game, *arguments, **options), game)
 
 
-def _made_by_others(spec: str, make: partial[Any], game: "Game") -> AnyStrategy:
+def _made_by_others(spec: str, make: partial[Any], game: "HogEngine") -> AnyStrategy:
     """Call the maker of a strategy from outside the package, and check what it gives."""
     name = named(f"strategy {shown(spec)}", make.func)
     try:
@@ -269,7 +269,7 @@ def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str,
 
 
 def find_strategy(
-    spec: str, game: "Game", trust: bool = False, *, time_limit: float = 60.0
+    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
 ) -> Matrix | Policy:
     """Find a strategy by its name or its file.
 
@@ -277,7 +277,7 @@ def find_strategy(
     ----------
     spec : str
         ``"always_roll:6"``, or the path of a file or of a run directory.
-    game : Game
+    game : HogEngine
         The game it is to play.
     trust, time_limit
         As for `read_strategy`.
@@ -295,7 +295,7 @@ def find_strategy(
 
 
 def find_any(
-    spec: str, game: "Game", trust: bool = False, *, time_limit: float = 60.0
+    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
 ) -> AnyStrategy:
     """Find a matrix, a policy or a mixture; otherwise as `find_strategy`."""
     if is_builtin(spec):

@@ -30,12 +30,12 @@ from hogeq.rules.parts import MORE_BOAR
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
-Sample = Callable[["Game", int, int], Matrix]
+Sample = Callable[["HogEngine", int, int], Matrix]
 
 
-def rise(game: "Game", threshold: int, dice: int) -> Matrix:
+def rise(game: "HogEngine", threshold: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that raises the own score by `threshold` or more.
 
     Points, landings and swaps are counted; Feral Hogs are not, since they depend on what a strategy
@@ -43,7 +43,7 @@ def rise(game: "Game", threshold: int, dice: int) -> Matrix:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     threshold : int
         Least rise that is worth rolling no dice.
     dice : int
@@ -63,14 +63,14 @@ def rise(game: "Game", threshold: int, dice: int) -> Matrix:
     return matrix
 
 
-def special(game: "Game", threshold: int, dice: int) -> Matrix:
+def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that makes a special rule act, or scores `threshold` points.
 
     A rule acts if it changes a score, or earns another turn by where the score lands.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     threshold : int
         Least points that are worth rolling no dice.
     dice : int
@@ -96,7 +96,7 @@ def special(game: "Game", threshold: int, dice: int) -> Matrix:
 def _usually(make: Sample, threshold: int, dice: int) -> Callable[..., Matrix]:
     """Give a maker usual numbers."""
 
-    def sample(game: "Game", threshold: int = threshold, dice: int = dice) -> Matrix:
+    def sample(game: "HogEngine", threshold: int = threshold, dice: int = dice) -> Matrix:
         return make(game, threshold, dice)
 
     return sample

@@ -19,7 +19,7 @@ from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, check
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 # The report's comparison plays both seats, and so walks the same game twice when a strategy plays
 # itself: its counts, measured against the default weight, are twice the ways into a state.
@@ -38,12 +38,12 @@ class PlayCounts(NamedTuple):
     """Of the same shape: counts of two players who remember everything and play best."""
 
 
-def first_guess(game: "Game", cell: tuple[int, int] | None = None) -> PlayCounts:
+def first_guess(game: "HogEngine", cell: tuple[int, int] | None = None) -> PlayCounts:
     """Count the ways into memory states, of any play and of perfect play.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     cell : tuple of int, optional
         The only cell asked for.
 
@@ -89,7 +89,7 @@ def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Flo
 
 
 def huan2020(
-    game: "Game",
+    game: "HogEngine",
     *,
     weight: float = UNCOUNTED,
     epsilon: float = 0.01,
@@ -103,7 +103,7 @@ def huan2020(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         One without extra turns, in which every turn scores.
     weight : float
         Of a memory state that can be reached but was counted neither in perfect play nor in
@@ -156,7 +156,7 @@ class MemoryGuesses(NamedTuple):
 
 
 def guess_by_counting(
-    game: "Game",
+    game: "HogEngine",
     strategy: ArrayLike,
     against: ArrayLike | None = None,
     cell: tuple[int, int] | None = None,
@@ -165,7 +165,7 @@ def guess_by_counting(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         Of the player to move, a matrix (G, G) or a policy (G, G, K).
     against : array_like, optional
@@ -188,7 +188,7 @@ def guess_by_counting(
 
 
 def delta_distribution(
-    game: "Game", *, epsilon: float = 0.01, rounds: int = 20, tremble: float = 0.01
+    game: "HogEngine", *, epsilon: float = 0.01, rounds: int = 20, tremble: float = 0.01
 ) -> Matrix:
     """Matrix of the method of Huan (2020) [1], counts replaced by reach probabilities.
 
@@ -199,7 +199,7 @@ def delta_distribution(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         One without extra turns, in which every turn scores.
     epsilon : float
         Probability that the opponent errs on a turn when a matrix is made, 0 to 1.

@@ -8,15 +8,15 @@ from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
-def always_roll(game: "Game", dice: int) -> Matrix:
+def always_roll(game: "HogEngine", dice: int) -> Matrix:
     """Matrix that rolls `dice` dice everywhere."""
     return np.full((game.goal, game.goal), dice, np.int8)
 
 
-def bacon(game: "Game", cutoff: int, dice: int) -> Matrix:
+def bacon(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
@@ -27,7 +27,7 @@ def bacon(game: "Game", cutoff: int, dice: int) -> Matrix:
     return matrix
 
 
-def swap(game: "Game", cutoff: int, dice: int) -> Matrix:
+def swap(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice for a good swap, or for `cutoff` points and no bad one.
 
     A swap is good if it leaves the mover ahead and bad if it leaves the mover behind. Feral Hogs
@@ -35,7 +35,7 @@ def swap(game: "Game", cutoff: int, dice: int) -> Matrix:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     cutoff : int
         Least points that are worth rolling no dice.
     dice : int

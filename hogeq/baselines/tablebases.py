@@ -8,15 +8,15 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
-def optimal(game: "Game") -> Matrix:
+def optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase, the fewest dice on ties.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         One without memory.
 
     Returns
@@ -36,14 +36,14 @@ def optimal(game: "Game") -> Matrix:
     return _solution("optimal", game.rules)
 
 
-def ignore_memory(game: "Game") -> Matrix:
+def ignore_memory(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of the same game without what remembers: Feral Hogs, Time Trot, ...
 
     The dynamic programming of Huan (2020) [1] that looks at the scores alone.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------
@@ -57,14 +57,14 @@ def ignore_memory(game: "Game") -> Matrix:
     return _solution("ignore_memory", game.rules.without_memory())
 
 
-def full_memory(game: "Game") -> Matrix:
+def full_memory(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase; refused where the tablebase remembers more than the scores.
 
     :func:`hogeq.evaluation.tablebase.full_memory_win_rate` gives its win rate there.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------
@@ -83,14 +83,14 @@ def full_memory(game: "Game") -> Matrix:
     return _solution("full_memory", game.rules)
 
 
-def fa15_optimal(game: "Game") -> Matrix:
+def fa15_optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of edition fa15, of the game's goal and most dice.
 
     In fa15 itself it is `optimal`; elsewhere it is a player who brought the wrong rules.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------
@@ -99,14 +99,14 @@ def fa15_optimal(game: "Game") -> Matrix:
     return _of_edition("fa15", game)
 
 
-def fa22_optimal(game: "Game") -> Matrix:
+def fa22_optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of edition fa22, of the game's goal and most dice.
 
     In fa22 itself it is `optimal`; elsewhere it is a player who brought the wrong rules.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------
@@ -115,7 +115,7 @@ def fa22_optimal(game: "Game") -> Matrix:
     return _of_edition("fa22", game)
 
 
-def _of_edition(edition: str, game: "Game") -> Matrix:
+def _of_edition(edition: str, game: "HogEngine") -> Matrix:
     rules = replace(EDITIONS[edition], goal=game.goal, max_dice=game.rules.max_dice)
     return _solution(f"{edition}_optimal", rules)
 

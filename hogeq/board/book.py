@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.effects import turn_parts
@@ -70,7 +70,7 @@ class Reason(NamedTuple):
     own: int
     other: int
     memory: int
-    """Index in `Game.memories`: the one with which play most often comes there."""
+    """Index in `HogEngine.memories`: the one with which play most often comes there."""
     best: int
     """The best roll."""
     forgot: int
@@ -83,12 +83,14 @@ class Reason(NamedTuple):
     """What it adds to that of the other."""
 
 
-def turn_values(game: Game, values: Floats, memories: NDArray[np.int64], rules: Rules) -> Floats:
+def turn_values(
+    game: HogEngine, values: Floats, memories: NDArray[np.int64], rules: Rules
+) -> Floats:
     """Win probability of every roll if this one turn is played by other rules.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     values : float64 (G, G, H)
         Of the player to move, with which play goes on.
     memories : int64 (G, G)
@@ -119,7 +121,7 @@ def turn_values(game: Game, values: Floats, memories: NDArray[np.int64], rules: 
     return found
 
 
-def _effects(game: Game, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Give bonus and extra turn, (K, H) each, that the game's memories add to rolls by other rules.
 
     A part's values have other numbers, or are fewer, in a game by those rules.
@@ -136,7 +138,7 @@ def _effects(game: Game, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.bo
     return bonuses, forces.astype(bool)
 
 
-def _after(game: Game, dice: int, points: int, again: bool) -> NDArray[np.int64]:
+def _after(game: HogEngine, dice: int, points: int, again: bool) -> NDArray[np.int64]:
     """Index of the next memory after each of the game's, (H,), also for points by other rules."""
     rules = game.rules
     number = {memory: index for index, memory in enumerate(game.memories)}
@@ -151,7 +153,7 @@ def _after(game: Game, dice: int, points: int, again: bool) -> NDArray[np.int64]
 
 
 def _rolls(
-    game: Game, turn: TurnTable, dice: int, memories: NDArray[np.int64]
+    game: HogEngine, turn: TurnTable, dice: int, memories: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.bool_], tuple[Branch, ...]]]:
     """List where a roll has the same results, and these."""
     pairs = list(product(range(game.goal), repeat=2))
@@ -197,12 +199,12 @@ class _Landings:
         return np.where((score > last) | (opponent > last), score >= opponent, goes_on)
 
 
-def book(game: Game) -> dict[str, Any]:
+def book(game: HogEngine) -> dict[str, Any]:
     """Give what the page tells of strange places, fit for JSON.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------
@@ -222,7 +224,7 @@ def book(game: Game) -> dict[str, Any]:
     }
 
 
-def reasons(game: Game) -> list[Reason]:
+def reasons(game: HogEngine) -> list[Reason]:
     """List the places where optimal play looks strange, and a rule is the reason.
 
     A place looks strange if its best roll is not the usual one around it. Where a memory is hidden,
@@ -230,7 +232,7 @@ def reasons(game: Game) -> list[Reason]:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------

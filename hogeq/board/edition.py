@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.rules import describe
 from hogeq.rules.distributions import kinds_of_dice
 from hogeq.rules.edition import names_of
@@ -49,13 +49,13 @@ class BoardError(ValueError):
 
 
 def edition_data(
-    game: Game, tables: Mapping[str, Matrix], title: str | None = None
+    game: HogEngine, tables: Mapping[str, Matrix], title: str | None = None
 ) -> dict[str, Any]:
     """Give all that a page knows of a game, fit for JSON.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     tables : mapping of str to int8 (G, G)
         Matrices that can be played against, by name.
     title : str, optional
@@ -102,12 +102,12 @@ def edition_data(
     }
 
 
-def check_work(game: Game) -> None:
+def check_work(game: HogEngine) -> None:
     """Refuse a game that a browser would take too long for, or has no room for.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _landings(turns: TurnTable) -> dict[str, Any]:
     return {"others": others, "becomes": becomes, "told": told, "square": rules.square_swine}
 
 
-def _memory(game: Game, turns: TurnTable) -> dict[str, Any]:
+def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
     """Memories by number: their texts, what they add to each roll, and which one follows."""
     rules, rolls = turns.rules, range(turns.rules.max_dice + 1)
     number = {memory: index for index, memory in enumerate(game.memories)}
@@ -213,7 +213,7 @@ def _memory(game: Game, turns: TurnTable) -> dict[str, Any]:
     }
 
 
-def _refuse(game: Game, found: int, most: int, what: str) -> None:
+def _refuse(game: HogEngine, found: int, most: int, what: str) -> None:
     if found > most:
         raise BoardError(
             f"rules {game.rules.name}: {found:,} {what} to go through in a browser; "

@@ -11,7 +11,7 @@ import numpy as np
 from hogeq.baselines.registry import builtin, is_builtin, names
 from hogeq.board.book import book
 from hogeq.board.edition import MOST_BYTES, BoardError, edition_data
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.report import pack, shell
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
@@ -53,19 +53,19 @@ _STYLES: Final = ("board.css", "learn.css")
 class Shown(NamedTuple):
     """A game on the page."""
 
-    game: Game
+    game: HogEngine
     title: str
     """What people call it."""
     tables: Mapping[str, Matrix]
     """That can be played against, by name."""
 
 
-def opponents(game: Game, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
+def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
     """Give the tables that a page has to play against.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     more : sequence of (str, array)
         Matrices (G, G) besides `OPPONENTS`, by name.
 

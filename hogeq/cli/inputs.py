@@ -15,7 +15,7 @@ from hogeq.support.messages import unreadable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.strategies.mixtures import Mixture
 
 ENDLESS = "a game that never ends counts as half a win"
@@ -49,7 +49,7 @@ def title_of(spec: str, rules: Rules) -> str:
     return f"{spec} (the game of {rules.name})" if spec in ALIASES else rules.name
 
 
-def load_game(spec: str) -> "Game":
+def load_game(spec: str) -> "HogEngine":
     """Compile the rules that a user names."""
     load_numba_without_blas()
     from hogeq.model.game import compile_game
@@ -59,14 +59,14 @@ def load_game(spec: str) -> "Game":
         return compile_game(rules)
 
 
-def expect_kernels(game: "Game", *parts: str, strategies: Sequence[str | None] = ()) -> None:
+def expect_kernels(game: "HogEngine", *parts: str, strategies: Sequence[str | None] = ()) -> None:
     """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
     from hogeq.model.compiling import expect
 
     expect(game, *parts, strategies=strategies)
 
 
-def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":
+def load_strategy(spec: str, game: "HogEngine", trust: bool) -> "NDArray[Any]":
     """Matrix or policy from a built-in's name or a file."""
     from hogeq.baselines.registry import find_strategy
 
@@ -74,7 +74,7 @@ def load_strategy(spec: str, game: "Game", trust: bool) -> "NDArray[Any]":
         return find_strategy(spec, game, trust)
 
 
-def load_any(spec: str, game: "Game", trust: bool) -> "NDArray[Any] | Mixture":
+def load_any(spec: str, game: "HogEngine", trust: bool) -> "NDArray[Any] | Mixture":
     """Matrix, policy or mixture from a built-in's name or a file."""
     from hogeq.baselines.registry import find_any
 
@@ -168,7 +168,7 @@ def _tables_of(rules: Path) -> list[Path]:
         return []
 
 
-def position(game: "Game", score: int, opponent: int) -> None:
+def position(game: "HogEngine", score: int, opponent: int) -> None:
     """Refuse scores at which no one is to move."""
     for name, points in (("--score", score), ("--opponent", opponent)):
         if not 0 <= points < game.goal:

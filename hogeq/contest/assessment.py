@@ -11,7 +11,7 @@ from hogeq.baselines.samples import samples_of
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
 from hogeq.model.endless import EndlessError
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import TIE, Role
 from hogeq.search.attack import SearchBudget, attack
@@ -102,7 +102,7 @@ class Assessment(NamedTuple):
     since it could be made up for later. 0 where something is hidden."""
 
 
-def usual_reference(game: Game) -> str:
+def usual_reference(game: HogEngine) -> str:
     """Name the strongest opponent that the package has for a game."""
     if not game.has_memory:
         return "optimal"
@@ -113,7 +113,7 @@ def usual_reference(game: Game) -> str:
     return "champion"
 
 
-def opponents(game: Game) -> list[tuple[str, NDArray[np.generic]]]:
+def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
     """List whom a submission is played against: every number of dice, and what has a name.
 
     Of the latter those that mean something by the rules in force, each table once.
@@ -134,13 +134,13 @@ def opponents(game: Game) -> list[tuple[str, NDArray[np.generic]]]:
 
 
 def outcomes(
-    game: Game, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
+    game: HogEngine, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
 ) -> list[MatchOutcome]:
     """Compute exact win rates against some opponents.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     matrix : int8 (G, G)
     opponents : iterable of (str, array)
         Names, and matrices (G, G) or policies (G, G, K).
@@ -160,12 +160,12 @@ def outcomes(
     return found
 
 
-def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
+def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
     """Find where a matrix loses against an opponent, and what to change first.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     matrix : int8 (G, G)
     against : array
         The opponent, a matrix (G, G) or a policy (G, G, K).
@@ -225,11 +225,13 @@ def assess(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> Assessme
     )
 
 
-def _rate(game: Game, matrix: Matrix, against: NDArray[np.generic]) -> float:
+def _rate(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> float:
     return win_rate_of_valid(game, matrix, against, endless_is_draw=True).win_rate
 
 
-def _best_response(game: Game, matrix: Matrix, against: NDArray[np.generic], rate: float) -> Matrix:
+def _best_response(
+    game: HogEngine, matrix: Matrix, against: NDArray[np.generic], rate: float
+) -> Matrix:
     """Give a best response at every position, played to or not; with memory, the best found."""
     if game.has_memory:
         found = attack(game, against, SEARCH)
@@ -242,7 +244,7 @@ def _best_response(game: Game, matrix: Matrix, against: NDArray[np.generic], rat
 
 
 def _costs(
-    game: Game, matrix: Matrix, against: NDArray[np.generic], response: Matrix
+    game: HogEngine, matrix: Matrix, against: NDArray[np.generic], response: Matrix
 ) -> tuple[Floats, Matrix, Floats]:
     """Costs, best rolls and reach, (G, G) each: reach of the matrix, values of the response."""
     work = shared_workspace(game, 2)
@@ -257,7 +259,9 @@ def _costs(
     return np.maximum(most - _at(values, matrix), 0.0), best, reach
 
 
-def _changes(game: Game, matrix: Matrix, against: NDArray[np.generic], rate: float) -> list[Change]:
+def _changes(
+    game: HogEngine, matrix: Matrix, against: NDArray[np.generic], rate: float
+) -> list[Change]:
     found = counterfactual_values(shared_workspace(game, 2), policies_of(game, matrix, against))
     gains = found.values.max(axis=2) - _at(found.values, matrix)
     instead = found.values.argmax(axis=2)

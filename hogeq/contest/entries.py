@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import find_any, is_builtin
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
@@ -129,7 +129,7 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 
 def read_field(
-    game: Game,
+    game: HogEngine,
     entries: Sequence[str],
     trust: bool = False,
     progress: Callable[[int], object] = int,
@@ -138,7 +138,7 @@ def read_field(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     entries : sequence of str
         Names and files, as `named_entries` lists them.
     trust : bool
@@ -160,7 +160,7 @@ def read_field(
     )
 
 
-def _read(game: Game, trust: bool, entry: str) -> NDArray[Any] | Mixture | Refused:
+def _read(game: HogEngine, trust: bool, entry: str) -> NDArray[Any] | Mixture | Refused:
     try:
         return find_any(entry, game, trust)
     except StrategyError as error:

@@ -34,7 +34,7 @@ from hogeq.contest.objectives import (
 )
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.win_rates import checked
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.search.attack import SearchBudget, search_steps
 from hogeq.search.kicks import ASCENT
@@ -73,7 +73,7 @@ class Field(Population):
     A rival that is a mixture plays one of its parts, by their weights.
     """
 
-    def __init__(self, game: Game, rivals: Sequence[ArrayLike | Mixture]) -> None:
+    def __init__(self, game: HogEngine, rivals: Sequence[ArrayLike | Mixture]) -> None:
         if not len(rivals):
             raise ValueError("field: 0 strategies; allowed: 1 or more")
         played = [parts_of(checked(game, rival)) for rival in rivals]
@@ -108,7 +108,7 @@ def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
 
 
 def answer_field(
-    game: Game,
+    game: HogEngine,
     rivals: Sequence[ArrayLike | Mixture],
     objective: Objective = "mean",
     budget: SearchBudget | None = None,
@@ -117,7 +117,7 @@ def answer_field(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     rivals : sequence of array_like or Mixture
         Each a matrix (G, G), a policy (G, G, K) or a mixture.
     objective : {"mean", "beaten"}

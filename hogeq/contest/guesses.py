@@ -9,7 +9,7 @@ from hogeq.baselines.second_place import guess_by_counting
 from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.beliefs import total_variation
 from hogeq.evaluation.hidden import check_position, reach
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 
@@ -23,7 +23,7 @@ class MemoryAt:
     reach : float
         Probability of coming to move there in a game.
     belief : float64 (H,)
-        Exact distribution of the memory, in the order of `Game.memories`.
+        Exact distribution of the memory, in the order of `HogEngine.memories`.
     counted : float64 (H,) or None
         Guess by counting the ways into each memory in the strategies' own play; None where turns
         do not alternate, which counting takes for granted.
@@ -47,13 +47,17 @@ class MemoryAt:
 
 
 def memory_at(
-    game: Game, strategy: ArrayLike, score: int, opponent: int, against: ArrayLike | None = None
+    game: HogEngine,
+    strategy: ArrayLike,
+    score: int,
+    opponent: int,
+    against: ArrayLike | None = None,
 ) -> MemoryAt:
     """Distribution of the hidden memory at a position, with guesses of it.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         Of the player to move, a matrix (G, G) or a policy (G, G, K).
     score, opponent : int

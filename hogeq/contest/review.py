@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.contest.session import Engine, Situation
 from hogeq.contest.transcript import RecordedTurn, Transcript
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_fields
@@ -170,12 +170,12 @@ def grade(cost: float) -> str:
     return next((name for name, most in GRADES.items() if cost < most), "blunder")
 
 
-def review(game: Game, transcript: Transcript) -> Review:
+def review(game: HogEngine, transcript: Transcript) -> Review:
     """Value every turn of a game.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         Compiled from ``transcript.rules``.
     transcript : Transcript
         As :func:`hogeq.read_transcript` gives it.

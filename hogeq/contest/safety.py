@@ -16,7 +16,7 @@ from hogeq.contest.objectives import (
     check_objective,
 )
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.moves import to_matrix
@@ -67,7 +67,7 @@ class CapError(ValueError):
 
 
 def restricted_response(
-    game: Game,
+    game: HogEngine,
     rivals: Sequence[ArrayLike | Mixture],
     share: float,
     objective: Objective = "mean",
@@ -82,7 +82,7 @@ def restricted_response(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     share : float
@@ -152,7 +152,7 @@ def _learn(regrets: Floats, policy: Floats, values: Floats) -> None:
 
 
 def tradeoff(
-    game: Game,
+    game: HogEngine,
     rivals: Sequence[ArrayLike | Mixture],
     shares: Sequence[float],
     objective: Objective = "mean",
@@ -165,7 +165,7 @@ def tradeoff(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     shares : sequence of float
@@ -201,7 +201,7 @@ def tradeoff(
 
 
 def answer_below(
-    game: Game,
+    game: HogEngine,
     rivals: Sequence[ArrayLike | Mixture],
     cap: float,
     objective: Objective = "mean",
@@ -216,7 +216,7 @@ def answer_below(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     cap : float
@@ -271,7 +271,7 @@ def answer_below(
 
 
 def study_field(
-    game: Game,
+    game: HogEngine,
     rivals: Sequence[ArrayLike | Mixture],
     objective: Objective = "mean",
     *,
@@ -285,7 +285,7 @@ def study_field(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     rivals : sequence of array_like or Mixture
         Each a matrix (G, G) or a policy (G, G, K).
     objective : {"mean", "beaten"}
@@ -340,7 +340,7 @@ class _Judge:
 
     def __init__(
         self,
-        game: Game,
+        game: HogEngine,
         rivals: Sequence[ArrayLike | Mixture],
         objective: Objective,
         mixed: bool,

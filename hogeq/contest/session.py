@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.tablebase import best_first, solve
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.effects import turn_effects
@@ -33,7 +33,7 @@ class Engine:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like, optional
         A matrix (G, G) or a policy (G, G, K); without one it plays optimally and remembers
         everything.
@@ -44,7 +44,7 @@ class Engine:
         If the strategy is malformed.
     """
 
-    def __init__(self, game: Game, strategy: ArrayLike | None = None) -> None:
+    def __init__(self, game: HogEngine, strategy: ArrayLike | None = None) -> None:
         self.optimal = strategy is None
         self._memory = {memory: index for index, memory in enumerate(game.memories)}
         self._policy: Floats | None = None
@@ -187,7 +187,7 @@ class Session:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     engine : Engine
         Of the same game.
     first : {"you", "engine", "coin"}
@@ -201,7 +201,9 @@ class Session:
         If `first` or `seed` is none of those.
     """
 
-    def __init__(self, game: Game, engine: Engine, first: First = "coin", seed: int = 0) -> None:
+    def __init__(
+        self, game: HogEngine, engine: Engine, first: First = "coin", seed: int = 0
+    ) -> None:
         if first not in {*PLAYERS, "coin"}:
             raise ValueError(f"first: {shown(first)}; allowed: you, engine, coin")
         check(Seed, seed=seed)

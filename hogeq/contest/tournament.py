@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluation.win_rates import checked, win_rate_of_valid
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import as_array
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats
@@ -47,7 +47,7 @@ class Standing(NamedTuple):
 
 
 def round_robin(
-    game: Game,
+    game: HogEngine,
     strategies: Sequence[ArrayLike | Mixture],
     progress: Callable[[], object] = lambda: None,
 ) -> Floats:
@@ -55,7 +55,7 @@ def round_robin(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategies : sequence of array_like or Mixture
         Each a matrix (G, G), a policy (G, G, K), or a mixture of such.
     progress : callable, optional
@@ -107,7 +107,7 @@ def round_robin(
 class _Block(NamedTuple):
     """Some matches of a tournament, to be computed one after another."""
 
-    game: Game
+    game: HogEngine
     pairs: list[tuple[int, int]]
     strategies: dict[int, NDArray[Any] | Mixture]
     """As given, since policies of a large field would not fit in memory."""

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.hidden import belief, check_position, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.rules.memory import Memory
 from hogeq.strategies.policies import check_game, policy_of
 from hogeq.support.aliases import Floats
@@ -52,7 +52,7 @@ class Analysis(NamedTuple):
 
 
 def analyze(
-    game: Game,
+    game: HogEngine,
     score: int,
     opponent: int,
     strategy: ArrayLike | None = None,
@@ -63,7 +63,7 @@ def analyze(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     score, opponent : int
         Scores of the player to move and of the other, below the goal.
     strategy : array_like, optional
@@ -141,7 +141,7 @@ def analyze(
     return Analysis(source, memory, rolls)
 
 
-def _check_memory(game: Game, memory: object) -> None:
+def _check_memory(game: HogEngine, memory: object) -> None:
     """Refuse a memory that the game does not have, with a `ValueError`."""
     if isinstance(memory, tuple) and memory in game.memories:
         return

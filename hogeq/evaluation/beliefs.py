@@ -17,7 +17,7 @@ def fold(rules: Rules, shares: ArrayLike) -> Floats:
     ----------
     rules : Rules
     shares : array_like, shape (..., H)
-        Probabilities by memory, in the order of `Game.memories`.
+        Probabilities by memory, in the order of `HogEngine.memories`.
 
     Returns
     -------

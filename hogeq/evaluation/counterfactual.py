@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.strategies.policies import policies_of
@@ -27,7 +27,7 @@ class Counterfactual(NamedTuple):
 
 
 def action_values(
-    game: Game,
+    game: HogEngine,
     policy: ArrayLike,
     opponent: ArrayLike | None = None,
     weight: RegretWeight = "reach",
@@ -41,7 +41,7 @@ def action_values(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     policy : array_like
         Of the player whose actions are valued: a matrix (G, G) or a policy (G, G, K).
     opponent : array_like, optional

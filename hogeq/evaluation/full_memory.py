@@ -4,20 +4,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import WinRate
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 
 
-def remembering_win_rate(game: Game, rolls: ArrayLike, strategy: ArrayLike) -> WinRate:
+def remembering_win_rate(game: HogEngine, rolls: ArrayLike, strategy: ArrayLike) -> WinRate:
     """Exact win rate of a player who knows the hidden memory against one who does not.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     rolls : array_like of int, shape (G, G, H)
-        Dice rolled by own score, opponent's score and memory (`Game.memories`).
+        Dice rolled by own score, opponent's score and memory (`HogEngine.memories`).
     strategy : array_like
         The other's, a matrix (G, G) or a policy (G, G, K).
 

@@ -3,19 +3,19 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Workspace
 from hogeq.strategies.policies import policies_of, policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 
 
-def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+def values(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     """Win probability of the player to move, at every hidden state.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a : array_like
         Strategy of the player to move.
     b : array_like, optional
@@ -24,8 +24,8 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     Returns
     -------
     float64 (G, G, H)
-        By own score, opponent's score and memory (`Game.memories`). Play that never ends counts as
-        half a win.
+        By own score, opponent's score and memory (`HogEngine.memories`). Play that never ends
+        counts as half a win.
 
     Raises
     ------
@@ -50,12 +50,12 @@ def values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     return found
 
 
-def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+def mean_values(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     """Win probability of the player to move, averaged over the belief about the hidden memory.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a, b : array_like
         As in :func:`values`.
 
@@ -88,7 +88,7 @@ def mean_values(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
 
 
 def hidden_action_values(
-    game: Game,
+    game: HogEngine,
     a: ArrayLike,
     b: ArrayLike | None = None,
     cells: list[tuple[int, int]] | None = None,
@@ -97,7 +97,7 @@ def hidden_action_values(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a, b : array_like
         As in :func:`values`.
     cells : list of (own score, opponent's score), optional
@@ -118,12 +118,12 @@ def hidden_action_values(
     return np.stack([work.hidden_values(*cell) for cell in cells])
 
 
-def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
+def reach(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
     """Probability of reaching every hidden state with the player of `a` to move.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a : array_like
         Strategy of the player to move.
     b : array_like, optional
@@ -158,13 +158,13 @@ def reach(game: Game, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
 
 
 def belief(
-    game: Game, a: ArrayLike, b: ArrayLike | None, score: int, opponent: int
+    game: HogEngine, a: ArrayLike, b: ArrayLike | None, score: int, opponent: int
 ) -> Floats | None:
     """Distribution of the hidden memory at an information set.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a, b : array_like
         As in :func:`reach`.
     score, opponent : int
@@ -198,7 +198,7 @@ def belief(
     return None if total <= 0.0 else weights / total
 
 
-def check_position(game: Game, score: int, opponent: int) -> None:
+def check_position(game: HogEngine, score: int, opponent: int) -> None:
     """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
     for name, points in (("score", score), ("opponent", opponent)):
         whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
@@ -206,7 +206,7 @@ def check_position(game: Game, score: int, opponent: int) -> None:
             raise ValueError(refusal(name, points, f"whole numbers from 0 to {game.goal - 1}"))
 
 
-def _played(game: Game, policy: Floats, b: ArrayLike | None) -> Workspace:
+def _played(game: HogEngine, policy: Floats, b: ArrayLike | None) -> Workspace:
     policies = policy[None] if b is None else np.stack([policy, policy_of(game, b)])
     work = game.workspace(len(policies))
     work.backward(policies, keep=True)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.hidden import check_position, reach
 from hogeq.evaluation.win_rates import checked
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.mixtures import Mixture, parts_of
 from hogeq.strategies.rows import normalised
@@ -52,7 +52,7 @@ class PartsAt:
 
 
 def parts_at(
-    game: Game,
+    game: HogEngine,
     strategy: ArrayLike | Mixture,
     score: int,
     opponent: int,
@@ -65,7 +65,7 @@ def parts_at(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture
         Of the player to move: a matrix (G, G), a policy (G, G, K), or a mixture of such.
     score, opponent : int
@@ -113,7 +113,7 @@ def parts_at(
     return PartsAt(total, shares.sum(axis=(1, 2)), shares.sum(axis=(0, 2)), shares.sum(axis=(0, 1)))
 
 
-def policy_of_mixture(game: Game, weights: Floats, parts: Floats) -> Floats:
+def policy_of_mixture(game: HogEngine, weights: Floats, parts: Floats) -> Floats:
     """Policy (G, G, K) of a mixture: in every cell its parts, weighted by their reach.
 
     Under perfect recall it plays as the mixture does (Kuhn 1953, "Extensive games and the problem
@@ -122,7 +122,7 @@ def policy_of_mixture(game: Game, weights: Floats, parts: Floats) -> Floats:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     weights : float64 (n,)
         Of the parts.
     parts : float64 (n, G, G, K)

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 
 
-def kkt_gap(game: Game, policy: NDArray[np.float64]) -> float:
+def kkt_gap(game: HogEngine, policy: NDArray[np.float64]) -> float:
     """Measure how far a policy is from a stationary point of self-play.
 
     The win rate is linear in each row of a policy, so its gradient at the policy against itself is
@@ -18,7 +18,7 @@ def kkt_gap(game: Game, policy: NDArray[np.float64]) -> float:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     policy : float64 (G, G, K)
 
     Returns

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.evaluation.full_memory import remembering_win_rate
 from hogeq.evaluation.hidden import check_position
 from hogeq.evaluation.win_rates import mean_win_rate, win_rate
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.strategies.mixtures import Mixture
@@ -29,12 +29,12 @@ class Tablebase:
 
     Attributes
     ----------
-    game : Game
+    game : HogEngine
     value : float
         Win probability of whoever moves first.
     rolls : int8 (G, G, H)
-        Best roll by own score, opponent's score and memory (`Game.memories`); the fewest dice of
-        those that tie within `TIE`.
+        Best roll by own score, opponent's score and memory (`HogEngine.memories`); the fewest
+        dice of those that tie within `TIE`.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Tablebase:
     True
     """
 
-    game: Game
+    game: HogEngine
     value: float
     rolls: Rolls = field(repr=False)
     _work: Workspace = field(repr=False)
@@ -135,12 +135,12 @@ class Tablebase:
         return win_rate(self.game, self.matrix, strategy)
 
 
-def solve(game: Game) -> Tablebase:
+def solve(game: HogEngine) -> Tablebase:
     """Solve a game by backward induction over scores and memory, exactly where positions recur.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
 
     Returns
     -------
@@ -160,12 +160,12 @@ def solve(game: Game) -> Tablebase:
     return Tablebase(game, value, rolls, work)
 
 
-def full_memory_win_rate(game: Game, strategy: ArrayLike | Mixture | None = None) -> WinRate:
+def full_memory_win_rate(game: HogEngine, strategy: ArrayLike | Mixture | None = None) -> WinRate:
     """Exact win rate of the player who plays optimally and remembers everything.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture, optional
         The other's, a matrix (G, G), a policy (G, G, K) or a mixture; by default the same as the
         player's.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.endless import EndlessError, endless_position
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
 from hogeq.strategies.arrays import as_array, as_policy, check_matrix, check_policy
@@ -15,12 +15,12 @@ from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
 from hogeq.strategies.policies import check_game, policy_of
 
 
-def win_rate(game: Game, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinRate:
+def win_rate(game: HogEngine, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinRate:
     """Exact win rate of strategy `a` against strategy `b`.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a, b : array_like or Mixture
         Each a matrix (G, G), a policy (G, G, K), or a mixture of such: the win rate is the mean
         over what is drawn, each player drawing for itself.
@@ -52,7 +52,7 @@ def win_rate(game: Game, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinR
 
 
 def win_rate_of_valid(
-    game: Game,
+    game: HogEngine,
     a: NDArray[Any] | Mixture,
     b: NDArray[Any] | Mixture,
     *,
@@ -62,7 +62,7 @@ def win_rate_of_valid(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     a, b : arrays or Mixture
         Each a matrix (G, G) or a policy (G, G, K), of any type of number, or a mixture.
     endless_is_draw : bool
@@ -94,7 +94,7 @@ def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
     return WinRate(*(float(np.dot(shares, column)) for column in columns))
 
 
-def _of_tables(game: Game, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bool) -> WinRate:
+def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bool) -> WinRate:
     duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
@@ -109,7 +109,7 @@ def _of_tables(game: Game, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bo
     return work.win_rate(policies)
 
 
-def checked(game: Game, strategy: ArrayLike | Mixture) -> NDArray[Any] | Mixture:
+def checked(game: HogEngine, strategy: ArrayLike | Mixture) -> NDArray[Any] | Mixture:
     """Check a matrix, a policy or a mixture against a game, and copy it."""
     check_game(game)
     if isinstance(strategy, Mixture):
@@ -119,12 +119,12 @@ def checked(game: Game, strategy: ArrayLike | Mixture) -> NDArray[Any] | Mixture
     return check(table, game.goal, game.rules.max_dice)
 
 
-def mover_value(game: Game, strategy: ArrayLike) -> float:
+def mover_value(game: HogEngine, strategy: ArrayLike) -> float:
     """Win probability of whoever moves first, both players using one strategy.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
 

@@ -19,7 +19,7 @@ from hogeq.kernels import ahead, cache
 from hogeq.kernels.plan import Plan
 from hogeq.kernels.windowed import common_record
 from hogeq.model.duels import suits_duels
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
@@ -29,7 +29,7 @@ from hogeq.support.aliases import Floats
 class _Scratch:
     """Arrays to call a game's kernels with, those of nobody else."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: HogEngine) -> None:
         self.game = game
         self.quick = self._workspace(game.quick_dtype(), game.plan)
         self.exact = self._workspace(np.float64, game.plan)
@@ -109,7 +109,7 @@ more."""
 _WITHOUT_A_PLAN: Final = {"matrices", "full memory", "hidden states"}
 
 
-def missing(game: Game, names: Iterable[str]) -> Iterator[cache.Kernel]:
+def missing(game: HogEngine, names: Iterable[str]) -> Iterator[cache.Kernel]:
     """Give the kernels of parts that are not kept; the others are called."""
     on = _Scratch(game)
     for name in names:
@@ -136,14 +136,14 @@ def _sized(edition: Rules, rules: Rules) -> Rules:
     return replace(edition, goal=rules.goal, max_dice=rules.max_dice)
 
 
-def expect(game: Game, *names: str, strategies: Iterable[str | None] = ()) -> None:
+def expect(game: HogEngine, *names: str, strategies: Iterable[str | None] = ()) -> None:
     """Say what parts of a game a command is about to need, so that all cores compile them.
 
     That costs nothing unless a kernel is missing (:mod:`hogeq.kernels.ahead`).
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     *names : str
         Of :data:`PARTS`; or "matches", the part by which two matrices meet.
     strategies : iterable
@@ -222,12 +222,12 @@ def parts(games: Iterable[Rules]) -> list[Part]:
     return list(found.values())
 
 
-def _meets_by_diagonals(game: Game) -> bool:
+def _meets_by_diagonals(game: HogEngine) -> bool:
     """Whether two matrices meet by diagonals."""
     return game.diagonals is not None and suits_duels(game.diagonals)
 
 
-def _has_orbits(game: Game) -> bool:
+def _has_orbits(game: HogEngine) -> bool:
     """Whether turns can stay, and something is remembered, by diagonals."""
     return game.diagonals is not None and game.diagonals.orbits.chances > 0
 

@@ -34,7 +34,7 @@ MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Game:
+class HogEngine:
     """A compiled game.
 
     Attributes
@@ -64,7 +64,7 @@ class Game:
     def __repr__(self) -> str:
         """Name the game: its tables would fill pages."""
         size = self.memory_size
-        return f"Game({self.rules.name}; {size} {'memory' if size == 1 else 'memories'})"
+        return f"HogEngine({self.rules.name}; {size} {'memory' if size == 1 else 'memories'})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as rules, and be compiled once in each."""
@@ -152,6 +152,9 @@ class Game:
         return np.float64
 
 
+Game = HogEngine  # the former name
+
+
 def required_bytes(rules: Rules) -> int:
     """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
     layout = Layout(rules)
@@ -162,7 +165,7 @@ def required_bytes(rules: Rules) -> int:
     return 4 * states + 6 * table
 
 
-def compile_game(rules: Rules) -> Game:
+def compile_game(rules: Rules) -> HogEngine:
     """Compile rules to flat arrays, once: the same rules give the same game again.
 
     Parameters
@@ -171,7 +174,7 @@ def compile_game(rules: Rules) -> Game:
 
     Returns
     -------
-    Game
+    HogEngine
 
     Raises
     ------
@@ -193,7 +196,7 @@ def compile_game(rules: Rules) -> Game:
 
 
 @cache
-def _compiled(rules: Rules) -> Game:
+def _compiled(rules: Rules) -> HogEngine:
     need = required_bytes(rules)
     if need > MEMORY_LIMIT:
         raise ValueError(
@@ -275,4 +278,4 @@ def _compiled(rules: Rules) -> Game:
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"
         ) from None
-    return Game(rules, tables, turns.memories, plan_of(tables))
+    return HogEngine(rules, tables, turns.memories, plan_of(tables))

@@ -12,7 +12,7 @@ from hogeq.kernels.planning import packed_plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.many import DiagonalMany, GenericMany, ManyWorkspace, Meetings
 from hogeq.model.match_arrays import MatchArrays
 from hogeq.model.workspace import Role
@@ -46,7 +46,7 @@ def plan_of_packs(tables: Tables, plan: Plan, pairs: int, bits: int) -> Plan:
 class _Together:
     """The arrays by which one player meets all opponents, cell by cell, in packs of matches."""
 
-    def __init__(self, game: Game, plan: Plan, opponents: Floats, dtype: DTypeLike) -> None:
+    def __init__(self, game: HogEngine, plan: Plan, opponents: Floats, dtype: DTypeLike) -> None:
         tables, goal, num_actions = game.tables, game.goal, game.num_actions
         bits = np.dtype(dtype).itemsize * 8
         self.pairs = pairs = len(opponents)
@@ -180,7 +180,7 @@ class LargeMany(ManyWorkspace):
     """
 
     def __init__(
-        self, game: Game, layout: Plan | Diagonals, pairs: int, dtype: DTypeLike = np.float64
+        self, game: HogEngine, layout: Plan | Diagonals, pairs: int, dtype: DTypeLike = np.float64
     ) -> None:
         super().__init__(game.tables, pairs)
         self._game = game
@@ -277,7 +277,7 @@ class LargeMany(ManyWorkspace):
         return found
 
 
-def many_workspace(game: Game, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
+def many_workspace(game: HogEngine, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
     """Fresh arrays for passes over n pairs of strategies, in the fastest way that a game has."""
     diagonals = game.diagonals_of(dtype)
     if diagonals is not None and not diagonals.any_stays:

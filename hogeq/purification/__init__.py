@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification.base import PURIFIERS, Purifier, purified, purifier
 
 # Each registers itself when it is imported; help and messages list them in this order.
@@ -24,12 +24,12 @@ from hogeq.support.messages import refusal
 __all__ = ["PURIFIERS", "Purifier", "argmax", "purified", "purifier", "purify", "thresholded"]
 
 
-def purify(game: Game, policy: ArrayLike, method: str = "argmax", **parameters: Any) -> Matrix:
+def purify(game: HogEngine, policy: ArrayLike, method: str = "argmax", **parameters: Any) -> Matrix:
     """Matrix made from a policy by a named purifier.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     policy : array_like
         (G, G, K), or a matrix (G, G).
     method : str

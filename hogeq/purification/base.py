@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.support.aliases import Matrix
 from hogeq.support.executors import WorkersLostError
@@ -68,7 +68,7 @@ class Purifier(ABC):
         """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
-    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
         """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G).
 
         Raises
@@ -78,7 +78,7 @@ class Purifier(ABC):
         """
 
 
-def purified(method: str, chosen: Purifier, game: Game, policy: ArrayLike) -> Matrix:
+def purified(method: str, chosen: Purifier, game: HogEngine, policy: ArrayLike) -> Matrix:
     """Matrix made by a purifier, checked if it is not the package's own.
 
     Parameters
@@ -86,7 +86,7 @@ def purified(method: str, chosen: Purifier, game: Game, policy: ArrayLike) -> Ma
     method : str
         The purifier's name, for messages.
     chosen : Purifier
-    game : Game
+    game : HogEngine
     policy : array_like
         (G, G, K), or a matrix (G, G).
 

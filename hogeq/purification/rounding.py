@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import best_moves
@@ -78,7 +78,7 @@ class Round(Purifier):
     most: Count = 48
     seed: Seed = 0
 
-    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
         """Matrix (G, G) after the last stage."""
         rows = policy_of(game, policy)
         pool = CounterPool(game)
@@ -98,7 +98,7 @@ class Round(Purifier):
         return rows.argmax(axis=2).astype(np.int8)
 
     def _fix(
-        self, game: Game, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
+        self, game: HogEngine, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
     ) -> float:
         """Make a share of the mixed cells pure; `rows` and `mixed` are rewritten in place.
 
@@ -133,7 +133,7 @@ class Round(Purifier):
         rows[:], mixed[:] = kept
         return least
 
-    def _reach(self, game: Game, rows: Floats) -> Floats:
+    def _reach(self, game: HogEngine, rows: Floats) -> Floats:
         """Reach of the cells when the opponent rolls at random, (G, G)."""
         work = shared_workspace(game, 2)
         return work.cell_reach(np.stack([rows, np.full_like(rows, 1.0 / game.num_actions)]))

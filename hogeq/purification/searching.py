@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification.base import Purifier
 from hogeq.support.aliases import Matrix
 from hogeq.support.numbers import percent
@@ -56,14 +56,14 @@ class SearchPurifier(Purifier, Generic[State]):
     rounds: int
 
     @abstractmethod
-    def init(self, game: Game, strategy: ArrayLike) -> State:
+    def init(self, game: HogEngine, strategy: ArrayLike) -> State:
         """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
 
     @abstractmethod
-    def step(self, game: Game, state: State) -> State:
+    def step(self, game: HogEngine, state: State) -> State:
         """Do one round."""
 
-    def rounds_from(self, game: Game, state: State) -> Iterator[State]:
+    def rounds_from(self, game: HogEngine, state: State) -> Iterator[State]:
         """Do the rounds that are left, and give the state after each."""
         done = int(state.iteration)
         with phase("searching near it", self.rounds, "rounds", done=done) as told:
@@ -73,7 +73,7 @@ class SearchPurifier(Purifier, Generic[State]):
                 told.step()
                 yield state
 
-    def matrix(self, game: Game, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
         """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
         for later in self.rounds_from(game, state):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.beliefs import fold
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import reach
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.gains import gains
@@ -79,12 +79,12 @@ class Explored:
     counter: Counter
 
 
-def explore(game: Game, strategy: ArrayLike, budget: SearchBudget) -> Explored:
+def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explored:
     """Compute what the page tells of a strategy.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
     budget : SearchBudget
@@ -124,14 +124,14 @@ def region_size(goal: int) -> int:
     return max(10, -(-goal // REGIONS))
 
 
-def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
+def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
     """Win rate that a matrix loses against a policy by rolling the usual dice in a whole region.
 
     Gains of cells do not add up; those of a region are evaluated together, and so are exact.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     matrix, usual : int8 (G, G)
     policy : float64 (G, G, K)
 
@@ -158,7 +158,7 @@ def region_gains(game: Game, matrix: Matrix, usual: Matrix, policy: Floats) -> F
     return lost
 
 
-def _counter(game: Game, policy: Floats, budget: SearchBudget) -> Counter:
+def _counter(game: HogEngine, policy: Floats, budget: SearchBudget) -> Counter:
     found = attack(game, policy, budget)
     cells = gains(game, found.matrix, policy)
     return Counter(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest import tournament
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.report import pack, shell
 from hogeq.report.explore import Counter, Explored, explore, region_size
 from hogeq.report.finished import FinishedRun
@@ -106,7 +106,7 @@ def effort_of(run: FinishedRun) -> SearchBudget:
 
 
 def entries(
-    game: Game,
+    game: HogEngine,
     runs: Sequence[FinishedRun],
     against: Sequence[tuple[str, NDArray[Any]]] = (),
     *,
@@ -117,7 +117,7 @@ def entries(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     runs : sequence of FinishedRun
     against : sequence of (str, array)
         Strategies to compare with.
@@ -147,7 +147,7 @@ def entries(
 
 
 def make(
-    game: Game,
+    game: HogEngine,
     runs: Sequence[FinishedRun],
     strategies: Sequence[Entry],
 ) -> Page:
@@ -155,7 +155,7 @@ def make(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     runs : sequence of FinishedRun
         Of this game, at least one.
     strategies : sequence of Entry
@@ -279,7 +279,7 @@ def _colours(rolls: int) -> dict[str, Any]:
     }
 
 
-def _memory(game: Game) -> list[dict[str, Any]] | None:
+def _memory(game: HogEngine) -> list[dict[str, Any]] | None:
     if not game.has_memory:
         return None
     return [axis._asdict() for axis in memory.axes(game.rules)]
@@ -305,7 +305,7 @@ def _run(run: FinishedRun) -> dict[str, Any]:
 
 
 def _strategy(
-    game: Game, name: str, strategy: ArrayLike, explored: Explored | None
+    game: HogEngine, name: str, strategy: ArrayLike, explored: Explored | None
 ) -> dict[str, Any]:
     return {
         "name": name,
@@ -314,7 +314,7 @@ def _strategy(
     }
 
 
-def _explored(game: Game, found: Explored) -> dict[str, Any]:
+def _explored(game: HogEngine, found: Explored) -> dict[str, Any]:
     value = (found.values * found.policy).sum(axis=2)
     # By memory first: neighbouring positions have like beliefs.
     beliefs = found.belief.reshape(game.goal**2, -1).T

@@ -5,13 +5,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.solvers import Solver
 from hogeq.support.messages import raised, shown
 from hogeq.support.plugins import is_ours, named
 
 
-def first_state(name: str, solver: Solver[Any], game: Game) -> Any:
+def first_state(name: str, solver: Solver[Any], game: HogEngine) -> Any:
     """Call a solver's ``init``.
 
     Raises

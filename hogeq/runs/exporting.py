@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hogeq import figures
 from hogeq.evaluation.hidden import reach
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.runs.errors import reported
 from hogeq.runs.filenames import (
     EXPLOITABILITY_PLOT,
@@ -51,12 +51,12 @@ def export(directory: Path, name: str, found: Strategies, matrix: Matrix) -> Non
                 write_strategy(path, strategy, player_name=name)
 
 
-def draw(game: Game, matrix: Matrix, summary: RunSummary) -> None:
+def draw(game: HogEngine, matrix: Matrix, summary: RunSummary) -> None:
     """Draw how exploitable a run's strategies were over time, and its matrix.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     matrix : ndarray of int8, (G, G)
     summary : RunSummary
 

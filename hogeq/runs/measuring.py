@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.evaluation.stationarity import kkt_gap
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.runs.config import MeasureConfig
 from hogeq.runs.metrics import Metrics
@@ -35,7 +35,7 @@ class Strategies(NamedTuple):
 
 
 def measured(
-    game: Game,
+    game: HogEngine,
     found: Strategies,
     budget: SearchBudget,
     *,
@@ -47,7 +47,7 @@ def measured(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     found : Strategies
     budget : SearchBudget
         Effort of each attack.
@@ -98,7 +98,7 @@ class Concluded(NamedTuple):
 
 
 def concluded(
-    game: Game,
+    game: HogEngine,
     measure: MeasureConfig,
     found: Strategies,
     matrix: Matrix,
@@ -109,7 +109,7 @@ def concluded(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     measure : MeasureConfig
     found : Strategies
     matrix : ndarray of int8, (G, G)

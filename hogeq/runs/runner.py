@@ -15,7 +15,7 @@ import numpy as np
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
 from hogeq.runs import plugins
 from hogeq.runs.beginning import files_read, first_state, without_files
@@ -154,7 +154,7 @@ class _Runner:
     def __init__(
         self,
         config: Config,
-        game: Game,
+        game: HogEngine,
         state: Any,
         read: list[dict[str, str]],
         directory: RunDirectory,
@@ -238,7 +238,7 @@ class _Runner:
         self._require_finite()
         self.whole_state = True
 
-    def _asked(self, method: Callable[[Game, Any], Any]) -> Any:
+    def _asked(self, method: Callable[[HogEngine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
         try:
             return method(self.game, self.state)

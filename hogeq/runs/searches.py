@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.purification.searching import SearchPurifier, State
 from hogeq.runs.errors import ResultsError, replacing
 from hogeq.support.parameters import plain
 
 
 def saved_rounds(
-    game: Game, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
+    game: HogEngine, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
 ) -> Iterator[State]:
     """Do the rounds that are left, with the same bits as if they had never been interrupted.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     search : SearchPurifier
     strategy : array
         A matrix (G, G) or a policy (G, G, K).
@@ -51,7 +51,7 @@ def saved_rounds(
         yield later
 
 
-def _fingerprint(game: Game, search: SearchPurifier[State], strategy: NDArray[Any]) -> str:
+def _fingerprint(game: HogEngine, search: SearchPurifier[State], strategy: NDArray[Any]) -> str:
     """Hash what the state of a search depends on, the number of rounds left out."""
     parameters = plain(search)
     del parameters["rounds"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.kicks import ASCENT, Against, Excursion, KickTask, MoveGain, kicked
 from hogeq.search.moves import (
     climb,
@@ -128,7 +128,7 @@ class ResponseFound(NamedTuple):
 
 
 def attack(
-    game: Game,
+    game: HogEngine,
     strategy: ArrayLike | Mixture,
     budget: SearchBudget | None = None,
     moves: Collection[str] = tuple(MOVES),
@@ -150,7 +150,7 @@ def attack(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture, one of whose parts is drawn before the
         game: a sweep then takes a pass for each part.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.saturation import Saturation
@@ -46,7 +46,7 @@ class Interval(NamedTuple):
     """Whether that search has saturated; None if nobody knows."""
 
 
-def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
+def full_memory_bound(game: HogEngine, strategy: ArrayLike | Mixture) -> float:
     """Win rate of the best responder with full memory, an upper bound on any attack.
 
     Against a mixture that responder is also told what was drawn: a crude bound, the mean of those
@@ -54,7 +54,7 @@ def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture of such.
 
@@ -83,7 +83,7 @@ def full_memory_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
     return game.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
 
 
-def upper_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
+def upper_bound(game: HogEngine, strategy: ArrayLike | Mixture) -> float:
     """Upper bound on any attack, the lowest that takes seconds.
 
     That of full memory; of a mixture, of a responder who remembers all but the draw, or of one who
@@ -95,13 +95,13 @@ def upper_bound(game: Game, strategy: ArrayLike | Mixture) -> float:
 
 
 def best_response_interval(
-    game: Game, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
+    game: HogEngine, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
 ) -> Interval:
     """Interval that contains the win rate of a best response to a strategy.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture of such.
     budget : SearchBudget, optional
@@ -134,7 +134,7 @@ def best_response_interval(
 
 
 def exploitability(
-    game: Game, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
+    game: HogEngine, strategy: ArrayLike | Mixture, budget: SearchBudget | None = None
 ) -> Interval:
     """Interval that contains the exploitability of a strategy.
 
@@ -144,7 +144,7 @@ def exploitability(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture of such.
     budget : SearchBudget, optional

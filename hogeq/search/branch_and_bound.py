@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
 from hogeq.search.process import GAP, Process, decision_process, remember, value_of
 from hogeq.strategies.mixtures import Mixture
@@ -46,13 +46,13 @@ class BestResponse(NamedTuple):
 
 
 def best_response(
-    game: Game, strategy: ArrayLike | Mixture, most: int = 100_000, start: Matrix | None = None
+    game: HogEngine, strategy: ArrayLike | Mixture, most: int = 100_000, start: Matrix | None = None
 ) -> BestResponse:
     """Find the matrix that wins most against a strategy, with proof.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         A small one: goal 12 with 3 dice takes seconds to minutes.
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture of such.

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from hogeq.evaluation.win_rates import checked
-from hogeq.model.game import Game, required_bytes
+from hogeq.model.game import HogEngine, required_bytes
 from hogeq.rules import Rules, rules_from
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
@@ -108,12 +108,12 @@ class Certificate(NamedTuple):
         return {"policy": self.strategy.tolist()}
 
 
-def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -> Certificate:
+def certified_bound(game: HogEngine, strategy: ArrayLike | Mixture, seconds: float) -> Certificate:
     """Prove an upper bound on any attack, below that of full memory where forgetting costs.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture of such.
     seconds : float
@@ -143,7 +143,7 @@ def certified_bound(game: Game, strategy: ArrayLike | Mixture, seconds: float) -
     return _certificate(certify(game.rules, about, seconds), about)
 
 
-def as_proved(game: Game, strategy: ArrayLike | Mixture) -> Floats | Mixture:
+def as_proved(game: HogEngine, strategy: ArrayLike | Mixture) -> Floats | Mixture:
     """Give a strategy as certificates have it: a policy, or the parts that are drawn as policies.
 
     Raises

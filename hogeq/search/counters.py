@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.aliases import Matrix
@@ -17,14 +17,14 @@ POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
-def read_counters(path: Path, game: Game) -> Matrix:
+def read_counters(path: Path, game: HogEngine) -> Matrix:
     """Read counter-matrices, int8 (n, G, G).
 
     Parameters
     ----------
     path : Path
         An ``.npz`` with one of the arrays `POOLS`, or a strategy file that holds a matrix.
-    game : Game
+    game : HogEngine
 
     Raises
     ------

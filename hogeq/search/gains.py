@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import MOST_DICE, as_array, check_matrix, check_policy, is_policy
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import check_game, policies_of
@@ -58,7 +58,7 @@ class Gains(NamedTuple):
         return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
 
 
-def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gains:
+def gains(game: HogEngine, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
     A win rate is linear in each cell, so a cell's gain is the difference of two of its
@@ -68,7 +68,7 @@ def gains(game: Game, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gain
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     counter : array_like
         A matrix (G, G) or a policy (G, G, K).
     strategy : array_like or Mixture

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.moves import ROUNDING, Passes, ascend, climb, log_uniform, passes, to_matrix
 from hogeq.search.portfolio import MOVES, STAY, MoveOdds, Place
 from hogeq.strategies.arrays import one_hot
@@ -30,7 +30,7 @@ PATIENCE: Final = 10
 class Against(NamedTuple):
     """A game, and a strategy or a mixture to be countered."""
 
-    game: Game
+    game: HogEngine
     opponents: Floats  # (n, G, G, K)
     weights: Floats | None  # (n,) of a mixture
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.endless import ways_to_stay
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.strategies.arrays import one_hot
@@ -43,14 +43,14 @@ class MixturePasses:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     weights : float64 (n,)
         Of the strategies in the mixture, one of which is drawn before the game.
     exact : bool
         In double precision.
     """
 
-    def __init__(self, game: Game, weights: Floats, *, exact: bool) -> None:
+    def __init__(self, game: HogEngine, weights: Floats, *, exact: bool) -> None:
         self._many = (shared_many if exact else quick_many)(game, len(weights))
         self._weights = weights
 
@@ -68,7 +68,7 @@ class MixturePasses:
         return float(first), float(other), int(found.changes)
 
 
-def passes(game: Game, weights: Floats | None = None, *, exact: bool = False) -> Passes:
+def passes(game: HogEngine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
     """Give passes against one strategy, or a mixture by weights (n,); exact: in double precision.
 
     The arrays are those of the calling thread, and last until its next search.
@@ -148,12 +148,12 @@ def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
     return False
 
 
-def climb(game: Game, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
+def climb(game: HogEngine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     policies : float64 (1 + n, G, G, K)
         Row 0 is rewritten in place.
     weights : float64 (n,), optional
@@ -176,7 +176,7 @@ def climb(game: Game, policies: Floats, weights: Floats | None = None) -> tuple[
 
 
 def anneal(
-    game: Game,
+    game: HogEngine,
     policies: Floats,
     steps: int,
     damping: float,
@@ -188,7 +188,7 @@ def anneal(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     policies : float64 (2, G, G, K)
         Row 0 is rewritten in place.
     steps : int
@@ -220,7 +220,7 @@ def cool(
 
 
 def respond(
-    game: Game,
+    game: HogEngine,
     policies: Floats,
     steps: int,
     damping: float,
@@ -233,7 +233,7 @@ def respond(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     policies : float64 (1 + n, G, G, K)
         Row 0 is rewritten in place; it ends as a matrix, one-hot.
     steps, damping, cooling
@@ -258,7 +258,9 @@ def respond(
     return ascend(passes(game, weights), policies, sweeps)
 
 
-def random_policy(game: Game, random: np.random.Generator, concentration: float = 1.0) -> Floats:
+def random_policy(
+    game: HogEngine, random: np.random.Generator, concentration: float = 1.0
+) -> Floats:
     """Policy (G, G, K) whose rows are drawn from a Dirichlet distribution, uniform by default."""
     return random.dirichlet(np.full(game.num_actions, concentration), game.shape[:-1])
 
@@ -269,7 +271,7 @@ def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> flo
 
 
 def ith_start(
-    game: Game, target: Floats, start: int, random: np.random.Generator
+    game: HogEngine, target: Floats, start: int, random: np.random.Generator
 ) -> tuple[Floats, tuple[float, float]]:
     """Give the initial policy and the temperature range of the i-th start.
 

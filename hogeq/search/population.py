@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.search.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
@@ -69,7 +69,7 @@ class Population:
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     members : sequence of arrays
         Valid matrices (G, G) or policies (G, G, K).
     weights : float64 (n,), optional
@@ -78,7 +78,7 @@ class Population:
 
     def __init__(
         self,
-        game: Game,
+        game: HogEngine,
         members: Sequence[NDArray[Any]] | NDArray[Any],
         weights: Floats | None = None,
     ) -> None:
@@ -184,7 +184,7 @@ class CounterPool(Population):
 
     members: Matrix
 
-    def __init__(self, game: Game, matrices: Matrix | None = None) -> None:
+    def __init__(self, game: HogEngine, matrices: Matrix | None = None) -> None:
         empty = np.zeros((0, *game.shape[:2]), np.int8)
         super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
         self._rates: dict[bytes, Floats] = {}  # of the first members, by a digest of the policy
@@ -272,18 +272,18 @@ def mixed(
 # --- one member -----------------------------------------------------------------------------------
 
 
-def _policy(game: Game, member: NDArray[Any]) -> Floats:
+def _policy(game: HogEngine, member: NDArray[Any]) -> Floats:
     is_policy = member.ndim == len(game.shape)
     return member if is_policy else one_hot(member, game.num_actions)
 
 
-def _rate(game: Game, policy: Floats, member: NDArray[Any]) -> float:
+def _rate(game: HogEngine, policy: Floats, member: NDArray[Any]) -> float:
     policies = np.stack([policy, _policy(game, member)])
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
 def _rates_of_members(
-    game: Game, policy: Floats, members: Sequence[NDArray[Any]] | NDArray[Any]
+    game: HogEngine, policy: Floats, members: Sequence[NDArray[Any]] | NDArray[Any]
 ) -> Floats:
     """Win rates of matrices or policies; of matrices against a matrix, if the policy is one."""
     rolls = policy.argmax(axis=-1)
@@ -293,7 +293,7 @@ def _rates_of_members(
 
 
 def _rate_of_member(
-    game: Game, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
+    game: HogEngine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
     if matrix is not None and member.ndim == matrix.ndim:
         duels = shared_duels(game)
@@ -304,7 +304,7 @@ def _rate_of_member(
 
 
 def _meet(
-    game: Game, policy: Floats, member: NDArray[Any], *, exact: bool = True
+    game: HogEngine, policy: Floats, member: NDArray[Any], *, exact: bool = True
 ) -> tuple[Workspace, tuple[float, float]]:
     work = (shared_workspace if exact else quick_workspace)(game, 2)
     policies = np.stack([policy, _policy(game, member)])
@@ -313,26 +313,26 @@ def _meet(
     return work, (first, other)
 
 
-def _pass(game: Game, policy: Floats, member: NDArray[Any], *, exact: bool) -> Pass:
+def _pass(game: HogEngine, policy: Floats, member: NDArray[Any], *, exact: bool) -> Pass:
     work, starts = _meet(game, policy, member, exact=exact)
     return Pass(starts, work.counterfactual_values.copy(), work.infoset_reach.copy())
 
 
-def _slope(game: Game, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
+def _slope(game: HogEngine, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
     work, (first, other) = _meet(game, policy, member)
     values = work.counterfactual_values
     changes = (values * policy).sum(axis=2, keepdims=True) - values
     return (1.0 - first + other) / 2.0, changes, work.infoset_reach.copy()
 
 
-def _climbed(game: Game, policy: Floats, counter: Matrix) -> tuple[float, Matrix]:
+def _climbed(game: HogEngine, policy: Floats, counter: Matrix) -> tuple[float, Matrix]:
     policies = np.stack([_policy(game, counter), policy])
     rate, _ = climb(game, policies)
     return rate, to_matrix(policies[0])
 
 
 def _found(
-    game: Game, policy: Floats, anneal_steps: int, seed: Sequence[int], start: int
+    game: HogEngine, policy: Floats, anneal_steps: int, seed: Sequence[int], start: int
 ) -> tuple[float, Matrix]:
     random = np.random.default_rng([*seed, start])
     policies = np.stack([random_policy(game, random), policy])

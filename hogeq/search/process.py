@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack, vstack
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
@@ -83,7 +83,7 @@ class Optimum(NamedTuple):
 
 
 def decision_process(
-    game: Game,
+    game: HogEngine,
     strategy: ArrayLike | Mixture,
     kept: Literal["nothing", "own", "opponent"] = "nothing",
     horizon: int | None = None,
@@ -94,7 +94,7 @@ def decision_process(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
         The first call for a game lists every turn: some seconds at goal 12 with 3 dice.
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture of such.
@@ -252,7 +252,7 @@ def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Hidden
 
 
 def _values_beyond(
-    game: Game, policy: Floats, size: int, beyond: list[HiddenState]
+    game: HogEngine, policy: Floats, size: int, beyond: list[HiddenState]
 ) -> tuple[Floats, Floats]:
     """Win probability of a responder who remembers, with it and with the opponent to move.
 

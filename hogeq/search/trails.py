@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.kicks import Against, KickTask, kicked
 from hogeq.search.moves import ROUNDING, ascend, cool, ith_start, to_matrix, to_pure
 from hogeq.search.portfolio import bandits
@@ -73,14 +73,14 @@ class Trails(NamedTuple):
     """(n,), kicks that each has left; negative where it is to begin."""
 
 
-def no_trails(game: Game, number: int, life: int) -> Trails:
+def no_trails(game: HogEngine, number: int, life: int) -> Trails:
     """Trails that are to begin, the first of them with few kicks, so that not all end at once."""
     left = -np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
     return Trails(np.zeros((number, *game.shape[:-1]), np.int8), left)
 
 
 def follow(
-    game: Game,
+    game: HogEngine,
     strategy: Floats | Mixture,
     trails: Trails,
     kicks: int,
@@ -92,7 +92,7 @@ def follow(
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : float64 (G, G, K) or Mixture
         A policy, or a mixture of policies.
     trails : Trails

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.evaluation.win_rates import checked
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role, WinRate, backward_together
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats, Ints
@@ -128,7 +128,7 @@ class Grid(NamedTuple):
         return np.asarray(last - self.later[left, bars - np.arange(bars)].sum(axis=1))
 
 
-def told_bound(game: Game, mixture: Mixture) -> float:
+def told_bound(game: HogEngine, mixture: Mixture) -> float:
     """Win rate of the best responder who remembers everything and is told what was drawn."""
     work = game.workspace(2)
     policies = mixture.policies(game.num_actions)
@@ -138,7 +138,7 @@ def told_bound(game: Game, mixture: Mixture) -> float:
     )
 
 
-def usual_resolution(game: Game, mixture: Mixture) -> int:
+def usual_resolution(game: HogEngine, mixture: Mixture) -> int:
     """Resolution of a grid that has the draw on it: the parts drawn; or 1 if that is too much.
 
     More than a gibibyte is, as in su20 for more than three parts; and positions that recur are.
@@ -150,12 +150,12 @@ def usual_resolution(game: Game, mixture: Mixture) -> int:
     return parts if few and not game.positions_recur else 1
 
 
-def mixture_bound(game: Game, mixture: Mixture, resolution: int = 1) -> float:
+def mixture_bound(game: HogEngine, mixture: Mixture, resolution: int = 1) -> float:
     """Upper bound on any attack on a mixture, by a responder who remembers all but the draw.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     mixture : Mixture
     resolution : int
         Of the grid of beliefs. At 1 the responder is told the draw: the crudest bound, the mean of

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Policy
 from hogeq.support.registry import entering
@@ -90,7 +90,7 @@ class Solver(ABC, Generic[State]):
         """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
-    def init(self, game: Game) -> State:
+    def init(self, game: HogEngine) -> State:
         """State before the first iteration.
 
         Raises
@@ -100,7 +100,7 @@ class Solver(ABC, Generic[State]):
         """
 
     @abstractmethod
-    def step(self, game: Game, state: State) -> State:
+    def step(self, game: HogEngine, state: State) -> State:
         """State after one more iteration.
 
         Arrays of the given state may be changed and reused: do not use that state afterwards. All
@@ -108,13 +108,13 @@ class Solver(ABC, Generic[State]):
         """
 
     @abstractmethod
-    def average(self, game: Game, state: State) -> Policy:
+    def average(self, game: HogEngine, state: State) -> Policy:
         """Policy (G, G, K) after the iterations so far, a fresh array.
 
         For most solvers it is an average over them.
         """
 
-    def mixture(self, game: Game, state: State) -> Mixture | None:  # noqa: ARG002
+    def mixture(self, game: HogEngine, state: State) -> Mixture | None:  # noqa: ARG002
         """Mixture after the iterations so far, which a run then measures beside the policy.
 
         None, unless the solver looks for a mixture.
@@ -122,7 +122,7 @@ class Solver(ABC, Generic[State]):
         return None
 
     @abstractmethod
-    def stats(self, game: Game, state: State) -> dict[str, float]:
+    def stats(self, game: HogEngine, state: State) -> dict[str, float]:
         """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:

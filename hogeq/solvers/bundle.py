@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import (
@@ -91,7 +91,7 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     sharpen: NotNegative = 0.0
 
-    def init(self, game: Game) -> BundleState:
+    def init(self, game: HogEngine) -> BundleState:
         """State before the first iteration.
 
         Raises
@@ -117,18 +117,18 @@ class ProximalBundle(BundleMethod[BundleState]):
         )
         return self._begun(game, state)
 
-    def average(self, game: Game, state: BundleState) -> Floats:  # noqa: ARG002
+    def average(self, game: HogEngine, state: BundleState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
         return (state.policy if self.averaging == "last" else state.recent).copy()
 
-    def stats(self, game: Game, state: BundleState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: HogEngine, state: BundleState) -> dict[str, float]:  # noqa: ARG002
         """Largest win rate of a known counter, and how many shaped the last step."""
         return {
             "responder_win": float(state.worst),
             "support": float((state.weights > SHAPING).sum()),
         }
 
-    def _first_policy(self, game: Game) -> Floats:
+    def _first_policy(self, game: HogEngine) -> Floats:
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         if self.start:
             from hogeq.strategies.read import read_strategy
@@ -187,7 +187,9 @@ class ProximalBundle(BundleMethod[BundleState]):
 
         return step_against_few(state.weights, here, step, self.softness)
 
-    def _starts(self, game: Game, state: BundleState, trial: Trial, iteration: int) -> list[Start]:
+    def _starts(
+        self, game: HogEngine, state: BundleState, trial: Trial, iteration: int
+    ) -> list[Start]:
         random = np.random.default_rng([self.seed, iteration])
         depth, policy = self._depth(iteration), trial.point.parts[0]
         return [

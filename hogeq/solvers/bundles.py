@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.counters import read_counters
 from hogeq.search.kicks import Against
 from hogeq.search.trails import CROSSED, Trails, after, due
@@ -144,7 +144,7 @@ class BundleMethod(Solver[State]):
     counters: str = ""
     seed: Seed = 0
 
-    def step(self, game: Game, state: State) -> State:
+    def step(self, game: HogEngine, state: State) -> State:
         """Step, respond to where that leads, and go there if it is better."""
         now: Any = state
         iteration = int(now.iteration) + 1
@@ -179,7 +179,7 @@ class BundleMethod(Solver[State]):
         return now
 
     def _answered(
-        self, game: Game, state: Any, trial: Trial, hoped: float, iteration: int
+        self, game: HogEngine, state: Any, trial: Trial, hoped: float, iteration: int
     ) -> tuple[Any, float]:
         """Respond to where a step leads: a state with more counters, and the largest error found.
 
@@ -221,7 +221,7 @@ class BundleMethod(Solver[State]):
         found[changed] = 1.0 - self._won(state, point, changed) @ point.draw
         return found
 
-    def _begun(self, game: Game, state: State) -> State:
+    def _begun(self, game: HogEngine, state: State) -> State:
         """State whose pool has the counters of the file."""
         if not self.counters:
             return state
@@ -262,7 +262,7 @@ class BundleMethod(Solver[State]):
         """
 
     @abstractmethod
-    def _starts(self, game: Game, state: State, trial: Trial, iteration: int) -> list[Start]:
+    def _starts(self, game: HogEngine, state: State, trial: Trial, iteration: int) -> list[Start]:
         """List the starts of responses to where a step leads."""
 
     def _depth(self, iteration: int) -> Depth:
@@ -270,11 +270,11 @@ class BundleMethod(Solver[State]):
         return Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
 
 
-def _against(game: Game, point: Point) -> Against:
+def _against(game: HogEngine, point: Point) -> Against:
     return Against(game, point.parts, point.draw if len(point.draw) > 1 else None)
 
 
-def self_played(game: Game) -> Floats:
+def self_played(game: HogEngine) -> Floats:
     """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
     solver = DiscountedCFR(average_weight="reach")
     state = solver.init(game)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
 from hogeq.search.population import mixed
@@ -156,7 +156,7 @@ class CFRBR(Solver[CFRBRState]):
             allowed = f"whole numbers from 1 to responders, which is {self.responders}"
             raise ValueError(refusal("newcomers", self.newcomers, allowed))
 
-    def init(self, game: Game) -> CFRBRState:
+    def init(self, game: HogEngine) -> CFRBRState:
         """State before the first iteration."""
         check_weight(game, self.regret_weight)
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
@@ -182,7 +182,7 @@ class CFRBR(Solver[CFRBRState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: Game, state: CFRBRState) -> CFRBRState:
+    def step(self, game: HogEngine, state: CFRBRState) -> CFRBRState:
         """Improve the responders, and update every information set against them."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
@@ -225,7 +225,7 @@ class CFRBR(Solver[CFRBRState]):
             iteration=np.array(iteration, np.int64),
         )
 
-    def average(self, game: Game, state: CFRBRState) -> Floats:  # noqa: ARG002
+    def average(self, game: HogEngine, state: CFRBRState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K), averaged as `averaging` says."""
         if self.averaging == "last":
             return match_regrets(state.regrets)
@@ -233,7 +233,7 @@ class CFRBR(Solver[CFRBRState]):
             return normalised(state.older + state.recent, match_regrets(state.regrets))
         return normalised(state.linear_sum, match_regrets(state.regrets))
 
-    def stats(self, game: Game, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: HogEngine, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, and the strongest responder's win rate."""
         regret = float(state.regrets.max(axis=-1).sum())
         return {
@@ -242,7 +242,7 @@ class CFRBR(Solver[CFRBRState]):
         }
 
     def _newcomer(
-        self, game: Game, policy: Floats, iteration: int, begun: tuple[int, Matrix]
+        self, game: HogEngine, policy: Floats, iteration: int, begun: tuple[int, Matrix]
     ) -> Climbed:
         """Find a new responder, by annealing or by perturbing another one's matrix."""
         place, parent = begun
@@ -261,7 +261,7 @@ class CFRBR(Solver[CFRBRState]):
         rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
         return Climbed(to_matrix(policies[0]), rate)
 
-    def _valued(self, game: Game, policy: Floats, climbed: Climbed) -> Responder:
+    def _valued(self, game: HogEngine, policy: Floats, climbed: Climbed) -> Responder:
         """Let a responder ascend, unless it has, and value the policy's rolls against it."""
         policies = np.stack([one_hot(climbed.counter, policy.shape[-1]), policy])
         work, win_rate = quick_workspace(game, 2), climbed.win_rate

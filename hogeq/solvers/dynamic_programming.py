@@ -13,7 +13,7 @@ from hogeq.baselines.tablebases import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role
 from hogeq.solvers.base import Solver, solver
@@ -73,7 +73,7 @@ class DynamicProgramming(Solver[DynamicState]):
     weight: NotNegative = 0.25
     draft_weight: NotNegative = 1.0
 
-    def init(self, game: Game) -> DynamicState:
+    def init(self, game: HogEngine) -> DynamicState:
         """State before the first iteration: the tablebase of the rules without memory.
 
         Raises
@@ -95,7 +95,7 @@ class DynamicProgramming(Solver[DynamicState]):
         beliefs = np.zeros((game.goal, game.goal, game.memory_size))
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
 
-    def step(self, game: Game, state: DynamicState) -> DynamicState:
+    def step(self, game: HogEngine, state: DynamicState) -> DynamicState:
         """Do one backward induction."""
         iteration = int(state.iteration) + 1
         beliefs = state.beliefs
@@ -116,15 +116,15 @@ class DynamicProgramming(Solver[DynamicState]):
             policy, beliefs, np.array(changed, np.int64), np.array(iteration, np.int64)
         )
 
-    def average(self, game: Game, state: DynamicState) -> Floats:  # noqa: ARG002
+    def average(self, game: HogEngine, state: DynamicState) -> Floats:  # noqa: ARG002
         """Return the last policy (G, G, K): nothing is averaged but beliefs."""
         return state.policy.copy()
 
-    def stats(self, game: Game, state: DynamicState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: HogEngine, state: DynamicState) -> dict[str, float]:  # noqa: ARG002
         """Cells that the last iteration changed."""
         return {"changed": float(state.changed)}
 
-    def _beliefs(self, game: Game, state: DynamicState, iteration: int) -> Floats:
+    def _beliefs(self, game: HogEngine, state: DynamicState, iteration: int) -> Floats:
         if self.memory == "exact":
             met = delta.exact_distribution(game, state.policy, self.tremble)
             return state.beliefs + (met - state.beliefs) / iteration
@@ -134,11 +134,11 @@ class DynamicProgramming(Solver[DynamicState]):
         own = second_place.WALKS * delta.entries(game, state.policy)
         return over_seats(second_place.weights(guess, own, self.weight))
 
-    def _met(self, game: Game, policy: Floats) -> Floats:
+    def _met(self, game: HogEngine, policy: Floats) -> Floats:
         """Distribution of the memory in self-play with errors, (G, G, H)."""
         return over_seats(reach(game, delta.trembling(game, policy, self.tremble))[None])
 
-    def _greedy(self, game: Game, policy: Floats) -> Floats:
+    def _greedy(self, game: HogEngine, policy: Floats) -> Floats:
         """Best rolls for the memory as self-play with errors meets it."""
         work = shared_workspace(game, 1)
         work.forward(delta.trembling(game, policy, self.tremble)[None])
@@ -146,7 +146,7 @@ class DynamicProgramming(Solver[DynamicState]):
         work.backward(improved, Role.ASCEND)
         return improved[0]
 
-    def _response(self, game: Game, policy: Floats) -> Floats:
+    def _response(self, game: HogEngine, policy: Floats) -> Floats:
         """Climb to a best response in play with errors, which come to every cell."""
         work = shared_workspace(game, 2)
         policies = np.stack([policy, delta.trembling(game, policy, self.epsilon)])
@@ -159,11 +159,11 @@ class DynamicProgramming(Solver[DynamicState]):
 
 
 @lru_cache(maxsize=2)
-def _first_guess(game: Game) -> second_place.PlayCounts:
+def _first_guess(game: HogEngine) -> second_place.PlayCounts:
     return second_place.first_guess(game)
 
 
-def _remembered(game: Game, beliefs: Floats) -> Floats:
+def _remembered(game: HogEngine, beliefs: Floats) -> Floats:
     """Policy that makes each roll as often as a player who remembers would, (G, G, K)."""
     rolls = solve(game).rolls
     policy = np.zeros(game.shape)

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.moves import anneal, respond, to_matrix
 from hogeq.solvers.base import Solver, solver
@@ -75,7 +75,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         if self.keep_matrices and self.responder == "stochastic":
             raise ValueError(refusal("keep_matrices", True, "false where responses stay mixed"))
 
-    def init(self, game: Game) -> FictitiousState:
+    def init(self, game: HogEngine) -> FictitiousState:
         """State of the uniform policy."""
         return FictitiousState(
             np.full(game.shape, 1.0 / game.shape[-1]),
@@ -84,7 +84,7 @@ class FictitiousPlay(Solver[FictitiousState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: Game, state: FictitiousState) -> FictitiousState:
+    def step(self, game: HogEngine, state: FictitiousState) -> FictitiousState:
         """Respond to the average, and mix the response into it."""
         iteration = int(state.iteration) + 1
         work = shared_workspace(game, 2)
@@ -111,10 +111,10 @@ class FictitiousPlay(Solver[FictitiousState]):
             matrices = np.concatenate([matrices, to_matrix(response)[None]])
         return FictitiousState(average, matrices, np.array(rate), np.array(iteration, np.int64))
 
-    def average(self, game: Game, state: FictitiousState) -> Floats:  # noqa: ARG002
+    def average(self, game: HogEngine, state: FictitiousState) -> Floats:  # noqa: ARG002
         """Behaviour strategy (G, G, K) of the average."""
         return state.average.copy()
 
-    def stats(self, game: Game, state: FictitiousState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: HogEngine, state: FictitiousState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response."""
         return {"responder_win": float(state.responder_win)}

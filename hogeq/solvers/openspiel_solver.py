@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
@@ -53,7 +53,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
     repeats: Count = 1
     seed: Seed = 0
 
-    def init(self, game: Game) -> OpenSpielState:
+    def init(self, game: HogEngine) -> OpenSpielState:
         """State before the first iteration.
 
         Raises
@@ -71,7 +71,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
         spiel = _openspiel()
         return _packed(spiel.start(self.algorithm, game.rules, self.seed), 0)
 
-    def step(self, game: Game, state: OpenSpielState) -> OpenSpielState:
+    def step(self, game: HogEngine, state: OpenSpielState) -> OpenSpielState:
         """Do `repeats` iterations of OpenSpiel."""
         done = int(state.iteration)
         text = _openspiel().advance(
@@ -84,11 +84,11 @@ class OpenSpielSolver(Solver[OpenSpielState]):
         )
         return _packed(text, done + 1)
 
-    def average(self, game: Game, state: OpenSpielState) -> Floats:
+    def average(self, game: HogEngine, state: OpenSpielState) -> Floats:
         """Average strategy, (G, G, K); uniform where no iteration had reach."""
         return normalised(_openspiel().tables_of(game.rules, _text(state))[1].sum(axis=0))
 
-    def stats(self, game: Game, state: OpenSpielState) -> dict[str, float]:
+    def stats(self, game: HogEngine, state: OpenSpielState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step.
 
         In win probability, as that of our own solvers: OpenSpiel's utilities span twice as much.

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.search.kicks import Against
 from hogeq.search.moves import log_uniform, random_policy, respond, to_matrix
 from hogeq.search.trails import TrailTask
@@ -67,7 +67,7 @@ class Depth(NamedTuple):
 
 
 def annealed(
-    game: Game,
+    game: HogEngine,
     policy: Floats,
     number: int,
     depth: Depth,

@@ -12,7 +12,7 @@ from hogeq.support.aliases import Floats, Policy
 from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
 def check_game(game: object) -> None:
@@ -21,12 +21,12 @@ def check_game(game: object) -> None:
         raise TypeError(refusal("game", game, "a Game, as hogeq.compile_game gives it"))
 
 
-def policy_of(game: "Game", strategy: ArrayLike | Mixture) -> Policy:
+def policy_of(game: "HogEngine", strategy: ArrayLike | Mixture) -> Policy:
     """Policy of a strategy for a game, validated.
 
     Parameters
     ----------
-    game : Game
+    game : HogEngine
     strategy : array_like
         A matrix (G, G) or a policy (G, G, K).
 
@@ -48,6 +48,6 @@ def policy_of(game: "Game", strategy: ArrayLike | Mixture) -> Policy:
     return check_strategy(strategy, game.goal, game.rules.max_dice)
 
 
-def policies_of(game: "Game", *strategies: ArrayLike) -> Floats:
+def policies_of(game: "HogEngine", *strategies: ArrayLike) -> Floats:
     """Policies of some strategies, one after the other: float64 (n, G, G, K)."""
     return np.stack([policy_of(game, strategy) for strategy in strategies])

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 
 SMALL = {"edition": "su20", "goal": 14, "max_dice": 3}
 
 
-def game(rules: Any) -> Game:
+def game(rules: Any) -> HogEngine:
     return compile_game(rules_from(rules))

@@ -18,12 +18,14 @@ from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
-def game(rules: Rules) -> "Game":
+def game(rules: Rules) -> "HogEngine":
     # Built-ins that need only the rules do not wait for kernels.
-    return cast("Game", SimpleNamespace(rules=rules, goal=rules.goal, rolls=rules.max_dice + 1))
+    return cast(
+        "HogEngine", SimpleNamespace(rules=rules, goal=rules.goal, rolls=rules.max_dice + 1)
+    )
 
 
 SU20 = game(EDITIONS["su20"])
@@ -129,7 +131,7 @@ def test_every_baseline_has_a_name() -> None:
 @pytest.mark.usefixtures("registries")
 def test_names_list_what_can_be_registered() -> None:
     @baseline("middle:A,B", "the mean of A and B")
-    def middle(of: "Game", low: int, high: int) -> Matrix:
+    def middle(of: "HogEngine", low: int, high: int) -> Matrix:
         return np.full((of.goal, of.goal), (low + high) // 2, np.int8)
 
     assert names()["middle:A,B"] == "the mean of A and B"
@@ -139,7 +141,7 @@ def test_names_list_what_can_be_registered() -> None:
 
 @pytest.mark.usefixtures("registries")
 def test_a_baseline_that_cannot_be_one() -> None:
-    def rolls(of: "Game", dice: int, *, margin: object = 2) -> Matrix:
+    def rolls(of: "HogEngine", dice: int, *, margin: object = 2) -> Matrix:
         return np.full((of.goal, of.goal), dice + bool(margin), np.int8)
 
     for usage, make, why in (

@@ -12,12 +12,12 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.strategies.arrays import StrategyError, check_matrix
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 
-def game(rules: Rules) -> "Game":
+def game(rules: Rules) -> "HogEngine":
     # Samples need only the rules, and do not wait for kernels.
-    return cast("Game", SimpleNamespace(rules=rules, goal=rules.goal))
+    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.goal))
 
 
 @pytest.mark.parametrize(

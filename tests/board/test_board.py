@@ -14,7 +14,7 @@ from hogeq.board.edition import edition_data
 from hogeq.board.page import Shown, make
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.effects import turn_effects, turn_parts
 from hogeq.rules.memory import memory_line
@@ -45,24 +45,24 @@ SMALL: dict[str, dict[str, Any]] = {
 """Every part of the rules, in games that Python and a browser both solve at once."""
 
 
-def games() -> dict[str, Game]:
+def games() -> dict[str, HogEngine]:
     return {name: compile_game(rules_from(spec)) for name, spec in SMALL.items()}
 
 
-def mixed_table(game: Game) -> np.ndarray[Any, Any]:
+def mixed_table(game: HogEngine) -> np.ndarray[Any, Any]:
     """Give a table that rolls this and that."""
     own, other = np.indices((game.goal, game.goal))
     return ((3 * own + 5 * other) % game.num_actions).astype(np.int8)
 
 
 @pytest.fixture(scope="module")
-def all_games() -> dict[str, Game]:
+def all_games() -> dict[str, HogEngine]:
     return games()
 
 
 @pytest.fixture(scope="module")
 def opened(
-    browser: Any, all_games: dict[str, Game], tmp_path_factory: pytest.TempPathFactory
+    browser: Any, all_games: dict[str, HogEngine], tmp_path_factory: pytest.TempPathFactory
 ) -> Tab:
     """Open a page of all small games."""
     path = tmp_path_factory.mktemp("board") / "board.html"
@@ -88,7 +88,7 @@ def asked(tab: Tab, script: str, place: int, **more: Any) -> Any:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_probability_is_that_of_python(
-    opened: Tab, all_games: dict[str, Game], name: str
+    opened: Tab, all_games: dict[str, HogEngine], name: str
 ) -> None:
     game, place = all_games[name], list(SMALL).index(name)
     found = asked(
@@ -116,7 +116,7 @@ def test_every_probability_is_that_of_python(
 
 @pytest.mark.parametrize("name", [name for name in SMALL if name != "large"])
 def test_values_against_a_table_are_those_of_a_responder_who_remembers(
-    opened: Tab, all_games: dict[str, Game], name: str
+    opened: Tab, all_games: dict[str, HogEngine], name: str
 ) -> None:
     game, place = all_games[name], list(SMALL).index(name)
     first, second = asked(
@@ -131,7 +131,7 @@ def test_values_against_a_table_are_those_of_a_responder_who_remembers(
 
 @pytest.mark.parametrize("name", ["su20", "su21", "fa19", "fa22", "sp22", "cycles"])
 def test_reach_and_belief_are_those_of_python(
-    opened: Tab, all_games: dict[str, Game], name: str
+    opened: Tab, all_games: dict[str, HogEngine], name: str
 ) -> None:
     game, place = all_games[name], list(SMALL).index(name)
     found = asked(
@@ -164,7 +164,7 @@ def test_the_game_at_full_size(
 
 @pytest.mark.parametrize("name", [name for name in SMALL if name != "large"])
 def test_every_turn_is_played_as_python_plays_it(
-    opened: Tab, all_games: dict[str, Game], name: str
+    opened: Tab, all_games: dict[str, HogEngine], name: str
 ) -> None:
     game, place = all_games[name], list(SMALL).index(name)
     table, number = TurnTable(game.rules), {m: i for i, m in enumerate(game.memories)}

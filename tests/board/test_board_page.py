@@ -18,7 +18,7 @@ from hogeq.board.edition import BoardError
 from hogeq.board.page import Shown, make, opponents
 from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError
@@ -33,12 +33,12 @@ OPEN = {"edition": "fa23", "goal": 30, "max_dice": 5}
 
 
 @pytest.fixture(scope="module")
-def hidden() -> Game:
+def hidden() -> HogEngine:
     return compile_game(rules_from(HIDDEN))
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory, hidden: Game) -> Path:
+def written(tmp_path_factory: pytest.TempPathFactory, hidden: HogEngine) -> Path:
     """Write the page of two games, by the command."""
     folder = tmp_path_factory.mktemp("board")
     specs = []
@@ -93,7 +93,7 @@ def board(browser: Any, written: Path) -> Iterator[Played]:
     tab.page.context.close()
 
 
-def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: Game) -> None:
+def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: HogEngine) -> None:
     solved = solve(hidden)
     board.begin("perfect", seed=3)
     board.page.keyboard.press("o")
@@ -141,7 +141,9 @@ def test_a_seed_gives_the_same_game_and_a_turn_taken_back_the_same_dice(board: P
     assert board.turns() == before
 
 
-def test_the_bar_counts_on_the_table_that_is_played_against(board: Played, hidden: Game) -> None:
+def test_the_bar_counts_on_the_table_that_is_played_against(
+    board: Played, hidden: HogEngine
+) -> None:
     board.begin("always_roll:2", seed=1)
     board.wait()
     against_table = board.page.get_attribute(".bar", "aria-valuetext")
@@ -179,7 +181,9 @@ def test_another_game_of_the_page(board: Played) -> None:
     board.page.wait_for_selector(f"#know .verdict >> text={percent(values.max())}")
 
 
-def test_a_memory_is_chosen_by_a_click_and_its_odds_are_shown(board: Played, hidden: Game) -> None:
+def test_a_memory_is_chosen_by_a_click_and_its_odds_are_shown(
+    board: Played, hidden: HogEngine
+) -> None:
     board.page.click("a.tab >> text=Know")
     for field, score in enumerate((7, 9)):
         board.page.fill(f"#know input[type=number] >> nth={field}", str(score))
@@ -193,7 +197,7 @@ def test_a_memory_is_chosen_by_a_click_and_its_odds_are_shown(board: Played, hid
     assert [selects.nth(i).input_value() for i in range(2)] == ["2", "4"]
 
 
-def test_memories_are_read_and_chosen_by_keys(board: Played, hidden: Game) -> None:
+def test_memories_are_read_and_chosen_by_keys(board: Played, hidden: HogEngine) -> None:
     board.page.click("a.tab >> text=Know")
     board.page.select_option("#know select >> nth=-1", "value")
     board.page.focus("#know .heat .here")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hogeq.board.book import LEAST, MOST, OFF, Reason, book, reasons, turn_values
 from hogeq.evaluation.tablebase import best_first, solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.turn import bonus, dice_sides, given, land, rolled_points, trots, zero_points
@@ -19,7 +19,7 @@ from hogeq.rules.turn import bonus, dice_sides, given, land, rolled_points, trot
 Values = NDArray[np.float64]
 
 
-def small(edition: str) -> Game:
+def small(edition: str) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": 24, "max_dice": 3}))
 
 
@@ -42,7 +42,7 @@ def without(rules: Rules, rule: str) -> Rules:
         return replace(rules, **{rule: OFF[rule]}, extra_turn_sides=None)
 
 
-def by_faces(game: Game, values: Values, place: Reason, rules: Rules, dice: int) -> float:
+def by_faces(game: HogEngine, values: Values, place: Reason, rules: Rules, dice: int) -> float:
     """Average over all faces of dice that are rolled in a turn by other rules."""
     own, other, memory = place.own, place.other, game.memories[place.memory]
     sides = dice_sides(game.rules, own, other, memory)

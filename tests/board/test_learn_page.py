@@ -18,7 +18,7 @@ from hogeq.contest.review import Review, review
 from hogeq.contest.session import Situation, advance
 from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
 from hogeq.evaluation.tablebase import best_first, solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
@@ -64,7 +64,7 @@ REFUSAL = """(letters) => {
 
 
 @cache
-def compiled(place: int) -> Game:
+def compiled(place: int) -> HogEngine:
     return compile_game(rules_from(GAMES[place]))
 
 
@@ -335,7 +335,7 @@ def test_the_map_is_walked_by_keys(tab: Tab, place: int) -> None:
     assert percent(rolls.max()) in tab.text("#know .verdict")
 
 
-def first_turns(game: Game, count: int) -> list[np.ndarray[Any, Any]]:
+def first_turns(game: HogEngine, count: int) -> list[np.ndarray[Any, Any]]:
     """Probability of each number of dice, turn by turn, of the game going on so long."""
     solved, turns = solve(game), TurnTable(game.rules)
     here: dict[tuple[int, int, Memory], float] = {(0, 0, Memory()): 1.0}

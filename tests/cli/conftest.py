@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.support import progress
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from(SMALL))
 
 

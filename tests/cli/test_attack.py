@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.gains import gains
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
 
 
@@ -58,7 +58,7 @@ def rate(a: str, b: str) -> float:
 # --- one rival ------------------------------------------------------------------------------------
 
 
-def test_what_each_cell_gains(folder: Path, game: Game) -> None:
+def test_what_each_cell_gains(folder: Path, game: HogEngine) -> None:
     found = ask("always_roll:2", *R, *QUICK, "--out", "m.csv", "--plot", "gain.png")
     assert (folder / "gain.png").read_bytes().startswith(b"\x89PNG")
     matrix = read_strategy(folder / "m.csv", 20, 3)
@@ -116,7 +116,7 @@ def test_a_field(folder: Path, objective: str) -> None:
     assert f"{percent(found['mean'], 10)}  3 of 3 beaten" in text
 
 
-def test_a_cap(folder: Path, game: Game) -> None:
+def test_a_cap(folder: Path, game: HogEngine) -> None:
     free = ask(*FIELD, *R, *QUICK)
     attacked = ask("m.csv", *R, *QUICK) if ok(*FIELD, *R, *QUICK, "--out", "m.csv") else {}
     cap = 0.56

@@ -13,7 +13,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
 from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import between, percent
@@ -75,7 +75,7 @@ def test_the_longest_game_is_told_on_demand() -> None:
 # --- compare, attack, tournament ------------------------------------------------------------------
 
 
-def test_numbers_have_all_their_digits(folder: Path, game: Game) -> None:
+def test_numbers_have_all_their_digits(folder: Path, game: HogEngine) -> None:
     found = ask("compare", "always_roll:2", "bacon:5,3", "--rules", "small.yaml")
     matrix = always_roll(game, 3)
     matrix[:, [opponent for opponent in range(20) if 10 - opponent % 10 + opponent // 10 >= 5]] = 0
@@ -151,7 +151,7 @@ def test_analyze_lists_every_roll_best_first(folder: Path) -> None:
     assert lines[3].split() == best.split()
 
 
-def test_analyze_without_memory_given_says_what_it_takes(folder: Path, game: Game) -> None:
+def test_analyze_without_memory_given_says_what_it_takes(folder: Path, game: HogEngine) -> None:
     usual = builtin("ignore_memory", game)
     own, other = np.argwhere(reach(game, usual).sum(axis=2) > 0.0)[-1].tolist()
     arguments = ["analyze", "--rules", "small.yaml"]
@@ -170,7 +170,7 @@ def test_analyze_without_memory_given_says_what_it_takes(folder: Path, game: Gam
     assert given["rolls"] != found["rolls"]
 
 
-def test_analyze_where_the_usual_play_never_comes(folder: Path, game: Game) -> None:
+def test_analyze_where_the_usual_play_never_comes(folder: Path, game: HogEngine) -> None:
     came = [
         reach(game, past).sum(axis=2) > 0.0
         for past in (builtin("ignore_memory", game), np.full((20, 20, 4), 0.25))
@@ -215,7 +215,9 @@ def test_analyze_says_what_of_the_memory_it_takes(folder: Path) -> None:
         assert f"{option}: got 6; allowed at 0 points" in refused(*start, option, "17")
 
 
-def test_analyze_averages_memory_over_how_a_strategy_gets_there(folder: Path, game: Game) -> None:
+def test_analyze_averages_memory_over_how_a_strategy_gets_there(
+    folder: Path, game: HogEngine
+) -> None:
     arguments = ["analyze", "--rules", "small.yaml", "--score", "9", "--opponent", "8"]
     found = ask(*arguments, "--strategy", "always_roll:2")
     matrix = always_roll(game, 2)
@@ -231,7 +233,7 @@ def test_analyze_averages_memory_over_how_a_strategy_gets_there(folder: Path, ga
     )
 
 
-def test_beliefs(folder: Path, game: Game) -> None:
+def test_beliefs(folder: Path, game: HogEngine) -> None:
     position = ["--rules", "small.yaml", "--score", "9", "--opponent", "8"]
     found = ask("beliefs", "always_roll:2", *position)
     want = belief(game, always_roll(game, 2), None, 9, 8)

@@ -11,13 +11,13 @@ from hogeq.contest.assessment import (
     usual_reference,
 )
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 
 
-def game(edition: str, **more: object) -> Game:
+def game(edition: str, **more: object) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": 14, "max_dice": 3, **more}))
 
 

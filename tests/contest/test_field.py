@@ -20,7 +20,7 @@ from hogeq.contest.safety import (
     tradeoff,
 )
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import full_memory_bound
@@ -44,7 +44,7 @@ GAMES: dict[str, dict[str, Any]] = TINY | {
 
 
 class Tiny(NamedTuple):
-    game: Game
+    game: HogEngine
     rivals: list[Floats]
     rates: Floats
     """(n, m), win rate of every matrix against every rival."""
@@ -71,7 +71,7 @@ def tiny(name: str, seed: int) -> Tiny:
     return Tiny(game, rivals, np.stack([every_matrix_wins(play, rival)[2] for rival in rivals]))
 
 
-def small() -> tuple[Game, list[Any]]:
+def small() -> tuple[HogEngine, list[Any]]:
     game = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
     rivals = [always_roll(game, 2), bacon(game, 5, 3), always_roll(game, 4)]
     return game, [*rivals, np.full(game.shape, 0.2)]

@@ -11,14 +11,14 @@ from hogeq.baselines.simple import always_roll
 from hogeq.contest.session import ENGINE, YOU, Engine, First, Odds, PlayedTurn, Session, Situation
 from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn
 from tests.twin import Match, Play, State
 
 
 @cache
-def small(edition: str) -> Game:
+def small(edition: str) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
 
 
@@ -30,7 +30,7 @@ def engine(edition: str, kind: str) -> Engine:
     return Engine(game, policy(game) if kind == "policy" else None)
 
 
-def policy(game: Game) -> NDArray[np.float64]:
+def policy(game: HogEngine) -> NDArray[np.float64]:
     return np.random.default_rng(5).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 

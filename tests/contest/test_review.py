@@ -15,7 +15,7 @@ from hogeq.contest.session import ENGINE, PLAYERS, Engine, Session, Situation, a
 from hogeq.contest.transcript import Transcript, parse_transcript
 from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.tablebase import solve
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import dice_sides
@@ -29,7 +29,7 @@ EDITIONS = ("su20", "fa19", "su21", "fa18", "fa22", "fa23", "fa15", "sp22")
 
 
 @cache
-def small(edition: str) -> tuple[Game, Engine]:
+def small(edition: str) -> tuple[HogEngine, Engine]:
     game = compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
     return game, Engine(game)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role
 from hogeq.strategies.arrays import one_hot
 
@@ -23,7 +23,7 @@ def random_policy(random: np.random.Generator, shape: tuple[int, int, int], kind
     return policy
 
 
-def tablebase(game: Game) -> tuple[float, NDArray[np.int8]]:
+def tablebase(game: HogEngine) -> tuple[float, NDArray[np.int8]]:
     """Mover's value when both remember everything, and the best rolls (G, G, H)."""
     work = game.workspace(1)
     choice = np.zeros((game.goal, game.goal, game.memory_size), np.int8)

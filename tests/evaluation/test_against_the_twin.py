@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
@@ -52,7 +52,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 class Case(NamedTuple):
-    game: Game
+    game: HogEngine
     play: Play
     a: Floats
     b: Floats

@@ -7,24 +7,24 @@ import hogeq
 from hogeq.evaluation.full_memory import remembering_win_rate
 from hogeq.evaluation.tablebase import full_memory_win_rate
 from hogeq.evaluation.win_rates import win_rate_of_valid
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 
 SIZES = {"goal": 9, "max_dice": 3}
 
 
 @pytest.fixture
-def game() -> Game:
+def game() -> HogEngine:
     return hogeq.compile_game(hogeq.rules_from({"edition": "su20", **SIZES}))
 
 
-def players(game: Game) -> tuple[hogeq.Mixture, hogeq.Mixture]:
+def players(game: HogEngine) -> tuple[hogeq.Mixture, hogeq.Mixture]:
     random = np.random.default_rng(1)
     matrices = random.integers(0, game.num_actions, (2, *game.shape[:2]))
     policies = random.dirichlet(np.ones(game.num_actions), (3, *game.shape[:2]))
     return hogeq.Mixture([0.3, 0.7], matrices), hogeq.Mixture([0.5, 0.2, 0.3], policies)
 
 
-def test_win_rates_are_means_over_both_draws(game: Game) -> None:
+def test_win_rates_are_means_over_both_draws(game: HogEngine) -> None:
     one, two = players(game)
     expected = np.zeros(3)
     for weight, a in zip(one.weights, one.parts, strict=True):
@@ -38,7 +38,7 @@ def test_win_rates_are_means_over_both_draws(game: Game) -> None:
     assert hogeq.win_rate(game, same, one.parts[0]) == pytest.approx(alone, abs=1e-14)
 
 
-def test_a_round_robin_takes_mixtures(game: Game) -> None:
+def test_a_round_robin_takes_mixtures(game: HogEngine) -> None:
     one, two = players(game)
     field = [one, hogeq.builtin("always_roll:2", game), two]
     rates = hogeq.round_robin(game, field)
@@ -46,7 +46,7 @@ def test_a_round_robin_takes_mixtures(game: Game) -> None:
     assert rates + rates.T == pytest.approx(np.ones((3, 3)))
 
 
-def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: Game) -> None:
+def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: HogEngine) -> None:
     one, _ = players(game)
     solved = hogeq.solve(game)
     each = [remembering_win_rate(game, solved.rolls, part).win_rate for part in one.parts]
@@ -54,7 +54,7 @@ def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: Game) -> None:
     assert found == pytest.approx(float(one.weights @ each), abs=1e-14)
 
 
-def test_mixtures_of_another_game_are_refused(game: Game) -> None:
+def test_mixtures_of_another_game_are_refused(game: HogEngine) -> None:
     one, two = players(game)
     small = hogeq.compile_game(hogeq.rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
     with pytest.raises(ValueError, match=r"mixture, part 1: cell .* is one too many"):
@@ -73,7 +73,7 @@ def test_a_part_that_is_never_drawn_does_not_matter() -> None:
     assert win_rate_of_valid(game, hogeq.Mixture([1.0], [two]), two) == alone
 
 
-def test_what_was_drawn_follows_by_bayes_rule(game: Game) -> None:
+def test_what_was_drawn_follows_by_bayes_rule(game: HogEngine) -> None:
     one, two = players(game)
     reach = np.array([[hogeq.reach(game, a, b)[4, 5] for b in two.parts] for a in one.parts])
     joint = one.weights[:, None, None] * two.weights[:, None] * reach
@@ -85,7 +85,7 @@ def test_what_was_drawn_follows_by_bayes_rule(game: Game) -> None:
     assert at.memory == pytest.approx(joint.sum(axis=(0, 1)) / joint.sum())
 
 
-def test_at_the_start_nothing_is_known(game: Game) -> None:
+def test_at_the_start_nothing_is_known(game: HogEngine) -> None:
     one, two = players(game)
     at = hogeq.parts_at(game, one, 0, 0, two)
     assert at is not None
@@ -94,7 +94,7 @@ def test_at_the_start_nothing_is_known(game: Game) -> None:
     assert at.other.tolist() == pytest.approx(two.weights.tolist())
 
 
-def test_unreached_positions_say_so(game: Game) -> None:
+def test_unreached_positions_say_so(game: HogEngine) -> None:
     three = hogeq.builtin("always_roll:3", game)
     assert hogeq.parts_at(game, hogeq.Mixture([1.0], [three]), 0, 5) is None
     with pytest.raises(ValueError, match="score: got 9"):

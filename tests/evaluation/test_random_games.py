@@ -15,7 +15,7 @@ from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
 from hogeq.model.endless import EndlessError
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, parts
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
@@ -85,7 +85,7 @@ def random_switches(random: np.random.Generator) -> dict[str, Any]:
             return {name: value for name, value in on.items() if name in NAMES}
 
 
-def game_number(number: int, **forced: Any) -> tuple[Game, np.random.Generator]:
+def game_number(number: int, **forced: Any) -> tuple[HogEngine, np.random.Generator]:
     """Draw until the package takes it: it refuses memory where positions may recur too often."""
     random = np.random.default_rng(number)
     while True:
@@ -100,7 +100,7 @@ def game_number(number: int, **forced: Any) -> tuple[Game, np.random.Generator]:
                 raise
 
 
-def compare(game: Game, random: np.random.Generator) -> None:
+def compare(game: HogEngine, random: np.random.Generator) -> None:
     play = twin.Play(game.rules)
     if game.positions_recur:
         assert game.can_be_endless == twin.can_stay_for_ever(play)
@@ -116,7 +116,7 @@ def compare(game: Game, random: np.random.Generator) -> None:
         assert win_rate(game, *matrices) == pytest.approx(win_rate(game, one, two), abs=EXACT)
 
 
-def both_end(game: Game, play: twin.Play, a: Floats, b: Floats) -> bool:
+def both_end(game: HogEngine, play: twin.Play, a: Floats, b: Floats) -> bool:
     """Say whether every game between two ends; the package and the twin must agree."""
     match = twin.Match(play, a.tolist(), b.tolist())
     try:
@@ -134,7 +134,7 @@ def both_end(game: Game, play: twin.Play, a: Floats, b: Floats) -> bool:
     return True
 
 
-def compare_policies(game: Game, play: twin.Play, a: Floats, b: Floats) -> None:
+def compare_policies(game: HogEngine, play: twin.Play, a: Floats, b: Floats) -> None:
     visits = twin.Match(play, a.tolist(), b.tolist()).reach()
     expected = np.zeros(game.shape[:2])
     for (player, state), visited in visits.items():
@@ -146,7 +146,7 @@ def compare_policies(game: Game, play: twin.Play, a: Floats, b: Floats) -> None:
     np.testing.assert_allclose(action_values(game, a, b), worth, rtol=EXACT, atol=EXACT)
 
 
-def compare_best_play(game: Game, play: twin.Play, b: Floats) -> None:
+def compare_best_play(game: HogEngine, play: twin.Play, b: Floats) -> None:
     remembers = twin.Match(play, None, b.tolist(), DRAW).win_rate()[0]
     assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
     if game.memory_size == 1:

@@ -17,7 +17,7 @@ from hogeq.evaluation.hidden import values as strategy_values
 from hogeq.evaluation.longest_game import longest_game
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
@@ -29,7 +29,7 @@ SU21_AS_SP21_ANNOUNCED = {"edition": "su21", "time_trot": False, "extra_turn_sid
 NO_PIGGY_BACK = {"edition": "fa15", "piggy_back": False}
 
 
-def small(edition: str, goal: int = 12, max_dice: int = 3) -> Game:
+def small(edition: str, goal: int = 12, max_dice: int = 3) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": max_dice}))
 
 

@@ -12,7 +12,7 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach
 from hogeq.evaluation.win_rates import mover_value, win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import WinRate
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
@@ -30,11 +30,11 @@ FULL_SIZE = ["su20", "hw13", "su21", "fa15", "fa19"]
 
 
 @pytest.fixture(params=FULL_SIZE)
-def full(request: pytest.FixtureRequest) -> Game:
+def full(request: pytest.FixtureRequest) -> HogEngine:
     return compile_game(EDITIONS[request.param])
 
 
-def test_win_rates_of_two_sum_to_one(full: Game) -> None:
+def test_win_rates_of_two_sum_to_one(full: HogEngine) -> None:
     random = np.random.default_rng(7)
     policy = random_policy(random, full.shape, "sparse")
     matrix = random.integers(0, full.num_actions, full.shape[:2])
@@ -46,7 +46,7 @@ def test_win_rates_of_two_sum_to_one(full: Game) -> None:
     assert win_rate(full, policy, policy).win_rate == pytest.approx(0.5, abs=EXACT)
 
 
-def test_values_follow_one_another_in_two_orders(full: Game) -> None:
+def test_values_follow_one_another_in_two_orders(full: HogEngine) -> None:
     """Player 1's win rate against player 0, computed with the roles of the arrays exchanged."""
     random = np.random.default_rng(8)
     a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
@@ -57,7 +57,7 @@ def test_values_follow_one_another_in_two_orders(full: Game) -> None:
     assert changes == 0
 
 
-def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: Game) -> None:
+def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: HogEngine) -> None:
     """Adjointness: what the forward and the backward pass say together is an exact gradient."""
     random = np.random.default_rng(9)
     a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
@@ -72,7 +72,7 @@ def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: Game
         assert after - before == pytest.approx(rise, abs=EXACT)
 
 
-def test_rows_are_worth_their_cell(full: Game) -> None:
+def test_rows_are_worth_their_cell(full: HogEngine) -> None:
     """Reach times value, summed over hidden states, is the policy's mean of its rolls' values."""
     random = np.random.default_rng(10)
     a, b = (random_policy(random, full.shape, "sparse") for _ in range(2))
@@ -87,7 +87,7 @@ def test_rows_are_worth_their_cell(full: Game) -> None:
     np.testing.assert_allclose(reached.sum(axis=2), infoset_reach, rtol=0, atol=EXACT)
 
 
-def test_the_first_cell_is_worth_the_win_rate_of_moving_first(full: Game) -> None:
+def test_the_first_cell_is_worth_the_win_rate_of_moving_first(full: HogEngine) -> None:
     random = np.random.default_rng(11)
     a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
     found = counterfactual_values(full.workspace(2), np.stack([a, b]), "reach")

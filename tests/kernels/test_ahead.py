@@ -12,12 +12,12 @@ from numba.core import config
 
 from hogeq.kernels import ahead, cache, passes
 from hogeq.model.compiling import compile_now, expect, missing
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Workspace
 from hogeq.rules import rules_from
 
 
-def game_of(period: int) -> Game:
+def game_of(period: int) -> HogEngine:
     """Give a tiny game, with lanes of a width of its own."""
     parts = {"edition": "su21", "goal": 6, "max_dice": 2, "time_trot_period": period}
     return compile_game(rules_from(parts))
@@ -45,7 +45,7 @@ def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Cre
     own.dismiss()
 
 
-def reach_and_values(game: Game) -> tuple[Any, Any]:
+def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     """Call two kernels."""
     work = Workspace(game.tables, 2)
     return work.hidden_reach(), work.hidden_values(0, 0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hogeq.kernels.diagonals import diagonals_of
 from hogeq.kernels.stays import any_stays
 from hogeq.model.duels import Duels
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
@@ -32,7 +32,7 @@ GAMES = {
 RANDOM = range(60)
 
 
-def compare(game: Game, random: np.random.Generator) -> None:
+def compare(game: HogEngine, random: np.random.Generator) -> None:
     """Compare all that a workspace gives, for two players and for one."""
     for players in (2, 1):
         fast = Workspace(game.tables, players, diagonals=diagonals_of(game.tables))
@@ -85,7 +85,7 @@ def seen(work: Workspace, played: NDArray[np.float64]) -> dict[str, NDArray[np.f
     return found
 
 
-def compare_matrices(game: Game, random: np.random.Generator) -> None:
+def compare_matrices(game: HogEngine, random: np.random.Generator) -> None:
     duels, slow = Duels(game.tables, diagonals_of(game.tables)), Workspace(game.tables, 2)
     for _ in range(2):  # the second finds the arrays in use
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))

@@ -11,7 +11,7 @@ from hogeq.kernels.plan import NONE, OPPONENT, OWN
 from hogeq.kernels.planning import plan_of
 from hogeq.kernels.windowed import windowed_arrays
 from hogeq.model.duels import Duels
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
@@ -37,11 +37,11 @@ ALL_AT_ONCE = replace(
 
 
 @cache
-def compiled(name: str) -> Game:
+def compiled(name: str) -> HogEngine:
     return compile_game(GAMES[name])
 
 
-def policies(game: Game, share: float) -> NDArray[np.float64]:
+def policies(game: HogEngine, share: float) -> NDArray[np.float64]:
     """Draw two policies that use about this share of the rolls."""
     random = np.random.default_rng(7)
     found = random.dirichlet(np.ones(game.num_actions), (2, *game.shape[:2]))
@@ -51,7 +51,7 @@ def policies(game: Game, share: float) -> NDArray[np.float64]:
     return normal
 
 
-def both_ways(game: Game) -> tuple[Workspace, Workspace]:
+def both_ways(game: HogEngine) -> tuple[Workspace, Workspace]:
     """Make a workspace that always sums by recurrence, and one that never does."""
     always = game.tables._replace(direct_terms=1 << 30)
     never = game.tables._replace(sum_depth=np.zeros_like(game.tables.sum_depth))
@@ -158,7 +158,7 @@ def test_certain_rows_are_published_as_mixed_ones_are() -> None:
     assert found == pytest.approx(expected, abs=1e-13)
 
 
-def planned(game: Game, players: int) -> Workspace:
+def planned(game: HogEngine, players: int) -> Workspace:
     """Make a workspace whose passes are compiled for this game, small as it is."""
     return Workspace(game.tables, players, plan=plan_of(game.tables, smallest=0))
 

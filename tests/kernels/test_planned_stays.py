@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.kernels.planning import plan_of
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 
@@ -28,17 +28,17 @@ GAMES = {
 
 
 @cache
-def compiled(name: str) -> Game:
+def compiled(name: str) -> HogEngine:
     return compile_game(GAMES[name])
 
 
-def planned(game: Game, players: int) -> Workspace:
+def planned(game: HogEngine, players: int) -> Workspace:
     plan = plan_of(game.tables, smallest=0)
     assert plan is not None
     return Workspace(game.tables, players, plan=plan)
 
 
-def drawn(game: Game, players: int, share: float) -> NDArray[np.float64]:
+def drawn(game: HogEngine, players: int, share: float) -> NDArray[np.float64]:
     """Draw policies that use about this share of the rolls."""
     random = np.random.default_rng(5)
     found = random.dirichlet(np.ones(game.num_actions), (players, *game.shape[:2]))

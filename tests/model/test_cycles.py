@@ -16,7 +16,7 @@ from scipy.sparse import coo_array, csr_array
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import mover_value, win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE, Role
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
@@ -79,7 +79,7 @@ class Twin:
     that the other moves next, from state to state (S, S).
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: HogEngine) -> None:
         self.game = game
         rules, goal, count = game.rules, game.goal, game.memory_size
         self.size = goal * goal * count
@@ -196,19 +196,19 @@ def twin_of(name: str) -> Twin:
     return Twin(compile_game(SMALL[name]))
 
 
-def random_policy(game: Game, seed: int) -> Floats:
+def random_policy(game: HogEngine, seed: int) -> Floats:
     return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 
-def random_matrix(game: Game, seed: int) -> NDArray[np.int64]:
+def random_matrix(game: HogEngine, seed: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(game.num_actions, size=game.shape[:2])
 
 
-def random_one_hot(game: Game, seed: int) -> Floats:
+def random_one_hot(game: HogEngine, seed: int) -> Floats:
     return one_hot(random_matrix(game, seed), game.num_actions)
 
 
-Strategies = Callable[[Game, int], Floats]
+Strategies = Callable[[HogEngine, int], Floats]
 PLAYS = pytest.mark.parametrize("play", [random_policy, random_one_hot])
 GAMES = pytest.mark.parametrize("name", SMALL)
 

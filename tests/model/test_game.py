@@ -121,7 +121,7 @@ def test_what_is_no_rules_is_not_compiled(rules: Any) -> None:
 def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) -> None:
     rules = {"edition": edition, "goal": 5, "max_dice": 2}
     game = compile_game(rules_from(rules))
-    assert re.fullmatch(rf"Game\({says}\)", repr(game))
+    assert re.fullmatch(rf"HogEngine\({says}\)", repr(game))
     assert compile_game(rules_from(rules)) is game
 
 

@@ -10,7 +10,7 @@ import pytest
 from hogeq.kernels.passes import TIE
 from hogeq.kernels.planning import plan_of
 from hogeq.model import side_by_side
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import GenericMany, ManyWorkspace
 from hogeq.model.side_by_side import LargeMany, many_workspace
 from hogeq.model.workspace import Role, Workspace
@@ -30,17 +30,17 @@ WEIGHTS = np.array([0.5, 0.2, 0.3])
 
 
 @cache
-def game_of(name: str) -> Game:
+def game_of(name: str) -> HogEngine:
     """Compile a small game."""
     return compile_game(rules_from({"edition": name, **GAMES[name]}))
 
 
-def drawn(game: Game, number: int, seed: int = 0) -> Floats:
+def drawn(game: HogEngine, number: int, seed: int = 0) -> Floats:
     random = np.random.default_rng(seed)
     return random.dirichlet(np.ones(game.num_actions), (number, *game.shape[:2]))
 
 
-def many(game: Game, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
+def many(game: HogEngine, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
     """Make a workspace of a kind."""
     if how == "generic":
         return GenericMany(game.tables, pairs)
@@ -49,7 +49,9 @@ def many(game: Game, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
     return many_workspace(replace(game, plan=plan), pairs)
 
 
-def singly(game: Game, policy: Floats, opponent: Floats, role: Role) -> tuple[Workspace, Floats]:
+def singly(
+    game: HogEngine, policy: Floats, opponent: Floats, role: Role
+) -> tuple[Workspace, Floats]:
     """Make one pass forward and one back; a workspace, and the win probabilities."""
     both = np.stack([policy, opponent])
     work = Workspace(game.tables, 2)

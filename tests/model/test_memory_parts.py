@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.model.game import HogEngine
 from hogeq.rules.memory import Memory, memory_fields
 from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.support.aliases import Floats, Matrix
@@ -169,14 +170,14 @@ GAMES: dict[str, dict[str, Any]] = {
 }
 
 
-def game_of(kind: type[hogeq.MemoryPart], changes: dict[str, Any]) -> tuple[hogeq.Game, Naive]:
+def game_of(kind: type[hogeq.MemoryPart], changes: dict[str, Any]) -> tuple[HogEngine, Naive]:
     hogeq.rule_part("memory")(kind)
     base = {"zero_dice": "twice_digit_gap_plus_one", "max_dice": 2}
     rules = hogeq.Rules(name=kind.__name__, memory=kind.__name__, **{**base, **changes})
     return hogeq.compile_game(rules), Naive(kind(), rules)
 
 
-def random_matrices(game: hogeq.Game) -> list[Matrix]:
+def random_matrices(game: HogEngine) -> list[Matrix]:
     random = np.random.default_rng(0)
     shape = game.goal, game.goal
     return [random.integers(0, game.num_actions, shape).astype(np.int8) for _ in range(2)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import argmax, purify
 from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
@@ -32,7 +32,7 @@ QUICK: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
 
 
@@ -82,7 +82,7 @@ def test_without_rows_there_is_nothing_to_choose() -> None:
 # --- the models -----------------------------------------------------------------------------------
 
 
-def test_models_are_exact_where_one_row_is_open(game: Game) -> None:
+def test_models_are_exact_where_one_row_is_open(game: HogEngine) -> None:
     """A win rate is linear in one row, whatever the others are."""
     pure = np.random.default_rng(1).integers(3, size=(10, 10)).astype(np.int8)
     policy = one_hot(pure, 3)
@@ -99,7 +99,7 @@ def test_models_are_exact_where_one_row_is_open(game: Game) -> None:
 # --- the search -----------------------------------------------------------------------------------
 
 
-def end(game: Game, policy: Any, rounds: int, **parameters: Any) -> RoundingState:
+def end(game: HogEngine, policy: Any, rounds: int, **parameters: Any) -> RoundingState:
     search = IntegerRounding(**{**QUICK, "rounds": rounds, **parameters})
     state = search.init(game, policy)
     for _ in range(rounds):
@@ -107,7 +107,7 @@ def end(game: Game, policy: Any, rounds: int, **parameters: Any) -> RoundingStat
     return state
 
 
-def test_a_search_knows_what_its_candidates_lose(game: Game, policy: Any) -> None:
+def test_a_search_knows_what_its_candidates_lose(game: HogEngine, policy: Any) -> None:
     state = end(game, policy, 5, kept=3)
     assert 1 <= len(state.tried) <= 3
     for matrix, worst in zip(state.tried, state.worst, strict=True):
@@ -121,7 +121,7 @@ def test_a_search_knows_what_its_candidates_lose(game: Game, policy: Any) -> Non
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 6])
 def test_models_touch_the_win_rates_where_they_are_taken(
-    game: Game, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At the policy first, then ever nearer to the best candidate of that round."""
     monkeypatch.setattr("hogeq.purification.integer.REACHED", -1.0)  # later counters reach more
@@ -136,7 +136,7 @@ def test_models_touch_the_win_rates_where_they_are_taken(
 
 @pytest.mark.parametrize("rounds", [2, 3, 4])
 def test_what_is_dear_to_change_is_what_is_reached_where_models_are_taken(
-    game: Game, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hogeq.purification.integer.JUDGES", 10**6)
     earlier = end(game, policy, rounds - rounds % QUICK["anew"])
@@ -146,14 +146,14 @@ def test_what_is_dear_to_change_is_what_is_reached_where_models_are_taken(
     np.testing.assert_allclose(found.reach, reach[found.choices // 3], rtol=1e-9)
 
 
-def test_it_rolls_only_what_the_policy_rolls(game: Game, policy: Any) -> None:
+def test_it_rolls_only_what_the_policy_rolls(game: HogEngine, policy: Any) -> None:
     matrix = end(game, policy, 3, least=0.3).matrix
     chances = np.take_along_axis(policy, matrix[..., None].astype(int), axis=-1)[..., 0]
     assert ((chances > 0.3) | (matrix == argmax(game, policy))).all()
 
 
 def test_models_that_flatter_the_best_candidate_do_not_propose_it_again(
-    game: Game, policy: Any
+    game: HogEngine, policy: Any
 ) -> None:
     state = end(game, policy, 1)
     flattered = state._replace(
@@ -163,12 +163,12 @@ def test_models_that_flatter_the_best_candidate_do_not_propose_it_again(
     assert len(after.tried) == len(state.tried) + 1
 
 
-def test_a_matrix_is_its_own_only_candidate(game: Game, policy: Any) -> None:
+def test_a_matrix_is_its_own_only_candidate(game: HogEngine, policy: Any) -> None:
     matrix = argmax(game, policy)
     np.testing.assert_array_equal(purify(game, matrix, "integer", rounds=2, **QUICK), matrix)
 
 
-def test_a_search_goes_on_with_the_same_bits(game: Game, policy: Any, tmp_path: Path) -> None:
+def test_a_search_goes_on_with_the_same_bits(game: HogEngine, policy: Any, tmp_path: Path) -> None:
     whole = end(game, policy, 4)
     for rounds in (2, 4):
         search = IntegerRounding(**QUICK, rounds=rounds)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.registry import builtin
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import argmax, local_search
 from hogeq.purification.local_search import LocalSearch, SearchState
 from hogeq.rules import rules_from
@@ -27,12 +27,12 @@ TRAILS: dict[str, Any] = {"trails": 2, "kicks": 2, "life": 4, "rounds": 3, "seed
 
 
 @pytest.fixture(scope="module")
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
 
 
 @pytest.fixture(scope="module")
-def larger() -> Game:
+def larger() -> HogEngine:
     """Large enough for kicks to find what annealing does not."""
     return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
 
@@ -56,7 +56,7 @@ def end(states: Iterator[SearchState]) -> SearchState:
 
 
 @pytest.mark.slow
-def test_trails_lead_to_matrices_that_lose_less(larger: Game) -> None:
+def test_trails_lead_to_matrices_that_lose_less(larger: HogEngine) -> None:
     """In as many candidates, by an attack with another seed; here in about as much time."""
     start, judge = builtin("ignore_memory", larger), SearchBudget(2, perturbations=10, seed=9)
     without, by_trails = (
@@ -73,7 +73,7 @@ def test_trails_lead_to_matrices_that_lose_less(larger: Game) -> None:
     assert by_trails < without - 1e-3
 
 
-def test_counters_of_trails_stay_in_the_pool(game: Game, policy: Any) -> None:
+def test_counters_of_trails_stay_in_the_pool(game: HogEngine, policy: Any) -> None:
     search = LocalSearch(**TRAILS)
     state = search.init(game, policy)
     assert len(state.trails) == len(state.kicks_left) == 2
@@ -87,7 +87,7 @@ def test_counters_of_trails_stay_in_the_pool(game: Game, policy: Any) -> None:
 
 
 def test_a_candidate_must_pass_every_trial(
-    game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed: list[Any] = []
 
@@ -116,7 +116,7 @@ def test_a_candidate_must_pass_every_trial(
     assert 0 < accepted < 6
 
 
-def test_counters_that_a_program_overlooks_are_added_to_it(larger: Game) -> None:
+def test_counters_that_a_program_overlooks_are_added_to_it(larger: HogEngine) -> None:
     random = np.random.default_rng(1)
     pool = CounterPool(larger, random.integers(0, 5, (60, 20, 20)).astype(np.int8))
     matrix = np.full((20, 20), 2, np.int8)
@@ -133,7 +133,7 @@ def test_counters_that_a_program_overlooks_are_added_to_it(larger: Game) -> None
     assert few < pool.rates_against(one_hot(alone, 5)).max() < rate
 
 
-def test_a_pool_keeps_counters_to_the_candidate(game: Game, policy: Any) -> None:
+def test_a_pool_keeps_counters_to_the_candidate(game: HogEngine, policy: Any) -> None:
     known = np.random.default_rng(2).integers(0, 3, (6, 10, 10)).astype(np.int8)
     pool = CounterPool(game, known)
     one, two = (one_hot(argmax(game, each), 3) for each in (policy, policy[::-1]))
@@ -143,7 +143,7 @@ def test_a_pool_keeps_counters_to_the_candidate(game: Game, policy: Any) -> None
     np.testing.assert_array_equal(pool.members, known[sorted(best)])
 
 
-def test_what_was_accepted_too_soon_is_given_up(game: Game, policy: Any) -> None:
+def test_what_was_accepted_too_soon_is_given_up(game: HogEngine, policy: Any) -> None:
     search = LocalSearch(**{**TRAILS, "radius": 1})
     good = search.init(game, search.matrix(game, policy))
     bad = 2 - good.matrix
@@ -156,13 +156,13 @@ def test_what_was_accepted_too_soon_is_given_up(game: Game, policy: Any) -> None
 
 
 def test_trails_take_the_place_of_starts(
-    game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CounterPool, "search", lambda *_: pytest.fail("trails were asked for"))
     LocalSearch(**TRAILS).matrix(game, policy)
 
 
-def test_threads_change_no_bit_of_trails(game: Game, policy: Any) -> None:
+def test_threads_change_no_bit_of_trails(game: HogEngine, policy: Any) -> None:
     search = LocalSearch(**TRAILS)
     one = end(search.rounds_from(game, search.init(game, policy)))
     with workers(2):
@@ -174,7 +174,7 @@ def test_threads_change_no_bit_of_trails(game: Game, policy: Any) -> None:
 
 
 def test_a_search_begins_with_the_counters_of_a_file(
-    game: Game, policy: Any, tmp_path: Any
+    game: HogEngine, policy: Any, tmp_path: Any
 ) -> None:
     known = np.random.default_rng(2).integers(0, 3, (4, 10, 10)).astype(np.int8)
     np.savez(tmp_path / "search.npz", pool=known)
@@ -188,7 +188,7 @@ def test_a_search_begins_with_the_counters_of_a_file(
 
 
 def test_files_without_counters_of_the_game_are_refused(
-    game: Game, larger: Game, policy: Any, tmp_path: Any
+    game: HogEngine, larger: HogEngine, policy: Any, tmp_path: Any
 ) -> None:
     pools: dict[str, Any] = {
         "wide": np.zeros((2, 10, 9), np.int8),
@@ -217,7 +217,7 @@ def test_files_without_counters_of_the_game_are_refused(
 
 @pytest.mark.parametrize("trails", [0, 2])
 def test_a_search_that_was_cut_off_ends_with_the_same_bits(
-    game: Game, policy: Any, tmp_path: Path, trails: int
+    game: HogEngine, policy: Any, tmp_path: Path, trails: int
 ) -> None:
     search = LocalSearch(**{**TRAILS, "trails": trails}, anneal_steps=5)
     whole = end(saved_rounds(game, search, policy, tmp_path / "whole.npz"))
@@ -232,7 +232,9 @@ def test_a_search_that_was_cut_off_ends_with_the_same_bits(
     assert same(end(search.rounds_from(game, search.init(game, policy))), whole)
 
 
-def test_a_checkpoint_of_another_search_is_refused(game: Game, policy: Any, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_search_is_refused(
+    game: HogEngine, policy: Any, tmp_path: Path
+) -> None:
     path, parameters = tmp_path / "state.npz", {**TRAILS, "rounds": 1}
     end(saved_rounds(game, LocalSearch(**parameters), policy, path))
     end(saved_rounds(game, LocalSearch(**{**parameters, "rounds": 2}), policy, path))

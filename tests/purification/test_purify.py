@@ -10,7 +10,7 @@ import pytest
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, argmax, programs, purify, thresholded
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.programs import best_moves
@@ -37,7 +37,7 @@ QUICK: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 3}))
 
 
@@ -47,7 +47,7 @@ def policy() -> Any:
 
 
 @pytest.fixture(scope="module")
-def larger() -> Game:
+def larger() -> HogEngine:
     """Large enough for the memory to count."""
     return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
 
@@ -55,7 +55,7 @@ def larger() -> Game:
 # --- cell by cell ---------------------------------------------------------------------------------
 
 
-def test_argmax_takes_the_most_probable_roll(game: Game, policy: Any) -> None:
+def test_argmax_takes_the_most_probable_roll(game: HogEngine, policy: Any) -> None:
     matrix = purify(game, policy)
     assert matrix.dtype == np.int8
     assert matrix.shape == (6, 6)
@@ -75,7 +75,7 @@ def test_argmax_takes_the_most_probable_roll(game: Game, policy: Any) -> None:
         ([0.1, 0.2, 0.3, 0.4], 3),
     ],
 )
-def test_on_ties_the_lower_roll_is_taken(game: Game, row: list[float], roll: int) -> None:
+def test_on_ties_the_lower_roll_is_taken(game: HogEngine, row: list[float], roll: int) -> None:
     policy = np.full((6, 6, 4), [1.0, 0.0, 0.0, 0.0])
     policy[2, 5] = row
     matrix = purify(game, policy, "argmax")
@@ -83,7 +83,7 @@ def test_on_ties_the_lower_roll_is_taken(game: Game, row: list[float], roll: int
     assert np.count_nonzero(matrix) == (roll > 0)
 
 
-def test_a_matrix_and_its_policy_come_back_as_they_are(game: Game) -> None:
+def test_a_matrix_and_its_policy_come_back_as_they_are(game: HogEngine) -> None:
     matrix = np.random.default_rng(6).integers(0, 4, (6, 6)).astype(np.int8)
     np.testing.assert_array_equal(argmax(game, matrix), matrix)
     for method in ("argmax", "threshold", "sample", "round"):
@@ -91,7 +91,7 @@ def test_a_matrix_and_its_policy_come_back_as_they_are(game: Game) -> None:
     assert not np.shares_memory(argmax(game, matrix), matrix)
 
 
-def test_what_purifying_costs_is_measured_exactly(game: Game) -> None:
+def test_what_purifying_costs_is_measured_exactly(game: HogEngine) -> None:
     policy, opponent = np.random.default_rng(7).dirichlet(np.ones(4), (2, 6, 6))
     matrix = purify(game, policy)
     play = Play(game.rules)
@@ -104,7 +104,7 @@ def test_what_purifying_costs_is_measured_exactly(game: Game) -> None:
     assert abs(found) > 1e-3
 
 
-def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: Game) -> None:
+def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: HogEngine) -> None:
     policy = np.full((6, 6, 4), [0.5, 0.3, 0.2, 0.0])
     assert thresholded(game, policy, 0.0)[1, 2] == pytest.approx([0.5, 0.3, 0.2, 0.0])
     assert thresholded(game, policy, 0.25)[1, 2] == pytest.approx([0.625, 0.375, 0.0, 0.0])
@@ -112,12 +112,12 @@ def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: 
         np.testing.assert_array_equal(thresholded(game, policy, all_gone)[1, 2], [1, 0, 0, 0])
 
 
-def test_a_threshold_of_one_is_the_argmax(game: Game, policy: Any) -> None:
+def test_a_threshold_of_one_is_the_argmax(game: HogEngine, policy: Any) -> None:
     found = purify(game, policy, "threshold", threshold=1.0, samples=1)
     np.testing.assert_array_equal(found, argmax(game, policy))
 
 
-def test_draws_follow_the_policy_and_the_best_is_kept(game: Game) -> None:
+def test_draws_follow_the_policy_and_the_best_is_kept(game: HogEngine) -> None:
     policy = np.full((6, 6, 4), [0.5, 0.0, 0.2, 0.3])
     sample = Sample(samples=40, seed=3)
     drawn, rates = sample.drawn(game, policy)
@@ -179,7 +179,7 @@ def test_the_surest_cells_are_those_where_play_misses_the_likeliest_roll_least()
 
 @pytest.mark.parametrize("method", ["round", "local_search"])
 def test_no_two_searches_begin_at_the_same_random_policies(
-    method: str, game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+    method: str, game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seeds, search = [], CounterPool.search
 
@@ -193,7 +193,7 @@ def test_no_two_searches_begin_at_the_same_random_policies(
     assert len(set(seeds)) == len(seeds)
 
 
-def test_a_search_starts_from_the_argmax_or_from_a_rounding(game: Game, policy: Any) -> None:
+def test_a_search_starts_from_the_argmax_or_from_a_rounding(game: HogEngine, policy: Any) -> None:
     rounded = Round(seed=3).matrix(game, policy)
     assert (rounded != argmax(game, policy)).any()
     for start, matrix in (("argmax", argmax(game, policy)), ("round", rounded)):
@@ -202,7 +202,7 @@ def test_a_search_starts_from_the_argmax_or_from_a_rounding(game: Game, policy: 
         np.testing.assert_array_equal(search.init(game, matrix).matrix, matrix)
 
 
-def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> None:
+def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: HogEngine) -> None:
     start = builtin("ignore_memory", larger)
     search = LocalSearch(rounds=4, radius=12, seed=2)
     state = search.init(larger, start)
@@ -217,7 +217,7 @@ def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: Game) -> Non
     np.testing.assert_array_equal(search.matrix(larger, start), state.matrix)
 
 
-def test_a_round_goes_on_with_programs_while_they_help(larger: Game) -> None:
+def test_a_round_goes_on_with_programs_while_they_help(larger: HogEngine) -> None:
     pool = CounterPool(larger, np.random.default_rng(1).integers(0, 5, (6, 20, 20)).astype(np.int8))
     matrix, radius = np.full((20, 20), 2, np.int8), 280
 
@@ -236,7 +236,7 @@ def test_a_round_goes_on_with_programs_while_they_help(larger: Game) -> None:
 
 
 def test_a_candidate_that_loses_to_a_known_counter_is_not_searched(
-    game: Game, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = LocalSearch(starts=3, anneal_steps=10)
     matrix = builtin("ignore_memory", game)
@@ -256,14 +256,14 @@ def test_a_candidate_that_loses_to_a_known_counter_is_not_searched(
     assert float(after.radius) < float(state.radius)
 
 
-def test_a_search_does_not_depend_on_threads(game: Game, policy: Any) -> None:
+def test_a_search_does_not_depend_on_threads(game: HogEngine, policy: Any) -> None:
     one = purify(game, policy, "local_search", rounds=4)
     with workers(2):
         two = purify(game, policy, "local_search", rounds=4)
     np.testing.assert_array_equal(one, two)
 
 
-def test_rounding_loses_less_than_rounding_at_once(larger: Game) -> None:
+def test_rounding_loses_less_than_rounding_at_once(larger: HogEngine) -> None:
     # Far from pure, so that there is something to lose.
     policy = np.random.default_rng(1).dirichlet(np.ones(larger.num_actions), larger.shape[:2])
     budget = SearchBudget(starts=2)
@@ -277,7 +277,7 @@ def test_rounding_loses_less_than_rounding_at_once(larger: Game) -> None:
 
 @pytest.mark.parametrize("method", PURIFIERS)
 def test_every_method_gives_a_matrix_and_the_same_one_again(
-    method: str, game: Game, policy: Any
+    method: str, game: HogEngine, policy: Any
 ) -> None:
     given = policy.copy()
     matrix = purify(game, policy, method, **QUICK[method])
@@ -299,7 +299,7 @@ def test_every_method_gives_a_matrix_and_the_same_one_again(
     ],
 )
 def test_progress_ends_when_the_work_does(
-    method: str, module: str, game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+    method: str, module: str, game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Phase] = []
 
@@ -320,7 +320,7 @@ def test_what_is_left_out_is_as_the_page_says(method: str) -> None:
 
 
 def test_the_linear_program_chooses_among_thrice_as_many_cells_as_become_pure(
-    game: Game, policy: Any, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen: list[tuple[int, int]] = []
 
@@ -335,7 +335,7 @@ def test_the_linear_program_chooses_among_thrice_as_many_cells_as_become_pure(
 
 
 def test_where_a_program_helps_nothing_a_quarter_as_many_moves_are_tried(
-    game: Game, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[int] = []
 
@@ -350,7 +350,7 @@ def test_where_a_program_helps_nothing_a_quarter_as_many_moves_are_tried(
     assert tried == [64, 16, 4, 1]
 
 
-def test_unknown_methods_are_refused_with_those_there_are(game: Game) -> None:
+def test_unknown_methods_are_refused_with_those_there_are(game: HogEngine) -> None:
     policy = np.full((6, 6, 4), 0.25)
     with pytest.raises(ValueError, match=re.escape(", ".join(PURIFIERS))) as refusal:
         purify(game, policy, "argmin")
@@ -370,14 +370,14 @@ def test_unknown_methods_are_refused_with_those_there_are(game: Game) -> None:
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(
-    game: Game, method: str, parameters: dict[str, Any], field: str
+    game: HogEngine, method: str, parameters: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^{field}: got .*; allowed: "):
         purify(game, np.full((6, 6, 4), 0.25), method, **parameters)
 
 
 @pytest.mark.parametrize("method", PURIFIERS)
-def test_what_is_no_policy_is_refused(game: Game, method: str) -> None:
+def test_what_is_no_policy_is_refused(game: HogEngine, method: str) -> None:
     with pytest.raises(ValueError, match="allowed"):
         purify(game, np.full((6, 6, 4), 0.3), method, **QUICK[method])
 
@@ -389,6 +389,6 @@ def test_what_is_no_policy_is_refused(game: Game, method: str) -> None:
         ("argmax", {"seed": 0}, "^seed: unknown key, given 0; allowed: none$"),
     ],
 )
-def test_arguments_of_no_purifier(game: Game, method: Any, given: Any, says: str) -> None:
+def test_arguments_of_no_purifier(game: HogEngine, method: Any, given: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         purify(game, np.full((6, 6, 4), 0.25), method, **given)

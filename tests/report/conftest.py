@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment as run
@@ -37,5 +37,5 @@ def written(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from(CONFIG["rules"]))  # type: ignore[arg-type]

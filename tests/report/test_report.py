@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.report import page
 from hogeq.report.finished import load
 from hogeq.runs.errors import ResultsError
@@ -33,7 +33,7 @@ def test_the_counter_is_the_attack_of_the_last_checkpoint(folder: Path, written:
     assert answer["bytes"] == written.stat().st_size < page.MOST_BYTES
 
 
-def test_the_same_runs_give_the_same_page(folder: Path, game: Game) -> None:
+def test_the_same_runs_give_the_same_page(folder: Path, game: HogEngine) -> None:
     runs = load([folder / "first"])
     pages = []
     for jobs in (1, 2):
@@ -70,7 +70,7 @@ def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_pa
         assert {key: spent[key] for key in final} == final | changed
 
 
-def test_names_cannot_break_out_of_the_page(folder: Path, game: Game) -> None:
+def test_names_cannot_break_out_of_the_page(folder: Path, game: HogEngine) -> None:
     runs = load([folder / "first"])
     evil = "</script><script>alert(1)</script>"
     entries = page.entries(game, runs, [(evil, always_roll(game, 1))], matrices=False)

@@ -16,7 +16,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game
+from hogeq.model.game import HogEngine
 from hogeq.report.field import field_page
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS
 from hogeq.runs.metrics import read_metrics
@@ -65,7 +65,9 @@ def opened(browser: Any, written: Path) -> Opened:
     return Opened(browser, written, viewport={"width": 1280, "height": 900})
 
 
-def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, game: Game) -> None:
+def test_the_position_shows_what_the_run_holds(
+    opened: Opened, folder: Path, game: HogEngine
+) -> None:
     policy = table_of(folder)
     rival = table_of(folder, "second")
     opened.page.select_option("#other", label="second: average policy")
@@ -90,7 +92,7 @@ def test_the_position_shows_what_the_run_holds(opened: Opened, folder: Path, gam
         assert told in opened.text("#belief-note")
 
 
-def test_a_position_out_of_reach_says_so(opened: Opened, folder: Path, game: Game) -> None:
+def test_a_position_out_of_reach_says_so(opened: Opened, folder: Path, game: HogEngine) -> None:
     gone = np.argwhere(reach(game, table_of(folder)).sum(axis=2) == 0.0)
     opened.choose(*map(int, gone[0]))
     assert {tuple(row[1:3]) for row in opened.rows("#rolls")} == {("\N{EN DASH}", "\N{EN DASH}")}
@@ -268,7 +270,7 @@ def test_every_map_can_be_shown(opened: Opened, folder: Path) -> None:
 
 
 def test_tables_and_curves_show_the_runs_figures(
-    opened: Opened, folder: Path, game: Game, written: Path
+    opened: Opened, folder: Path, game: HogEngine, written: Path
 ) -> None:
     manifest = json.loads((folder / "first" / MANIFEST).read_text())
     attack = manifest["figures"]["average_policy"]["attack"]

@@ -7,7 +7,7 @@ import pytest
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
@@ -20,11 +20,11 @@ from tests.twin import Match, Play, every_matrix_wins
 POLICIES = 3
 
 
-def small(goal: int, dice: int, edition: str = "su20") -> Game:
+def small(goal: int, dice: int, edition: str = "su20") -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
 
 
-def random_policy(game: Game, seed: int) -> Any:
+def random_policy(game: HogEngine, seed: int) -> Any:
     return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 

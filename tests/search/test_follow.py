@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.trails import Trails, follow, no_trails
 from hogeq.solvers import SOLVERS
@@ -16,22 +16,22 @@ from tests.solvers import family
 
 
 @pytest.fixture(scope="module")
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
 
 
 @pytest.fixture(scope="module")
-def policy(game: Game) -> Any:
+def policy(game: HogEngine) -> Any:
     _, state = family.run(game, "dcfr", 30)
     return SOLVERS["dcfr"]().average(game, state)
 
 
 @pytest.fixture(scope="module")
-def none(game: Game) -> Any:
+def none(game: HogEngine) -> Any:
     return np.zeros((0, game.goal, game.goal), np.int8)
 
 
-def test_trails_against_a_mixture(game: Game, policy: Any, none: Any) -> None:
+def test_trails_against_a_mixture(game: HogEngine, policy: Any, none: Any) -> None:
     alone = follow(game, policy, no_trails(game, 2, 4), 2, 4, none, (0, 1))
     twice = Mixture([0.5, 0.5], [policy, policy])
     # What is drawn makes no difference here but for rounding, so trails find as much.
@@ -42,13 +42,13 @@ def test_trails_against_a_mixture(game: Game, policy: Any, none: Any) -> None:
     )
 
 
-def rates(game: Game, matrices: Any, policy: Any) -> list[float]:
+def rates(game: HogEngine, matrices: Any, policy: Any) -> list[float]:
     work = game.workspace(2)
     rolls = policy.shape[-1]
     return [work.win_rate(np.stack([one_hot(m, rolls), policy])).win_rate for m in matrices]
 
 
-def test_trails_take_turns_to_begin(game: Game, policy: Any, none: Any) -> None:
+def test_trails_take_turns_to_begin(game: HogEngine, policy: Any, none: Any) -> None:
     trails = no_trails(game, 3, 12)
     assert trails.left.tolist() == [-4, -8, -12]
     left = []
@@ -58,7 +58,7 @@ def test_trails_take_turns_to_begin(game: Game, policy: Any, none: Any) -> None:
     assert left == [[-12, 4, 8], [8, -12, 4], [4, 8, -12], [-12, 4, 8]]
 
 
-def test_a_trail_never_falls_until_it_ends(game: Game, policy: Any, none: Any) -> None:
+def test_a_trail_never_falls_until_it_ends(game: HogEngine, policy: Any, none: Any) -> None:
     trails, found = no_trails(game, 2, 1000), []
     for iteration in range(4):
         trails = follow(game, policy, trails, 5, 1000, none, (3, iteration))
@@ -68,7 +68,7 @@ def test_a_trail_never_falls_until_it_ends(game: Game, policy: Any, none: Any) -
     assert min(found[-1]) > 0.5
 
 
-def test_a_trail_that_begins_forgets_where_it_was(game: Game, policy: Any, none: Any) -> None:
+def test_a_trail_that_begins_forgets_where_it_was(game: HogEngine, policy: Any, none: Any) -> None:
     here = np.ones((1, game.goal, game.goal), np.int8)
     fresh = no_trails(game, 1, 10)
     moved = Trails(here, fresh.left)

@@ -10,7 +10,7 @@ from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.kernels.lifting import Lanes
 from hogeq.model.compiling import parts
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.priced import Board, PricedResponder
 from hogeq.rules import rules_from
 from hogeq.search import certifying, lifted_bound
@@ -25,15 +25,15 @@ from tests.twin import Play, every_matrix_wins
 ROOT = Path(__file__).parents[2]
 
 
-def small(goal: int, dice: int, edition: str = "su20") -> Game:
+def small(goal: int, dice: int, edition: str = "su20") -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
 
 
-def random_policy(game: Game, seed: int) -> Any:
+def random_policy(game: HogEngine, seed: int) -> Any:
     return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 
-def random_claims(game: Game, seed: int, number: int) -> list[Step]:
+def random_claims(game: HogEngine, seed: int, number: int) -> list[Step]:
     chance = np.random.default_rng(seed)
     return [
         Step(
@@ -49,7 +49,7 @@ def random_claims(game: Game, seed: int, number: int) -> list[Step]:
     ]
 
 
-def random_steps(game: Game, seed: int, number: int) -> list[Step | Revision]:
+def random_steps(game: HogEngine, seed: int, number: int) -> list[Step | Revision]:
     """Claims, and revisions of some of them at once and later."""
     chance = np.random.default_rng(seed + 1000)
     steps: list[Step | Revision] = []

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
@@ -20,7 +20,7 @@ from tests import toys
 Floats = NDArray[np.float64]
 
 
-def small_su20() -> tuple[Game, Floats]:
+def small_su20() -> tuple[HogEngine, Floats]:
     game = compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 4}))
     return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search import population
 from hogeq.search.attack import SearchBudget, attack
@@ -17,21 +17,21 @@ from hogeq.support.workers import workers
 
 
 @pytest.fixture(scope="module")
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
 
 
 @pytest.fixture(scope="module")
-def policy(game: Game) -> Floats:
+def policy(game: HogEngine) -> Floats:
     return np.random.default_rng(0).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 
-def matrices(game: Game, count: int) -> NDArray[np.int8]:
+def matrices(game: HogEngine, count: int) -> NDArray[np.int8]:
     shape = (count, *game.shape[:2])
     return np.random.default_rng(1).integers(game.num_actions, size=shape, dtype=np.int8)
 
 
-def test_rates_are_exact_from_both_sides(game: Game, policy: Floats) -> None:
+def test_rates_are_exact_from_both_sides(game: HogEngine, policy: Floats) -> None:
     members = [*matrices(game, 3), policy]
     population = Population(game, members)
     for rate, other, member in zip(
@@ -41,7 +41,7 @@ def test_rates_are_exact_from_both_sides(game: Game, policy: Floats) -> None:
         assert rate + other == pytest.approx(1.0, abs=1e-12)
 
 
-def test_values_are_weighted_by_member(game: Game, policy: Floats) -> None:
+def test_values_are_weighted_by_member(game: HogEngine, policy: Floats) -> None:
     members, weights = matrices(game, BATCH + 3), np.linspace(0.1, 1.0, BATCH + 3)
     population = Population(game, members, weights)
     found = population.measure(policy)
@@ -52,7 +52,7 @@ def test_values_are_weighted_by_member(game: Game, policy: Floats) -> None:
     np.testing.assert_allclose(alone.values, each[2], atol=1e-12)
 
 
-def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Floats) -> None:
+def test_slopes_are_the_exact_effects_of_single_cells(game: HogEngine, policy: Floats) -> None:
     counters = np.random.default_rng(8).integers(0, 4, (3, 12, 12))
     pool = CounterPool(game, counters.astype(np.int8))
     slopes = pool.slopes(policy)
@@ -68,7 +68,7 @@ def test_slopes_are_the_exact_effects_of_single_cells(game: Game, policy: Floats
                 assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
 
 
-def test_members_weigh_the_same_unless_told(game: Game, policy: Floats) -> None:
+def test_members_weigh_the_same_unless_told(game: HogEngine, policy: Floats) -> None:
     for count in (1, 2, 5):
         population = Population(game, matrices(game, count))
         assert population.weights.tolist() == [1 / count] * count
@@ -77,7 +77,7 @@ def test_members_weigh_the_same_unless_told(game: Game, policy: Floats) -> None:
     np.testing.assert_allclose(values, action_values(game, policy, member[0]), atol=1e-12)
 
 
-def test_threads_change_no_bit(game: Game, policy: Floats) -> None:
+def test_threads_change_no_bit(game: HogEngine, policy: Floats) -> None:
     population = Population(game, matrices(game, 5))
     one = population.measure(policy)
     with workers(3):
@@ -87,7 +87,9 @@ def test_threads_change_no_bit(game: Game, policy: Floats) -> None:
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
-def test_annealing_raises_the_mean_win_rate(game: Game, policy: Floats, everywhere: bool) -> None:
+def test_annealing_raises_the_mean_win_rate(
+    game: HogEngine, policy: Floats, everywhere: bool
+) -> None:
     population = Population(game, matrices(game, 3))
     begun, steps = policy.copy(), list[None]()
     before = population.rates_of(begun).mean()
@@ -96,7 +98,7 @@ def test_annealing_raises_the_mean_win_rate(game: Game, policy: Floats, everywhe
     assert len(steps) == 12
 
 
-def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: Game, policy: Floats) -> None:
+def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: HogEngine, policy: Floats) -> None:
     pool = CounterPool(game)
     best = pool.search(policy, 3, 20, [0])
     assert best == pytest.approx(
@@ -114,7 +116,7 @@ def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: Game, policy: F
     assert grown.climb(policy, 2) >= rates.max() - 1e-12
 
 
-def test_a_matrix_meets_matrices_as_their_rates_have_it(game: Game) -> None:
+def test_a_matrix_meets_matrices_as_their_rates_have_it(game: HogEngine) -> None:
     matrix, *others = matrices(game, 4)
     pool = CounterPool(game, np.array(others))
     rates = pool.rates_against(one_hot(matrix, game.num_actions))
@@ -125,12 +127,12 @@ def test_a_matrix_meets_matrices_as_their_rates_have_it(game: Game) -> None:
 
 
 def test_a_pool_computes_no_rate_twice(
-    game: Game, policy: Floats, monkeypatch: pytest.MonkeyPatch
+    game: HogEngine, policy: Floats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[int] = []
     compute_them = population._rates_of_members
 
-    def noted(game: Game, policy: Floats, members: NDArray[np.int8]) -> Floats:
+    def noted(game: HogEngine, policy: Floats, members: NDArray[np.int8]) -> Floats:
         computed.append(len(members))
         return compute_them(game, policy, members)
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 SMALL = {"edition": "su20", "goal": 16, "max_dice": 4}
 
 
-def small() -> tuple[Game, Floats]:
+def small() -> tuple[HogEngine, Floats]:
     game = compile_game(rules_from(SMALL))
     return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
 
@@ -30,7 +30,7 @@ def small() -> tuple[Game, Floats]:
 class Counted:
     """Passes that count the sweeps."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: HogEngine) -> None:
         self.work = quick_workspace(game, 2)
         self.sweeps = 0
 

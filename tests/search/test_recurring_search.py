@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
@@ -18,11 +18,11 @@ from hogeq.strategies.mixtures import Mixture
 RECURS = {"edition": "sp22", "goal": 8, "max_dice": 3}
 
 
-def small(**changes: object) -> Game:
+def small(**changes: object) -> HogEngine:
     return compile_game(rules_from(RECURS | changes))
 
 
-def random_matrix(game: Game, seed: int) -> np.ndarray:
+def random_matrix(game: HogEngine, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(game.num_actions, size=(game.goal, game.goal))
 
 
@@ -46,9 +46,9 @@ def test_an_annealed_attack_with_kicks_ends_with_the_best_response(seed: int) ->
         {"edition": "su20", "goal": 8, "max_dice": 2, "pig_out": 0},
     ],
 )
-@pytest.mark.parametrize("passes", [Game.workspace, quick_workspace])
+@pytest.mark.parametrize("passes", [HogEngine.workspace, quick_workspace])
 def test_rows_that_are_hardly_ever_reached_stay_policies(
-    passes: Callable[[Game, int], Workspace], rules: dict[str, object], least: float
+    passes: Callable[[HogEngine, int], Workspace], rules: dict[str, object], least: float
 ) -> None:
     game = compile_game(rules_from(rules))
     policies = np.full((2, *game.shape), 1.0 / game.num_actions)

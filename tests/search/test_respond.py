@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import ways_to_stay
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role, WinRate
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.attack import SearchBudget, attack, search_steps
@@ -56,7 +56,7 @@ TINY: dict[str, dict[str, Any]] = {
 
 
 class Tiny(NamedTuple):
-    game: Game
+    game: HogEngine
     policy: Floats
     best: float
     """Win rate of the best matrix of all."""
@@ -74,7 +74,7 @@ def tiny(name: str, seed: int) -> Tiny:
     return Tiny(game, policy, float(rates.max()), Match(play, None, policy).win_rate()[0])
 
 
-def small_su20() -> tuple[Game, Floats]:
+def small_su20() -> tuple[HogEngine, Floats]:
     game = compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 4}))
     return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
 
@@ -372,7 +372,7 @@ def test_an_attack_with_moves_or_a_budget_that_are_none(
 # --- published figures ----------------------------------------------------------------------------
 
 
-def ignore_memory(game: Game) -> NDArray[np.int8]:
+def ignore_memory(game: HogEngine) -> NDArray[np.int8]:
     """Find the best matrix of the game without Feral Hogs, to be played where there are some."""
     simple = compile_game(rules_from({"edition": game.rules.name, "feral_hogs": "none"}))
     work = simple.workspace(1)

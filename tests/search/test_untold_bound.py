@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable
@@ -21,13 +21,13 @@ from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
 
 
-def mixture_of(game: Game, parts: int, seed: int = 0) -> Mixture:
+def mixture_of(game: HogEngine, parts: int, seed: int = 0) -> Mixture:
     random = np.random.default_rng(seed)
     rows = random.dirichlet(np.ones(game.num_actions), (parts, *game.shape[:2]))
     return Mixture(random.dirichlet(np.ones(parts)), rows)
 
 
-def matrices_of(game: Game, parts: int, seed: int = 0) -> Mixture:
+def matrices_of(game: HogEngine, parts: int, seed: int = 0) -> Mixture:
     random = np.random.default_rng(seed)
     rolls = random.integers(game.num_actions, size=(parts, *game.shape[:2]))
     return Mixture(random.dirichlet(np.ones(parts)), rolls)
@@ -36,7 +36,7 @@ def matrices_of(game: Game, parts: int, seed: int = 0) -> Mixture:
 class Naive:
     """A responder who remembers the whole game and not the draw, by walking all games."""
 
-    def __init__(self, game: Game, mixture: Mixture) -> None:
+    def __init__(self, game: HogEngine, mixture: Mixture) -> None:
         self.turns = TurnTable(game.rules)
         self.parts = mixture.policies(game.num_actions)
         self.rolls = range(game.num_actions)

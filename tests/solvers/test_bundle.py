@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
@@ -31,7 +31,7 @@ from tests.solvers import family
 
 
 @pytest.fixture(scope="module")
-def small() -> Game:
+def small() -> HogEngine:
     """Spring-2020 rules to 16 with three dice: recall is imperfect, and a run takes a second."""
     return compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 3}))
 
@@ -201,7 +201,7 @@ def test_responses_start_near_the_policy_and_far_from_it_in_turn(
 # --- many -----------------------------------------------------------------------------------------
 
 
-def test_the_pool_is_modelled_well_and_holds_the_worst(small: Game) -> None:
+def test_the_pool_is_modelled_well_and_holds_the_worst(small: HogEngine) -> None:
     state = run(small, 15)
     work = small.workspace(2)
     exact = [
@@ -215,7 +215,7 @@ def test_the_pool_is_modelled_well_and_holds_the_worst(small: Game) -> None:
     assert float(state.worst) == pytest.approx(max(exact), abs=2e-4)
 
 
-def test_it_ends_far_below_where_it_starts(small: Game) -> None:
+def test_it_ends_far_below_where_it_starts(small: HogEngine) -> None:
     budget = SearchBudget(starts=4, anneal_steps=20)
     solver = ProximalBundle()
     before = attack(small, solver.init(small).policy, budget).win_rate
@@ -229,7 +229,7 @@ def test_without_memory_it_finds_the_solution() -> None:
     assert full_memory_bound(game, policy) == pytest.approx(0.5, abs=1e-4)
 
 
-def test_threads_change_no_byte(small: Game) -> None:
+def test_threads_change_no_byte(small: HogEngine) -> None:
     one = run(small, 4)
     with workers(2):
         two = run(small, 4)
@@ -237,13 +237,13 @@ def test_threads_change_no_byte(small: Game) -> None:
         assert np.array_equal(value, getattr(two, key)), key
 
 
-def test_a_full_pool_drops_what_was_used_least(small: Game) -> None:
+def test_a_full_pool_drops_what_was_used_least(small: HogEngine) -> None:
     state = run(small, 12, pool_size=12)
     assert len(state.pool) == 12
     assert (state.used[state.weights > 1e-6] == 12).all()
 
 
-def test_a_pool_that_is_larger_than_asked_keeps_its_size(small: Game) -> None:
+def test_a_pool_that_is_larger_than_asked_keeps_its_size(small: HogEngine) -> None:
     state = run(small, 15)
     before = len(state.pool)
     assert before > 11
@@ -258,7 +258,7 @@ def test_sharpening_ends_with_a_matrix() -> None:
     assert sharp.max(axis=1) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_start_from_a_file(small: Game, tmp_path: Any) -> None:
+def test_a_start_from_a_file(small: HogEngine, tmp_path: Any) -> None:
     policy = np.random.default_rng(0).dirichlet(
         np.ones(small.num_actions), (small.goal, small.goal)
     )
@@ -267,7 +267,7 @@ def test_a_start_from_a_file(small: Game, tmp_path: Any) -> None:
     assert state.policy == pytest.approx(policy, abs=1e-3)
 
 
-def test_a_pool_from_a_file(small: Game, tmp_path: Any) -> None:
+def test_a_pool_from_a_file(small: HogEngine, tmp_path: Any) -> None:
     """Counters known before have models from the first, each once."""
     found = run(small, 5)
     np.savez(tmp_path / "known.npz", pool=np.concatenate([found.pool, found.pool[:2]]))
@@ -315,7 +315,7 @@ def test_rounds_begin_with_the_weights_of_the_round_before() -> None:
 
 
 def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_is_trusted(
-    small: Game,
+    small: HogEngine,
 ) -> None:
     random = np.random.default_rng(0)
     policy, *others = (random_policy(small, random) for _ in range(5))
@@ -358,7 +358,7 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     assert (again.responses, again.cuts) == ([], [])
 
 
-def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: Game) -> None:
+def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: HogEngine) -> None:
     random, policy = np.random.default_rng(0), np.full(small.shape, 1 / small.num_actions)
     policy[..., 0] += 5.0
     policy /= policy.sum(axis=-1, keepdims=True)
@@ -372,7 +372,7 @@ def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: Game) -> 
         assert turns[1::2] == [not turns[0]] * len(turns[1::2])
 
 
-def test_a_pool_is_never_larger_than_it_may_be(small: Game) -> None:
+def test_a_pool_is_never_larger_than_it_may_be(small: HogEngine) -> None:
     state = run(small, 1, pool_size=10, responses=30)
     assert len({counter.tobytes() for counter in state.pool}) == len(state.pool) == 10
     against = Against(small, state.policy[None], None)
@@ -384,7 +384,7 @@ def test_a_pool_is_never_larger_than_it_may_be(small: Game) -> None:
     ("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 6, "patience": 1})]
 )
 def test_all_that_an_iteration_draws_is_drawn_apart(
-    small: Game, name: str, options: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    small: HogEngine, name: str, options: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numpy pads seeds with zeros, so (1, 2) and (1, 2, 0) are one stream."""
     solver: Any = SOLVERS[name](trails=6, kicks=1, seed=1, **options)

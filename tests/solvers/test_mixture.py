@@ -7,7 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cfr_br import responder_weights
@@ -27,12 +27,12 @@ FEW = {"responders": 8, "newcomers": 2, "responder_steps": 5}
 
 
 @pytest.fixture(scope="module")
-def coins() -> Game:
+def coins() -> HogEngine:
     """Give the game of docs/mixtures.md: the value of policies is 1/2 + 1/216."""
     return compile_game(rules_from(COINS))
 
 
-def exploited(game: Game, mixture: Any) -> float:
+def exploited(game: HogEngine, mixture: Any) -> float:
     """Win rate, less 1/2, of the best of the matrices that matter in the game of two coins."""
     best = 0.0
     for first, then in ((1, 0), (1, 2), (2, 0), (2, 2)):
@@ -42,7 +42,7 @@ def exploited(game: Game, mixture: Any) -> float:
     return best - 0.5
 
 
-def test_two_parts_do_what_no_policy_can(coins: Game) -> None:
+def test_two_parts_do_what_no_policy_can(coins: HogEngine) -> None:
     solver, state = run(coins, "mixture", 400, parts=2, window=100, **FEW)
     drawn = solver.mixture(coins, state)
     assert exploited(coins, drawn) < 1 / 216
@@ -54,7 +54,7 @@ def test_two_parts_do_what_no_policy_can(coins: Game) -> None:
     assert exploited(coins, solver.average(coins, state)) >= 1 / 216
 
 
-def test_one_part_is_a_policy(coins: Game) -> None:
+def test_one_part_is_a_policy(coins: HogEngine) -> None:
     solver, state = run(coins, "mixture", 200, parts=1, window=50, **FEW)
     drawn = solver.mixture(coins, state)
     assert drawn.weights.tolist() == [1.0]
@@ -92,7 +92,7 @@ def test_a_step_by_hand() -> None:
         np.testing.assert_allclose(found.weights, match_regrets(state.draw_regrets))
 
 
-def test_averages_are_of_the_last_two_windows(coins: Game) -> None:
+def test_averages_are_of_the_last_two_windows(coins: HogEngine) -> None:
     solver: Any = SOLVERS["mixture"](parts=2, window=3, **FEW)
     state = solver.init(coins)
     weights = []
@@ -107,7 +107,7 @@ def test_averages_are_of_the_last_two_windows(coins: Game) -> None:
     )
 
 
-def test_other_solvers_have_none(coins: Game) -> None:
+def test_other_solvers_have_none(coins: HogEngine) -> None:
     solver, state = run(coins, "cfr_plus", 1)
     assert solver.mixture(coins, state) is None
 
@@ -117,7 +117,7 @@ def test_more_newcomers_than_responders_are_refused() -> None:
         SOLVERS["mixture"](responders=8, newcomers=9)
 
 
-def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: Game) -> None:
+def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: HogEngine) -> None:
     solver, state = run(coins, "double_oracle", 25)
     drawn = solver.mixture(coins, state)
     assert drawn.kind == "matrices"
@@ -125,7 +125,7 @@ def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: Game) -> 
     assert exploited(coins, solver.average(coins, state)) >= 1 / 216
 
 
-def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: Game) -> None:
+def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: HogEngine) -> None:
     solver, state = run(coins, "double_oracle", 12, temperature=0.02)
     drawn = solver.mixture(coins, state)
     assert drawn.kind == "policies"

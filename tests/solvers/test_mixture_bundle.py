@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.kicks import Against
 from hogeq.solvers import SOLVERS
@@ -20,18 +20,18 @@ QUICK = {"responder_steps": 4, "deep_every": 5}
 
 
 @pytest.fixture(scope="module")
-def coins() -> Game:
+def coins() -> HogEngine:
     """Give the game of docs/mixtures.md: the value of policies is 1/2 + 1/216."""
     return compile_game(rules_from(COINS))
 
 
 @pytest.fixture(scope="module")
-def small() -> Game:
+def small() -> HogEngine:
     """Give su20 to 8 points with two dice."""
     return compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
 
 
-def test_two_parts_come_to_the_equilibrium_and_one_cannot(coins: Game) -> None:
+def test_two_parts_come_to_the_equilibrium_and_one_cannot(coins: HogEngine) -> None:
     solver, state = run(coins, "mixture_bundle", 30, parts=2, **QUICK)
     assert exploited(coins, solver.mixture(coins, state)) < 1e-4
     assert exploited(coins, solver.average(coins, state)) >= 1 / 216
@@ -39,7 +39,9 @@ def test_two_parts_come_to_the_equilibrium_and_one_cannot(coins: Game) -> None:
     assert 1 / 216 <= exploited(coins, solver.mixture(coins, state)) < 0.006
 
 
-def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(small: Game) -> None:
+def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
+    small: HogEngine,
+) -> None:
     solver: Any = SOLVERS["mixture_bundle"](parts=3, **QUICK)
     state = solver.init(small)
     assert len(np.unique(state.parts.reshape(3, -1), axis=0)) == 3
@@ -60,7 +62,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(sma
     )
 
 
-def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: Game) -> None:
+def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: HogEngine) -> None:
     """The win rate of the mixture is linear in each row, so a model predicts a change of one."""
     _, state = run(small, "mixture_bundle", 3, parts=2, **QUICK)
     cut = cut_of_parts(Against(small, state.parts, None), state.pool[-1])
@@ -74,7 +76,7 @@ def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: Game) -> None:
     assert won[1] - won[0] == pytest.approx(state.draw[1] * change, abs=1e-7)
 
 
-def test_a_file_with_fewer_parts_is_split(small: Game, tmp_path: Path) -> None:
+def test_a_file_with_fewer_parts_is_split(small: HogEngine, tmp_path: Path) -> None:
     solver, state = run(small, "mixture_bundle", 2, parts=2, **QUICK)
     file = tmp_path / "two.npz"
     write_strategy(file, solver.mixture(small, state))
@@ -88,7 +90,7 @@ def test_a_file_with_fewer_parts_is_split(small: Game, tmp_path: Path) -> None:
         SOLVERS["mixture_bundle"](parts=1, **options).init(small)
 
 
-def test_one_file_of_a_policy_starts_all_parts(small: Game, tmp_path: Path) -> None:
+def test_one_file_of_a_policy_starts_all_parts(small: HogEngine, tmp_path: Path) -> None:
     file = tmp_path / "three.csv"
     write_strategy(file, np.full((8, 8), 2, np.int8))
     solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), spread=0.25)
@@ -97,7 +99,7 @@ def test_one_file_of_a_policy_starts_all_parts(small: Game, tmp_path: Path) -> N
     assert np.abs(state.parts[0] - state.parts[1]).max() > 0.01
 
 
-def test_trails_and_the_average_of_recent_mixtures(small: Game) -> None:
+def test_trails_and_the_average_of_recent_mixtures(small: HogEngine) -> None:
     options = {"parts": 2, "trails": 2, "kicks": 1, "life": 3, "averaging": "recent", "window": 2}
     solver: Any = SOLVERS["mixture_bundle"](**options, **QUICK, largest_step=5.0)
     state = solver.init(small)
@@ -115,7 +117,7 @@ def test_trails_and_the_average_of_recent_mixtures(small: Game) -> None:
     np.testing.assert_allclose(found.weights, np.average(draws, axis=0, weights=shares), atol=1e-12)
 
 
-def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: Game) -> None:
+def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine) -> None:
     solver: Any = SOLVERS["mixture_bundle"](parts=2, patience=3, **QUICK)
     state = solver.init(coins)
     parts, apart = [], []
@@ -136,7 +138,7 @@ def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: Game) -> N
     assert exploited(coins, solver.mixture(coins, state)) < 1e-4
 
 
-def test_a_file_is_not_split_before_progress_ends(small: Game, tmp_path: Path) -> None:
+def test_a_file_is_not_split_before_progress_ends(small: HogEngine, tmp_path: Path) -> None:
     file = tmp_path / "three.csv"
     write_strategy(file, np.full((8, 8), 2, np.int8))
     solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), patience=2)
@@ -145,7 +147,7 @@ def test_a_file_is_not_split_before_progress_ends(small: Game, tmp_path: Path) -
 
 @pytest.mark.parametrize(("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 2})])
 def test_softness_lets_more_counters_shape_a_step(
-    small: Game, name: str, options: dict[str, int]
+    small: HogEngine, name: str, options: dict[str, int]
 ) -> None:
     weights = {}
     for softness in (0.0, 0.05):
@@ -160,7 +162,7 @@ def test_softness_lets_more_counters_shape_a_step(
     assert weights[0.05][-1] < weights[0.0][-1]
 
 
-def test_the_pool_begins_with_known_counters(small: Game, tmp_path: Path) -> None:
+def test_the_pool_begins_with_known_counters(small: HogEngine, tmp_path: Path) -> None:
     known = np.random.default_rng(0).integers(3, size=(5, 8, 8)).astype(np.int8)
     np.savez(tmp_path / "known.npz", pool=known)
     options = {"parts": 2, "counters": str(tmp_path / "known.npz"), **QUICK}

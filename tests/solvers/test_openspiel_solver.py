@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hogeq.cli import main
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment as run
@@ -22,7 +22,7 @@ from hogeq.trees.openspiel.algorithms import _alive, _iterate, _new, tables_of
 SOLVED_BY = ("cfr", "cfr_plus", "external_mccfr", "outcome_mccfr")
 
 
-def short(edition: str = "fa22", goal: int = 6, max_dice: int = 2) -> Game:
+def short(edition: str = "fa22", goal: int = 6, max_dice: int = 2) -> HogEngine:
     return compile_game(
         rules_from({"edition": edition, "goal": goal, "max_dice": max_dice, "sides": 2})
     )

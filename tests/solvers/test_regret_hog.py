@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.win_rates import mover_value
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify
 from hogeq.rules import rules_from
@@ -21,7 +21,7 @@ MEMORYLESS = ("hw13", "fa22", "sp21")
 
 
 @cache
-def short(edition: str) -> tuple[Game, float]:
+def short(edition: str) -> tuple[HogEngine, float]:
     """Give a short game without memory, and its mover's value by backward induction."""
     game = compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
     anything = np.full((1, *game.shape), 1.0 / game.num_actions)
@@ -68,7 +68,7 @@ def test_without_memory_the_interval_closes(edition: str) -> None:
     assert full_memory_bound(game, purify(game, policy)) - 0.5 < 1e-4
 
 
-def su20() -> Game:
+def su20() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
 
 

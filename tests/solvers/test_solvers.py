@@ -14,7 +14,7 @@ from hogeq.baselines.delta import trembling
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify
 from hogeq.rules import rules_from
@@ -45,7 +45,7 @@ def run(game: Any, name: str, iterations: int, **options: Any) -> tuple[Any, Any
 
 
 @pytest.fixture(scope="module")
-def small() -> Game:
+def small() -> HogEngine:
     """Fall-2022 Hog to 12 with two dice: nothing is hidden, so its tablebase is its solution."""
     return compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 2}))
 
@@ -167,7 +167,9 @@ def test_meta_game_is_solved_exactly() -> None:
 
 
 @pytest.mark.parametrize(("name", "iterations"), [("fictitious", 300), ("double_oracle", 25)])
-def test_without_memory_the_tablebase_is_found(small: Game, name: str, iterations: int) -> None:
+def test_without_memory_the_tablebase_is_found(
+    small: HogEngine, name: str, iterations: int
+) -> None:
     solver, state = run(small, name, iterations)
     matrix = purify(small, solver.average(small, state))
     assert full_memory_bound(small, matrix) == pytest.approx(0.5, abs=1e-6)
@@ -186,7 +188,7 @@ def test_without_memory_the_tablebase_is_found(small: Game, name: str, iteration
     ],
 )
 def test_without_memory_every_solver_comes_to_the_tablebase(
-    small: Game, name: str, iterations: int, options: dict[str, Any]
+    small: HogEngine, name: str, iterations: int, options: dict[str, Any]
 ) -> None:
     solver, state = run(small, name, iterations, **options)
     policy = solver.average(small, state)
@@ -194,12 +196,12 @@ def test_without_memory_every_solver_comes_to_the_tablebase(
     assert full_memory_bound(small, policy) < 0.502
 
 
-def test_without_memory_the_last_policy_of_cfr_br_is_a_solution(small: Game) -> None:
+def test_without_memory_the_last_policy_of_cfr_br_is_a_solution(small: HogEngine) -> None:
     solver, state = run(small, "cfr_br", 60, averaging="last")
     assert full_memory_bound(small, solver.average(small, state)) == pytest.approx(0.5, abs=1e-6)
 
 
-def test_sharpening_turns_the_policy_into_a_matrix(feral: Game) -> None:
+def test_sharpening_turns_the_policy_into_a_matrix(feral: HogEngine) -> None:
     def mixed(price: float) -> float:
         options = {"responders": 4, "averaging": "last", "sharpen": price}
         solver, state = run(feral, "cfr_br", 120, **options)
@@ -210,7 +212,7 @@ def test_sharpening_turns_the_policy_into_a_matrix(feral: Game) -> None:
     assert mixed(1e-3) < mixed(0.0) / 20.0
 
 
-def test_cfr_br_goes_on_from_a_file(feral: Game, tmp_path: Path) -> None:
+def test_cfr_br_goes_on_from_a_file(feral: HogEngine, tmp_path: Path) -> None:
     policy = np.random.default_rng(0).dirichlet(np.ones(feral.num_actions), feral.shape[:2])
     np.savez(tmp_path / "start.npz", policy=policy)
     solver = SOLVERS["cfr_br"](start=str(tmp_path / "start.npz"), averaging="last")
@@ -220,7 +222,7 @@ def test_cfr_br_goes_on_from_a_file(feral: Game, tmp_path: Path) -> None:
     np.testing.assert_allclose(found[reached], policy[reached], atol=1e-9)
 
 
-def test_responders_are_the_same_in_any_number_of_threads(feral: Game) -> None:
+def test_responders_are_the_same_in_any_number_of_threads(feral: HogEngine) -> None:
     _, alone = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
     with workers(3):
         _, shared = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
@@ -232,7 +234,7 @@ def test_responders_are_the_same_in_any_number_of_threads(feral: Game) -> None:
 
 
 @pytest.fixture(scope="module")
-def feral() -> Game:
+def feral() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
 
 
@@ -245,14 +247,14 @@ def feral() -> Game:
     ],
 )
 def test_dynamic_programs_are_those_of_the_seeds(
-    feral: Game, iterations: int, options: dict[str, Any], builtin_name: str
+    feral: HogEngine, iterations: int, options: dict[str, Any], builtin_name: str
 ) -> None:
     solver, state = run(feral, "dynamic", iterations, **options)
     found = purify(feral, solver.average(feral, state))
     np.testing.assert_array_equal(found, builtin(builtin_name, feral))
 
 
-def test_a_player_who_remembers_is_mixed_as_often_as_memories_are_met(feral: Game) -> None:
+def test_a_player_who_remembers_is_mixed_as_often_as_memories_are_met(feral: HogEngine) -> None:
     solver, state = run(feral, "dynamic", 2, memory="full")
     policy = solver.average(feral, state)
     rolls = solve(feral).rolls
@@ -262,7 +264,7 @@ def test_a_player_who_remembers_is_mixed_as_often_as_memories_are_met(feral: Gam
         assert policy[own, other, roll] == pytest.approx(met, abs=1e-12)
 
 
-def test_responses_win_against_what_they_respond_to(feral: Game) -> None:
+def test_responses_win_against_what_they_respond_to(feral: HogEngine) -> None:
     before = as_policy(builtin("ignore_memory", feral), feral.num_actions)
     solver, state = run(feral, "dynamic", 1, memory="response", epsilon=0.02)
     response = solver.average(feral, state)
@@ -284,7 +286,7 @@ def test_what_dynamic_programs_cannot_play_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, "mirror", "dynamic"])
-def test_a_restored_state_goes_on_bit_for_bit(small: Game, name: str) -> None:
+def test_a_restored_state_goes_on_bit_for_bit(small: HogEngine, name: str) -> None:
     solver, state = run(small, name, 5)
     saved = {key: np.array(value) for key, value in state._asdict().items()}
     for _ in range(4):

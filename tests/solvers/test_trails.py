@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.game import Game, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
@@ -23,11 +23,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def game() -> Game:
+def game() -> HogEngine:
     return compile_game(rules_from(RULES))
 
 
-def test_the_bundle_learns_from_trails(game: Game) -> None:
+def test_the_bundle_learns_from_trails(game: HogEngine) -> None:
     solver, state = family.run(game, "bundle", 2, **OPTIONS["bundle"])
     pool = {matrix.tobytes() for matrix in state.pool}
     assert {matrix.tobytes() for matrix in state.trails} <= pool
@@ -37,7 +37,7 @@ def test_the_bundle_learns_from_trails(game: Game) -> None:
     assert state.recent.sum(axis=-1) == pytest.approx(1.0)
 
 
-def test_how_much_the_average_of_the_bundle_recalls(game: Game) -> None:
+def test_how_much_the_average_of_the_bundle_recalls(game: HogEngine) -> None:
     solver = SOLVERS["bundle"](**OPTIONS["bundle"], averaging="recent", window=2)
     state = solver.init(game)
     policies = []
@@ -49,12 +49,12 @@ def test_how_much_the_average_of_the_bundle_recalls(game: Game) -> None:
     assert np.abs(policies[0] - policies[2]).max() > 1e-3
 
 
-def test_its_steps_have_a_largest_size(game: Game) -> None:
+def test_its_steps_have_a_largest_size(game: HogEngine) -> None:
     _, state = family.run(game, "bundle", 6, largest_step=2.0)
     assert float(state.step_size) <= 2.0
 
 
-def test_a_trail_that_ends_takes_the_place_of_the_weakest_responder(game: Game) -> None:
+def test_a_trail_that_ends_takes_the_place_of_the_weakest_responder(game: HogEngine) -> None:
     _, state = family.run(game, "cfr_br", 1, **OPTIONS["cfr_br"])
     assert state.kicks_left.tolist() == [-4, 1, 2]
     uniform = np.full(game.shape, 1 / game.num_actions)
@@ -65,7 +65,7 @@ def test_a_trail_that_ends_takes_the_place_of_the_weakest_responder(game: Game) 
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_threads_and_pauses_change_no_byte(name: str, game: Game, tmp_path: Path) -> None:
+def test_threads_and_pauses_change_no_byte(name: str, game: HogEngine, tmp_path: Path) -> None:
     _, one = family.run(game, name, 3, **OPTIONS[name])
     with workers(2):
         _, two = family.run(game, name, 3, **OPTIONS[name])

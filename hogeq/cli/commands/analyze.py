@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.evaluation.analysis import Analysis
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
 
 PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
@@ -114,7 +114,7 @@ def analyze_(
 
 
 def _found(
-    game: "Game",
+    game: "HogEngine",
     score: int,
     opponent: int,
     played: "NDArray[Any] | None",
@@ -130,7 +130,7 @@ def _found(
             raise BadInputError(f"strategy {name}: {error}") from error
 
 
-def _remembering(game: "Game", score: int, opponent: int) -> tuple["Analysis", str]:
+def _remembering(game: "HogEngine", score: int, opponent: int) -> tuple["Analysis", str]:
     """Analyse optimal play where nothing is said of the memory, and name what made the belief."""
     import numpy as np
 
@@ -149,7 +149,9 @@ def _remembering(game: "Game", score: int, opponent: int) -> tuple["Analysis", s
     )
 
 
-def _text(game: "Game", title: str, data: dict[str, Any], found: "Analysis", digits: int) -> str:
+def _text(
+    game: "HogEngine", title: str, data: dict[str, Any], found: "Analysis", digits: int
+) -> str:
     rules, play = game.rules, data["play"]
     then = "optimal play" if play == "optimal" else f"both play {play}"
     lines = [f"{title}, {data['score']} points against {data['opponent']}, then {then}"]

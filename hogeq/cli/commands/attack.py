@@ -35,7 +35,7 @@ from hogeq.support.numbers import DIGITS, between, counted, percent, points
 
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.search.attack import SearchBudget
     from hogeq.search.certificate import Certificate
 
@@ -237,7 +237,7 @@ def _check_drawn(plot: Path | None, tradeoff: Path | None, reads: list[str]) -> 
     check_output(numbers, (".csv",), reads=reads, option="--tradeoff")
 
 
-def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":
+def _proved(game: "HogEngine", target: Any, seconds: float) -> "Certificate":
     """Prove a bound on what wins from one strategy."""
     from hogeq.search.certificate import certified_bound
     from hogeq.support.progress import show_progress
@@ -247,7 +247,7 @@ def _proved(game: "Game", target: Any, seconds: float) -> "Certificate":
 
 
 def _one(
-    game: "Game",
+    game: "HogEngine",
     about: str,
     name: str,
     target: Any,

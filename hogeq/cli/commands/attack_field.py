@@ -13,12 +13,12 @@ from hogeq.support.progress import show_progress
 if TYPE_CHECKING:
     from hogeq.contest.objectives import Objective
     from hogeq.contest.safety import FieldStudy, Point
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.search.attack import SearchBudget
 
 
 def answer(
-    game: "Game",
+    game: "HogEngine",
     about: str,
     names: Sequence[str],
     rivals: Sequence[Any],

@@ -31,7 +31,7 @@ from hogeq.support.numbers import DIGITS, percent
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.strategies.mixtures import Mixture
 
 GUESSES = "total variation distance of the guesses, which weigh a memory by the ways into it"
@@ -148,7 +148,7 @@ def _words(name: str) -> str:
 
 
 def _of_mixtures(
-    game: "Game",
+    game: "HogEngine",
     strategies: "tuple[NDArray[Any] | Mixture, NDArray[Any] | Mixture | None]",
     names: tuple[str, str],
     title: str,
@@ -222,7 +222,7 @@ def _of_mixtures(
 
 
 def _plot_beliefs(
-    game: "Game",
+    game: "HogEngine",
     shares: dict[str, Any],
     distances: dict[str, float],
     data: dict[str, Any],

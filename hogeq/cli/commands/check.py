@@ -28,7 +28,7 @@ from hogeq.support.numbers import DIGITS, duration, percent, points
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.strategies.submission import Submission
     from hogeq.support.aliases import Matrix
 
@@ -100,7 +100,7 @@ def check(
         raise typer.Exit(NOT_VALID)
 
 
-def _faults(file: Path, game: "Game", found: "Submission") -> dict[str, Any]:
+def _faults(file: Path, game: "HogEngine", found: "Submission") -> dict[str, Any]:
     return {
         "rules": game.rules.name,
         "file": str(file),
@@ -122,7 +122,7 @@ def _faults(file: Path, game: "Game", found: "Submission") -> dict[str, Any]:
 
 
 def _assessed(
-    game: "Game", matrix: "Matrix", against: str | None
+    game: "HogEngine", matrix: "Matrix", against: str | None
 ) -> tuple[dict[str, Any], "Assessment"]:
     from hogeq.contest.assessment import OPPONENTS, assess, opponents, outcomes, usual_reference
 

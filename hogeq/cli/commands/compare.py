@@ -18,7 +18,7 @@ from hogeq.cli.shell import (
 from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.model.workspace import WinRate
 
 FULL_MEMORY = "full_memory"
@@ -67,7 +67,7 @@ def compare(
     emit(data, text, as_json)
 
 
-def _of_full_memory(a: str, b: str, game: "Game", trust: bool) -> "WinRate":
+def _of_full_memory(a: str, b: str, game: "HogEngine", trust: bool) -> "WinRate":
     """Win rate of A against B, one of whom remembers everything, or both."""
     others = [load_any(name, game, trust) for name in (a, b) if name != FULL_MEMORY]
     from hogeq.evaluation.tablebase import full_memory_win_rate

@@ -19,7 +19,7 @@ from hogeq.cli.shell import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.strategies.mixtures import Mixture
 
 METHODS_HELP = {"purify": "Make a policy a matrix first", "method": "How"}
@@ -101,7 +101,7 @@ def export(
 
 
 def _written(
-    game: "Game",
+    game: "HogEngine",
     found: "NDArray[Any] | Mixture",
     strategy: str,
     out: Path,

@@ -28,7 +28,7 @@ from hogeq.cli.shell import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.runs.config import PurifyConfig
     from hogeq.support.aliases import Matrix
 
@@ -106,7 +106,7 @@ def purify(
 
 
 def _made(
-    game: "Game", chosen: "PurifyConfig", table: "NDArray[Any]", checkpoint: Path | None
+    game: "HogEngine", chosen: "PurifyConfig", table: "NDArray[Any]", checkpoint: Path | None
 ) -> "Matrix":
     from hogeq.purification import purified
     from hogeq.purification.searching import SearchPurifier

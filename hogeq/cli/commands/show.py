@@ -28,7 +28,7 @@ from hogeq.support.numbers import DIGITS, percent
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.strategies.mixtures import Mixture
 
 ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one letter a roll
@@ -117,7 +117,7 @@ def show(
 
 
 def _of_mixture(
-    game: "Game", mixture: "Mixture", out: Path | None, name: str, about: str, digits: int
+    game: "HogEngine", mixture: "Mixture", out: Path | None, name: str, about: str, digits: int
 ) -> tuple[dict[str, Any], str]:
     """Show a mixture: the JSON object and the text."""
     from hogeq.strategies.spread import entropy, spread
@@ -195,7 +195,7 @@ def _of_mixture(
 
 
 def _draw(
-    game: "Game",
+    game: "HogEngine",
     one: "NDArray[Any]",
     two: "NDArray[Any] | None",
     values: bool,

@@ -28,7 +28,7 @@ from hogeq.support.progress import phase, show_progress
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
-    from hogeq.model.game import Game
+    from hogeq.model.game import HogEngine
     from hogeq.support.aliases import Floats
 
 TOLD = 8  # entries of a mixture that are told one by one
@@ -131,7 +131,7 @@ def _require_openspiel() -> None:
 
 
 def _read(
-    named: Sequence[str], written: Sequence[Path], game: "Game", trust: bool, skip_bad: bool
+    named: Sequence[str], written: Sequence[Path], game: "HogEngine", trust: bool, skip_bad: bool
 ) -> "Entries":
     from hogeq.contest.entries import named_entries, read_field
 
@@ -157,7 +157,7 @@ def _read(
     return field
 
 
-def _play(field: "Entries", game: "Game") -> "Floats":
+def _play(field: "Entries", game: "HogEngine") -> "Floats":
     from hogeq.contest.tournament import round_robin
 
     count = len(field.entries)
@@ -165,7 +165,9 @@ def _play(field: "Entries", game: "Game") -> "Floats":
         return round_robin(game, field.strategies, told.step)
 
 
-def _result(game: "Game", field: "Entries", rates: "Floats", alpha_rank: bool) -> dict[str, Any]:
+def _result(
+    game: "HogEngine", field: "Entries", rates: "Floats", alpha_rank: bool
+) -> dict[str, Any]:
     from hogeq.contest.entries import identical_entries
     from hogeq.contest.meta_game import field_equilibrium
     from hogeq.contest.tournament import lowest_win_rates, mean_win_rates, rank
