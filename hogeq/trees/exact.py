@@ -1,0 +1,240 @@
+"""Best responses under imperfect recall, exact or bounded, by mixed-integer programming.
+
+Against a fixed opponent the payoff is linear in the realisation weights of sequences. What a
+forgetful player may not do is act differently in two refined information sets of one row. One
+binary for each (row, action) says so, and only rows that join several need any: with perfect recall
+the program is linear. Its relaxation without binaries is the responder with full memory.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+from hogeq.support.aliases import Floats
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.passes import ascend, payoff, rank_of_rows
+from hogeq.trees.sequences import SequenceForm, sequence_form
+
+MEETING = 1e-9
+"""Largest gap at which a response counts as proved best."""
+
+STARTS = 8
+
+
+class Response(NamedTuple):
+    """A response of one player, what it is worth, and what no response exceeds."""
+
+    strategy: Floats
+    """(R, K), a pure one; rows of the other player are not used."""
+    payoff: float
+    bound: float
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no response is better."""
+        return self.bound - self.payoff <= MEETING
+
+
+class Interval(NamedTuple):
+    """Payoff of the best response found, averaged over both seats, and of the best possible."""
+
+    attack: float
+    bound: float
+    full_memory: float
+    """Bound of a responder who forgets nothing of the own past."""
+    strategy: Floats
+    """The response in both seats, (R, K)."""
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the response found is a best one."""
+        return self.bound - self.attack <= MEETING
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """Strategies of the other seat, each with a probability: one, or a mixture."""
+
+    weights: Floats
+    strategies: Floats
+    """(n, R, K)"""
+
+    @classmethod
+    def alone(cls, strategy: Floats) -> "Opponent":
+        """Take one strategy for certain."""
+        return cls(np.ones(1), strategy[None])
+
+    def sequence_payoffs(self, form: SequenceForm) -> Floats:
+        """Payoff of every sequence of the responder, on average."""
+        parts = [form.payoffs(one) for one in self.strategies]
+        return np.einsum("i,i...->...", self.weights, np.array(parts))
+
+    def payoff(self, tree: FlatTree, response: Floats, player: int) -> float:
+        """Payoff of a response to its player, on average."""
+        each = [
+            payoff(tree, response, one) if player == 0 else -payoff(tree, one, response)
+            for one in self.strategies
+        ]
+        return float(self.weights @ each)
+
+
+def best_response(
+    form: SequenceForm, opponent: Opponent, seconds: float, start: Floats | None = None
+) -> Response:
+    """Find the best pure response of a player, and a bound that no response exceeds.
+
+    Parameters
+    ----------
+    form : SequenceForm
+        Of the responder.
+    opponent : Opponent
+    seconds : float
+        Limit of the program; when it is over, response and bound stand apart.
+    start : float64 (R, K), optional
+        A response that is known.
+
+    Raises
+    ------
+    ValueError
+        If the player may meet an information set twice in a play: a pure response need not be best.
+    """
+    tree, player = form.tree, form.player
+    if form.absent_minded() is not None:
+        raise ValueError(
+            f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
+            " games without absent-mindedness"
+        )
+    worth = opponent.sequence_payoffs(form)
+    full = form.value_with_full_memory(worth)
+    found = search(form, opponent, start)
+    best = opponent.payoff(tree, found, player)
+    if full - best <= MEETING:
+        return Response(found, best, max(best, full))
+    program = _Program(form, worth)
+    strategy, bound = program.solve(seconds)
+    if strategy is not None:
+        value = opponent.payoff(tree, strategy, player)
+        if value > best:
+            found, best = strategy, value
+    return Response(found, best, max(best, min(full, bound)))
+
+
+def search(form: SequenceForm, opponent: Opponent, start: Floats | None = None) -> Floats:
+    """Climb to a good response from several starts; the rows of games that have no order stay."""
+    tree, player = form.tree, form.player
+    random = np.random.default_rng(0)
+    starts = [] if start is None else [start]
+    pure = np.eye(tree.num_actions)
+    starts += [pure[random.integers(tree.num_legal)] for _ in range(STARTS - len(starts))]
+    if rank_of_rows(tree, player) is not None and len(opponent.weights) == 1:
+        starts = [ascend(tree, one, opponent.strategies[0], player) for one in starts]
+    return max(starts, key=lambda one: opponent.payoff(tree, one, player))
+
+
+class _Program:
+    """Maximise the payoff over realisation weights r and binaries x of shared rows."""
+
+    def __init__(self, form: SequenceForm, worth: Floats) -> None:
+        tree, self.form = form.tree, form
+        actions = tree.num_actions
+        self.sequences = 1 + len(form.row) * actions
+        shared = np.flatnonzero(form.is_shared())
+        self.first = np.full(tree.num_rows, -1)
+        self.first[shared] = self.sequences + np.arange(len(shared)) * actions
+        size = self.sequences + len(shared) * actions
+        legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
+        self.upper = legal.astype(float)
+        self.lower = np.zeros(size)
+        self.lower[0] = 1.0
+        self.integrality = (np.arange(size) >= self.sequences).astype(int)
+        self.cost = np.zeros(size)
+        self.cost[: self.sequences] = -worth
+        self.constraints = [self._flow(size), self._choices(size), self._couplings(size)]
+
+    def _flow(self, size: int) -> LinearConstraint:
+        """Weights of a refined information set sum to that of the sequence before it."""
+        count, actions = len(self.form.row), self.form.tree.num_actions
+        rows = np.concatenate([np.repeat(np.arange(count), actions), np.arange(count)])
+        columns = np.concatenate([np.arange(1, self.sequences), self.form.before])
+        values = np.concatenate([np.ones(count * actions), -np.ones(count)])
+        matrix = coo_array((values, (rows, columns)), (count, size)).tocsr()
+        return LinearConstraint(matrix, 0.0, 0.0)
+
+    def _choices(self, size: int) -> LinearConstraint:
+        """One action of every shared row."""
+        actions = self.form.tree.num_actions
+        count = (size - self.sequences) // actions
+        columns = np.arange(self.sequences, size)
+        rows = np.repeat(np.arange(count), actions)
+        matrix = coo_array((np.ones(len(columns)), (rows, columns)), (count, size)).tocsr()
+        return LinearConstraint(matrix, 1.0, 1.0)
+
+    def _couplings(self, size: int) -> LinearConstraint:
+        """No weight on an action that the row does not play."""
+        actions = self.form.tree.num_actions
+        refined = np.flatnonzero(self.first[self.form.row] >= 0)
+        columns = (1 + refined[:, None] * actions + np.arange(actions)).ravel()
+        choices = (self.first[self.form.row[refined]][:, None] + np.arange(actions)).ravel()
+        rows = np.arange(len(columns))
+        values = np.concatenate([np.ones(len(columns)), -np.ones(len(columns))])
+        both = (np.concatenate([rows, rows]), np.concatenate([columns, choices]))
+        matrix = coo_array((values, both), (len(columns), size)).tocsr()
+        return LinearConstraint(matrix, -np.inf, 0.0)
+
+    def solve(self, seconds: float) -> tuple[Floats | None, float]:
+        """Best strategy within a time limit, None if none was met, and the proved bound."""
+        answer = milp(
+            self.cost,
+            integrality=self.integrality,
+            bounds=Bounds(self.lower, self.upper),
+            constraints=[one for one in self.constraints if one.A.shape[0]],
+            options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
+        )
+        bound = np.inf
+        if answer.mip_dual_bound is not None:
+            bound = -float(answer.mip_dual_bound)
+        elif answer.status == 0:
+            bound = -float(answer.fun)
+        return (None if answer.x is None else self._strategy(answer.x)), bound
+
+    def _strategy(self, solution: Floats) -> Floats:
+        tree = self.form.tree
+        weight = np.zeros((tree.num_rows, tree.num_actions))
+        np.add.at(weight, self.form.row, solution[1 : self.sequences].reshape(-1, tree.num_actions))
+        weight += 1e-6 * tree.legal * (np.arange(tree.num_actions) == 0)  # rows never reached
+        shared = np.flatnonzero(self.first >= 0)
+        weight[shared] = solution[self.sequences :].reshape(-1, tree.num_actions)
+        return np.eye(tree.num_actions)[weight.argmax(axis=1)]
+
+
+def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
+    """Find the best response against a strategy from either seat, and bound it.
+
+    Parameters
+    ----------
+    tree : FlatTree
+    strategy : float64 (R, K)
+    seconds : float
+        For both programs together.
+
+    Returns
+    -------
+    Interval
+        Payoffs averaged over both seats, in the units of the game.
+    """
+    end = perf_counter() + seconds
+    opponent = Opponent.alone(strategy)
+    responses, memory = [], []
+    for player in (0, 1):
+        form = sequence_form(tree, player)
+        memory.append(form.value_with_full_memory(form.payoffs(strategy)))
+        share = (end - perf_counter()) / (2 - player)
+        responses.append(best_response(form, opponent, share))
+    first, second = responses
+    joined = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
+    attack, bound = ((a + b) / 2 for a, b in zip(first[1:], second[1:], strict=True))
+    return Interval(attack, bound, sum(memory) / 2, joined)

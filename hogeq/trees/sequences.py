@@ -1,0 +1,114 @@
+"""Sequence form: what a player who forgot nothing of the own past would tell apart.
+
+Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person
+games", 1996. A *sequence* is what a player met and did so far. A *refined* information set is a row
+and the sequence that led to it: the coarsest refinement of a row with perfect recall.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.support.aliases import Floats, Ints
+from hogeq.trees.flat import TERMINAL, FlatTree
+from hogeq.trees.passes import reach
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceForm:
+    """Sequences of one player: number 0 is the empty one, 1 + J * K + a follows action a at J.
+
+    Attributes
+    ----------
+    tree : FlatTree
+    player : int
+    row : int64 (J,)
+        Row of every refined information set.
+    before : int64 (J,)
+        Sequence that leads to it.
+    at : int64 (N,)
+        Sequence at every node, before the player's action there.
+    first : int64 (J,)
+        A shortest node of it.
+    """
+
+    tree: FlatTree
+    player: int
+    row: Ints
+    before: Ints
+    at: Ints
+    first: Ints
+
+    def steps(self, sequence: int) -> list[tuple[int, int]]:
+        """Rows and actions of a sequence, first to last."""
+        steps = []
+        while sequence:
+            refined, action = divmod(sequence - 1, self.tree.num_actions)
+            steps.append((int(self.row[refined]), action))
+            sequence = int(self.before[refined])
+        return steps[::-1]
+
+    def payoffs(self, joint: Floats) -> Floats:
+        """Payoff that each sequence ends in, others playing a strategy's rows, (1 + J * K,)."""
+        others = reach(self.tree, joint, self.player).others
+        ends = self.tree.player == TERMINAL
+        sign = 1.0 if self.player == 0 else -1.0
+        size = 1 + len(self.row) * self.tree.num_actions
+        weighted = sign * others[ends] * self.tree.payoff[ends]
+        worth = np.zeros(size)
+        np.add.at(worth, self.at[ends], weighted)
+        return worth
+
+    def depths(self) -> Ints:
+        """Count the own actions before each refined information set, (J,)."""
+        depth = np.zeros(len(self.row), np.int64)
+        for refined, before in enumerate(self.before):  # those before come first
+            if before:
+                depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
+        return depth
+
+    def value_with_full_memory(self, payoffs: Floats) -> float:
+        """Payoff of a responder who forgets nothing of the own past."""
+        tree, depth, worth = self.tree, self.depths(), payoffs.copy()
+        for level in range(int(depth.max(initial=-1)), -1, -1):
+            refined = np.flatnonzero(depth == level)
+            actions = worth[1:].reshape(-1, tree.num_actions)[refined]
+            best = np.where(tree.legal[self.row[refined]], actions, -np.inf).max(axis=1)
+            np.add.at(worth, self.before[refined], best)
+        return float(worth[0])
+
+    def is_shared(self) -> NDArray[np.bool_]:
+        """Whether a row joins several refined information sets, (R,)."""
+        return np.bincount(self.row, minlength=self.tree.num_rows) > 1
+
+    def absent_minded(self) -> tuple[int, int] | None:
+        """Find a refined information set whose row was met before: its number and that row."""
+        for refined, row in enumerate(self.row.tolist()):
+            if any(row == met for met, _ in self.steps(int(self.before[refined]))):
+                return refined, row
+        return None
+
+
+def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
+    """List the sequences of a player."""
+    at = np.zeros(tree.num_nodes, np.int64)
+    refined_at = np.zeros(tree.num_nodes, np.int64)
+    numbers: dict[tuple[int, int], int] = {}
+    first: list[int] = []
+    for level in tree.levels:
+        nodes = np.arange(level.start, level.stop)
+        parent = np.maximum(tree.parent[nodes], 0)
+        moved = tree.mover[nodes] == player
+        followed = 1 + refined_at[parent] * tree.num_actions + tree.action[nodes]
+        at[nodes] = np.where(moved, followed, at[parent])
+        own = nodes[tree.player[nodes] == player]
+        for node, row, before in zip(
+            own.tolist(), tree.row[own].tolist(), at[own].tolist(), strict=True
+        ):
+            number = numbers.setdefault((row, before), len(numbers))
+            if number == len(first):
+                first.append(node)
+            refined_at[node] = number
+    row, before = np.array([*numbers], np.int64).reshape(-1, 2).T
+    return SequenceForm(tree, player, row, before, at, np.array(first, np.int64))

@@ -1,0 +1,229 @@
+"""Any game of OpenSpiel as a flat tree: passes, recall, exact responses, equilibria in mixtures."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+from open_spiel.python.algorithms import expected_game_score, exploitability
+
+from hogeq.support.aliases import Floats
+from hogeq.trees.equilibrium import equilibrium
+from hogeq.trees.exact import respond
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.openspiel.reading import from_efg, from_openspiel
+from hogeq.trees.passes import action_values, ascend, mean_payoff, node_values, payoff, seated
+from hogeq.trees.recall_of_players import recall_of_player
+from hogeq.trees.sequences import sequence_form
+
+GAMES = ("kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)", "liars_dice_ir(dice_sides=3)")
+
+# Player 0 is dealt one of two cards, sees it, passes or folds, and then has forgotten the card.
+FORGETFUL = """EFG 2 R "Forgetful" { "One" "Two" }
+c "" 1 "" { "high" 1/2 "low" 1/2 } 0
+p "" 1 1 "high" { "stay" "leave" } 0
+p "" 1 3 "later" { "up" "down" } 0
+t "" 1 "" { 4, -4 }
+t "" 2 "" { 0, 0 }
+t "" 3 "" { 1, -1 }
+p "" 1 2 "low" { "stay" "leave" } 0
+p "" 1 3 "later" { "up" "down" } 0
+t "" 4 "" { 0, 0 }
+t "" 5 "" { 6, -6 }
+t "" 6 "" { 1, -1 }
+"""
+DRIVER = """EFG 2 R "Absent-minded driver" { "Driver" "Nobody" }
+p "" 1 1 "Crossing" { "exit" "on" } 0
+t "" 1 "" { 0, 0 }
+p "" 1 1 "Crossing" { "exit" "on" } 0
+t "" 2 "" { 4, -4 }
+t "" 3 "" { 1, -1 }
+"""
+
+
+def read(tmp_path: Path, text: str) -> FlatTree:
+    path = tmp_path / "game.efg"
+    path.write_text(text)
+    return from_efg(path)
+
+
+def random_strategy(tree: FlatTree, seed: int) -> Floats:
+    weights = np.random.default_rng(seed).random((tree.num_rows, tree.num_actions)) * tree.legal
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def pure_strategies(tree: FlatTree, player: int) -> list[Floats]:
+    choices = [
+        range(count) if seat == player else (0,)
+        for seat, count in zip(tree.seat, tree.num_legal, strict=True)
+    ]
+    return [np.eye(tree.num_actions)[list(one)] for one in itertools.product(*choices)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_payoff_of_random_play_is_that_of_openspiel(name: str) -> None:
+    tree, game = from_openspiel(name), pyspiel.load_game(name)
+    uniform = openspiel_policy.UniformRandomPolicy(game)
+    value = expected_game_score.policy_value(game.new_initial_state(), [uniform, uniform])[0]
+    assert payoff(tree, tree.uniform(), tree.uniform()) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("player", [0, 1])
+def test_action_values_are_the_gradient_of_the_payoff(name: str, player: int) -> None:
+    tree = from_openspiel(name)
+    joint, other = random_strategy(tree, 0), random_strategy(tree, 1)
+    sign = 1.0 if player == 0 else -1.0
+    values = action_values(tree, joint, player)
+    # A row with a choice that matters.
+    spread = np.where(tree.legal, values, -np.inf).max(axis=1) - (values * joint).sum(axis=1)
+    row = int(spread.argmax())
+    changed = joint.copy()
+    changed[row] = other[row]  # the payoff is linear in one row
+    gain = sign * (node_values(tree, changed)[0] - node_values(tree, joint)[0])
+    assert values[row] @ (changed[row] - joint[row]) == pytest.approx(gain, abs=1e-12)
+    assert gain != 0.0
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)"])
+def test_responses_with_perfect_recall_are_those_of_openspiel(name: str) -> None:
+    tree, game = from_openspiel(name), pyspiel.load_game(name)
+    answer = respond(tree, tree.uniform(), 30.0)
+    expected = exploitability.exploitability(game, openspiel_policy.UniformRandomPolicy(game))
+    assert answer.is_proved
+    assert answer.attack == pytest.approx(expected, abs=1e-9)
+    assert mean_payoff(tree, answer.strategy, tree.uniform()) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_response_that_has_forgotten_is_the_best_of_all(tmp_path: Path) -> None:
+    tree = read(tmp_path, FORGETFUL)
+    best = max(payoff(tree, one, tree.uniform()) for one in pure_strategies(tree, 0))
+    # Stay with both and then go down: 0 and 6; who remembered would win 4 and 6.
+    assert best == pytest.approx(3.5)
+    answer = respond(tree, tree.uniform(), 10.0)
+    assert answer.is_proved
+    assert answer.attack == pytest.approx(best / 2 + 0.0 - _second(tree) / 2, abs=1e-9)
+    assert answer.full_memory == pytest.approx(5.0 / 2 - _second(tree) / 2, abs=1e-9)
+
+
+def _second(tree: FlatTree) -> float:
+    """Payoff of random play; the second player has nothing to do."""
+    return payoff(tree, tree.uniform(), tree.uniform())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_program_finds_what_enumeration_finds(seed: int) -> None:
+    tree = from_openspiel("liars_dice_ir(dice_sides=2)")
+    opponent = random_strategy(tree, seed)
+    best = max(payoff(tree, one, opponent) for one in pure_strategies_that_matter(tree))
+    worst = [payoff(tree, opponent, one) for one in pure_strategies_that_matter(tree, 1)]
+    answer = respond(tree, opponent, 30.0)
+    assert answer.is_proved
+    assert answer.attack == pytest.approx((best - min(worst)) / 2, abs=1e-9)
+
+
+def pure_strategies_that_matter(tree: FlatTree, player: int = 0) -> list[Floats]:
+    found = pure_strategies(tree, player)
+    assert len(found) < 20_000
+    return found
+
+
+def test_ascent_never_falls_and_ends_where_no_row_improves() -> None:
+    tree = from_openspiel("liars_dice_ir(dice_sides=3)")
+    opponent, start = random_strategy(tree, 0), random_strategy(tree, 1)
+    better = ascend(tree, start, opponent, 0)
+    assert payoff(tree, better, opponent) > payoff(tree, start, opponent)
+    values = action_values(tree, seated(tree, better, opponent), 0)
+    mine = tree.seat == 0
+    gains = np.where(tree.legal, values, -np.inf).max(axis=1) - (values * better).sum(axis=1)
+    assert gains[mine].max() < 1e-11
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("kuhn_poker", -1 / 18),  # Kuhn 1950
+        ("liars_dice_ir(dice_sides=2)", None),
+    ],
+)
+def test_an_equilibrium_in_mixtures_is_proved_from_both_sides(
+    name: str, value: float | None
+) -> None:
+    tree = from_openspiel(name)
+    found = equilibrium(tree, 60.0)
+    assert found.is_proved
+    assert found.lower <= found.upper + 1e-9
+    if value is not None:
+        assert found.lower == pytest.approx(value, abs=1e-9)
+    # What the mixtures promise, they keep against every pure strategy of the other.
+    first, second = found.mixtures
+    for one in pure_strategies(tree, 1)[:200]:
+        assert first.payoff(tree, one, 1) <= -found.lower + 1e-9
+    for one in pure_strategies(tree, 0)[:200]:
+        assert second.payoff(tree, one, 0) <= found.upper + 1e-9
+
+
+def test_recall_of_known_games(tmp_path: Path) -> None:
+    kuhn = recall_of_player(from_openspiel("kuhn_poker"), 0)
+    assert kuhn.perfect_recall.holds
+    assert kuhn.a_loss_recall.holds
+    assert not kuhn.absent_minded.holds
+    tree = read(tmp_path, FORGETFUL)
+    forgetful = recall_of_player(tree, 0)
+    assert not forgetful.perfect_recall.holds
+    assert not forgetful.a_loss_recall.holds  # chance's card is forgotten, not an own act
+    assert [len(one) for one in forgetful.a_loss_recall.witness] == [2, 2]
+    driver = recall_of_player(read(tmp_path, DRIVER), 0)
+    assert driver.absent_minded.holds
+    assert driver.absent_minded.witness == [[], ["player 0: on"]]
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_both_histories_of_a_witness_end_in_one_information_state(player: int) -> None:
+    name = "liars_dice_ir(dice_sides=3)"
+    found, game = recall_of_player(from_openspiel(name), player), pyspiel.load_game(name)
+    assert not found.perfect_recall.holds
+    known = set()
+    for history in found.perfect_recall.witness:
+        state = game.new_initial_state()
+        for words in history:
+            player_to_move = state.current_player()
+            state.apply_action(
+                next(
+                    move
+                    for move in state.legal_actions()
+                    if words.endswith(f": {state.action_to_string(player_to_move, move)}")
+                )
+            )
+        known.add((state.current_player(), state.information_state_string(player)))
+    assert len(known) == 1
+    assert known.pop()[0] == player
+
+
+def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> None:
+    tree = read(tmp_path, DRIVER)
+    assert sequence_form(tree, 0).absent_minded() is not None
+    with pytest.raises(ValueError, match="allowed: games without absent-mindedness"):
+        respond(tree, tree.uniform(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("kuhn_poker(players=3)", "has 3 players; allowed: 2"),
+        ("goofspiel", "players move at once; allowed: sequential games"),
+        ("no_such_game", "game: "),
+        ("bargaining", "is not zero-sum; allowed: zero-sum games"),
+    ],
+)
+def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as refused:
+        from_openspiel(name)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_tree_that_is_too_large_is_refused() -> None:
+    with pytest.raises(ValueError, match="has more than 100 nodes"):
+        from_openspiel("leduc_poker", most_nodes=100)
