@@ -7,12 +7,13 @@ import logging
 import math
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, cast
+from typing import IO, Final, NamedTuple, cast
 
 from hogeq.strategies import child
 from hogeq.strategies.arrays import StrategyError
@@ -37,74 +38,125 @@ _NO_ANSWER: Final = (
 
 _CHUNK: Final = 2**16  # bytes that are read at a time
 
+_PAUSE: Final = 0.005  # seconds in which bytes gather before they are read
+
+# Processes, messages between them, network and names of its own; files to read only.
+_NAMESPACES: Final = (
+    *("--unshare-all", "--cap-drop", "ALL", "--die-with-parent"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--"),
+)
+
 
 class Fault(NamedTuple):
     """One kind of thing that is wrong with a submission."""
 
     kind: str
-    """"code", "raises", "range", "impure", "name" or "shape"."""
+    """"code", "time", "raises", "range", "impure", "name" or "shape"."""
     times: int
-    """How often it was found."""
-    told: tuple[str, ...]
-    """A line about each of the first of them."""
+    line: str
+    """About the first of them."""
 
 
 class Answers(NamedTuple):
-    """What a trusted file answered. Not checked: its process may have written anything."""
+    """Answers of a trusted file. Not checked: its process may have written anything."""
 
     table: list[list[int]] | None
     """Dice to roll, 0 where the answer is no roll; None if there is no function to ask."""
     faults: tuple[Fault, ...]
-    """In the order in which they were found."""
     player_name: str | None
-    """What it calls its player; None if it is no text."""
+    """``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text."""
     seconds: dict[str, float]
-    """``load``, ``table`` (every cell once) and ``slowest`` (one call); empty without a table."""
+    """``load``, ``table`` (every position once) and ``slowest`` (one call)."""
+    files: tuple[str, ...]
+    """Other files that it opened, outside of Python and the system."""
+    answered: int
+    """Positions that it answered, rightly or not."""
+    asked: tuple[int, int] | None
+    """Position it was asked for when it was stopped; None if it was not."""
+
+
+class Isolation(NamedTuple):
+    """Means by which this system keeps code of others apart."""
+
+    bubblewrap: str | None
+    """Path of the program that makes namespaces; None if it is missing or may not make them."""
+    reason: str
+    """Why there is none."""
+    filters_calls: bool
+    """Whether the kernel refuses all system calls but those of our list."""
+
+    @property
+    def text(self) -> str:
+        """One line, as for `hogeq doctor`."""
+        names = (
+            f"namespaces by {self.bubblewrap}"
+            if self.bubblewrap
+            else f"no namespaces: {self.reason}"
+        )
+        if self.filters_calls:
+            return f"system calls by a list of those allowed; {names}"
+        return names if self.bubblewrap else NOT_ISOLATED
+
+
+NOT_ISOLATED: Final = (
+    "by a process and a time limit only: it can change files, open connections and act on other "
+    "processes"
+)
+
+
+@functools.cache
+def isolation() -> Isolation:
+    """Find out, by trying, how code of others can be kept apart here."""
+    path, reason = _tried_bubblewrap() if sys.platform == "linux" else (None, "none here")
+    return Isolation(path, reason, child.can_confine())
+
+
+def _tried_bubblewrap() -> tuple[str | None, str]:
+    path = shutil.which("bwrap")
+    if path is None:
+        return None, "bwrap is not installed"
+    command = [path, *_NAMESPACES, sys.executable, "-I", "-S", "-c", ""]
+    try:
+        tried = subprocess.run(command, capture_output=True, timeout=10, check=False)  # noqa: S603
+    except (OSError, subprocess.SubprocessError) as error:
+        return None, one_line(error)
+    if tried.returncode != 0:
+        return None, one_line(tried.stderr.decode(errors="replace")) or "bwrap failed"
+    return path, ""
+
+
+@functools.cache
+def _warn_once() -> None:
+    _log.warning("hogeq: this system isolates the code of a trusted .py %s", NOT_ISOLATED)
 
 
 def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[int]]:
-    """Run a trusted file in a process of its own, and ask its strategy for every cell.
-
-    Parameters
-    ----------
-    path : Path
-        A Python file that defines ``final_strategy(score, opponent_score)``.
-    goal, max_dice : int
-        Scores asked for are below `goal`; dice from 0 to `max_dice` are allowed.
-    time_limit : float
-        Seconds.
-
-    Returns
-    -------
-    list of list of int
-        What it answered, not checked: the process may have written anything.
-
-    Raises
-    ------
-    StrategyError
-        It did not answer in time, crashed, or said what is wrong.
-    """
-    found = examine(path, goal, max_dice, time_limit)
-    if found.faults:
-        raise StrategyError(f"{shown_path(path)}: {found.faults[0].told[0]}")
-    return found.table or []
+    """Give the table of a trusted file, not checked; `StrategyError` says what is wrong first."""
+    answers = examine(path, goal, max_dice, time_limit)
+    if answers.faults:
+        raise StrategyError(f"{shown_path(path)}: {answers.faults[0].line}")
+    return answers.table or []
 
 
 def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
-    """Run a trusted file as `ask` does, and tell all that is wrong with it.
+    """Run a trusted file in a process of its own, and ask its strategy for every position.
 
-    Raises
-    ------
-    StrategyError
-        It did not answer in time, or crashed.
+    Scores asked for are below `goal`; dice from 0 to `max_dice` are allowed; `time_limit` is in
+    seconds.
     """
-    name = shown_path(path)
-    most = 2**17 + 8 * goal * goal  # bytes that an honest answer takes
-    # -I: neither our environment nor the current folder; -B: no bytecode left behind.
-    command = [sys.executable, "-I", "-B", child.__file__, str(path.absolute())]
-    sizes = (goal, max_dice, math.ceil(time_limit) + 1, _TRUSTED_MEMORY)
+    means = isolation()
+    if not (means.bubblewrap or means.filters_calls):
+        _warn_once()
+    most = 2**17 + 16 * goal * goal  # bytes that an honest answer takes
+    apart = (means.bubblewrap, *_NAMESPACES) if means.bubblewrap else ()
+    options = (goal, max_dice, math.ceil(time_limit) + 1, _TRUSTED_MEMORY, int(means.filters_calls))
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
-        [*command, *map(str, sizes)],
+        # -I: neither our environment nor the current folder; -B: no bytecode left behind.
+        [
+            *apart,
+            *(sys.executable, "-I", "-B", child.__file__, str(path.absolute())),
+            *map(str, options),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -114,70 +166,71 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
     )
     pipe = cast("IO[bytes]", process.stdout)
     try:
-        answer = _read_until(pipe, name, time_limit, most)
+        answer, in_time = _read_until(pipe, shown_path(path), time_limit, most)
     finally:
         # Also what it started, if that is still there.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         pipe.close()
-    if answer is None:
-        raise StrategyError(f"{name}: gave no answer within {time_limit:g} seconds")
-    return parse_answer(answer, name)
+    if not in_time:
+        return _stopped(answer, goal, "time", f"gave no answer within {time_limit:g} seconds")
+    return parse_answer(answer, goal)
 
 
-def parse_answer(answer: bytes, name: str) -> Answers:
-    """Read what the process of the file `name` wrote.
-
-    Raises
-    ------
-    StrategyError
-        It is no answer.
-    """
+def parse_answer(answer: bytes, goal: int) -> Answers:
+    """Read what the process of a file wrote."""
     try:
         reply = json.loads(answer)
-        if reply.get("free"):
-            _say_once(tuple(map(str, reply["free"])))
-        return _answers(reply)
-    except _NO_ANSWER as error:
-        raise StrategyError(
-            f"{name}: ended without an answer (out of memory or time, or it crashed)"
-        ) from error
+        faults = tuple(
+            Fault(one_line(one["kind"]), int(one["count"]), one_line(one["line"], 500))
+            for one in reply["faults"]
+        )
+        table = reply.get("table")
+        if table is None and not faults:
+            raise ValueError
+        name = reply.get("player_name")
+        return Answers(
+            table,
+            faults,
+            name if isinstance(name, str) else None,
+            {str(key): float(value) for key, value in reply.get("seconds", {}).items()},
+            tuple(map(str, reply.get("files", ()))),
+            0 if table is None else goal * goal,
+            None,
+        )
+    except _NO_ANSWER:
+        line = "ended without an answer (out of memory or time, or it crashed)"
+        return _stopped(answer, goal, "code", line)
 
 
-@functools.cache
-def _say_once(free: tuple[str, ...]) -> None:
-    may = one_line(", ".join(free))
-    _log.warning("hogeq: this system does not keep the code of a trusted .py from this: %s", may)
+def _stopped(answer: bytes, goal: int, kind: str, line: str) -> Answers:
+    """Say how far a strategy came that gave no answer, by the marks that its process left."""
+    positions = goal * goal
+    calls = answer.count(child.CALLED)
+    if child.LOADED not in answer or calls >= 2 * positions:
+        loading = "" if child.LOADED in answer else "; its code was still loading"
+        return Answers(None, (Fault(kind, 1, f"{line}{loading}"),), None, {}, (), 0, None)
+    again = calls >= positions
+    index = child.order_again(positions)[calls - positions] if again else calls
+    answered = min(calls, positions)
+    asked = divmod(index, goal)
+    call = f"final_strategy({asked[0]}, {asked[1]}){', asked again,' if again else ''}"
+    line = f"{call} {line}; {answered:,} of {positions:,} positions were answered"
+    return Answers(None, (Fault(kind, 1, line),), None, {}, (), answered, asked)
 
 
-def _answers(reply: Any) -> Answers:
-    faults = tuple(
-        Fault(one_line(one["kind"]), int(one["count"]), tuple(map(_told, one["told"])))
-        for one in reply["faults"]
-    )
-    if any(not one.told for one in faults) or ("table" not in reply and not faults):
-        raise ValueError
-    name = reply.get("player_name")
-    seconds = {str(key): float(value) for key, value in reply.get("seconds", {}).items()}
-    return Answers(reply.get("table"), faults, name if isinstance(name, str) else None, seconds)
-
-
-def _told(line: object) -> str:
-    return one_line(line, 500)
-
-
-def _read_until(pipe: IO[bytes], name: str, seconds: float, most: int) -> bytes | None:
-    """Read everything from a pipe up to `most` bytes; None if it is still open after some time."""
+def _read_until(pipe: IO[bytes], name: str, seconds: float, most: int) -> tuple[bytes, bool]:
+    """Read everything from a pipe up to `most` bytes, and whether it ended within some time."""
     parts: list[bytes] = []
     said_at, deadline = (time.monotonic() + wait for wait in (_PATIENCE, seconds))
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while most:
             until = min(said_at, deadline)
-            if not selector.select(max(0.0, until - time.monotonic())):
+            if time.monotonic() >= deadline or not selector.select(until - time.monotonic()):
                 if until == deadline:
-                    return None
+                    return b"".join(parts), False
                 tell(f"hogeq: waiting for {name}, at most {seconds:g} s")
                 said_at = math.inf
                 continue
@@ -186,4 +239,5 @@ def _read_until(pipe: IO[bytes], name: str, seconds: float, most: int) -> bytes 
                 break
             parts.append(part)
             most -= len(part)
-    return b"".join(parts)
+            time.sleep(_PAUSE)
+    return b"".join(parts), True

@@ -1,11 +1,14 @@
-"""What a contest would say of a file: everything that is wrong with it, not the first thing only.
+"""The validator of entries: everything that is wrong with a file, not the first thing only.
 
 :func:`hogeq.strategies.read.read_strategy` reads a strategy or refuses it in one line. A contestant
-wants the whole list.
+wants the whole list, and so does whoever runs a tournament.
 """
 
-import base64
-from collections.abc import Callable
+import math
+import re
+import shutil
+import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,99 +16,118 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.strategies.arrays import check_matrix, is_policy
+from hogeq.rules import Rules
+from hogeq.strategies.arrays import StrategyError, check_matrix, is_policy
 from hogeq.strategies.read import file_size, read_rows
-from hogeq.strategies.sandbox import Fault, examine
+from hogeq.strategies.sandbox import Answers, Fault, examine
+from hogeq.strategies.write import check_player_name
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import shown
+from hogeq.support.messages import printable, shown
 
-TOLD: Final = 5
-"""Faults of each kind that are told one by one; all are counted."""
-
-LONGEST_NAME: Final = 1024
-"""A player's name in base64 has fewer characters. Source: the contest's server."""
+_NAMED_SINCE: Final = (2016, "fa")
+"""The first contest that asked entries for a name."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A file, as a contest would look at it.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of the file.
-    player_name : str or None
-        What it calls its player; None if it is no ``.py`` or has none.
-    matrix : int8 (G, G) or None
-        Dice to roll; None if anything is wrong.
-    faults : tuple of Fault
-        All that is wrong, each kind once.
-    seconds : dict of str to float
-        ``load``, ``table`` (every cell once) and ``slowest`` (one call); empty if it is no ``.py``.
-    """
+    """A file, as a contest would look at it."""
 
     size: int
-    player_name: str | None
+    """Bytes of the file."""
+    name: str | None
+    """What it calls its player or team; None if it is no ``.py`` or has none."""
     matrix: Matrix | None
+    """Dice to roll, int8 (G, G); None if anything is wrong."""
     faults: tuple[Fault, ...]
+    """All that is wrong: every kind of fault and of bad value once, with its count."""
     seconds: dict[str, float]
+    """``load``, ``table`` (every position once) and ``slowest`` (one call); empty if no ``.py``."""
+    answered: int
+    """Positions that have an answer, good or bad, of G * G."""
+    asked: tuple[int, int] | None
+    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
+    files: tuple[str, ...]
+    """Other files that a ``.py`` opened, printable; those in its folder by their names there."""
+    alone: bool | None
+    """Whether a ``.py`` gives the same table in an empty folder; None where there is no table."""
+
+
+def contest_asks_name(rules: Rules) -> bool:
+    """Whether the contest of an edition, from fall 2016 on, asked its entries for a name."""
+    semester = re.match(r"(sp|su|fa)([0-9]{2})(?![0-9])", rules.name)
+    if semester is None:
+        return False
+    terms = ("sp", "su", "fa")
+    year, term = _NAMED_SINCE
+    return (2000 + int(semester[2]), terms.index(semester[1])) >= (year, terms.index(term))
 
 
 def inspect_submission(
-    path: Path, goal: int, max_dice: int, trust: bool = False, *, time_limit: float = 60.0
+    path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
 ) -> Submission:
     """Look at a file as a contest would.
 
-    Parameters
-    ----------
-    path, goal, max_dice, trust, time_limit
-        As for `hogeq.strategies.read.read_strategy`.
-
-    Returns
-    -------
-    Submission
-
-    Raises
-    ------
-    StrategyError
-        If there is nothing to look at: the file cannot be read, is of no known format, is code that
-        is not trusted, or gave no answer.
+    `StrategyError` if there is nothing to look at: the file cannot be read, is of no known format,
+    or is code that is not trusted.
 
     Examples
     --------
+    >>> import hogeq
     >>> path = Path("final_strategy.py")
     >>> _ = path.write_text("def final_strategy(score, opponent_score): return 11 - score")
-    >>> found = inspect_submission(path, goal=20, max_dice=10, trust=True)
-    >>> [(fault.kind, fault.times) for fault in found.faults]
-    [('name', 1), ('range', 180)]
-    >>> found.faults[1].told[0]
+    >>> entry = inspect_submission(path, hogeq.Rules(goal=20), trust=True)
+    >>> [(fault.kind, fault.times) for fault in entry.faults]
+    [('range', 20), ('range', 160)]
+    >>> entry.faults[0].line
     'final_strategy(0, 0) is 11 (int); allowed: ints from 0 to 10'
     """
     size = file_size(path)
-    if path.suffix.lower() == ".py" and trust:
-        answers = examine(path, goal, max_dice, time_limit)
-        faults = (*_name_faults(answers.player_name), *answers.faults)
-        if answers.faults and answers.faults[0].kind == "code":
-            faults = answers.faults  # a file that does not run has no name either
-        matrix = None if faults else check_matrix(answers.table, goal, max_dice, str(path))
-        return Submission(size, answers.player_name, matrix, faults, answers.seconds)
-    rows = read_rows(path, goal, max_dice, trust, time_limit=time_limit)
-    faults = tuple(_table_faults(rows, goal, max_dice))
-    matrix = None if faults else check_matrix(rows, goal, max_dice, str(path))
-    return Submission(size, None, matrix, faults, {})
+    goal, max_dice = rules.goal, rules.max_dice
+    if path.suffix.lower() != ".py" or not trust:
+        rows = read_rows(path, goal, max_dice, trust, time_limit=time_limit)
+        faults = tuple(_table_faults(rows, goal, max_dice))
+        matrix = None if faults else check_matrix(rows, goal, max_dice, str(path))
+        cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
+        answered = min(goal * goal, cells)
+        return Submission(size, None, matrix, faults, {}, answered, None, (), None)
+    answers = examine(path, goal, max_dice, time_limit)
+    faults = answers.faults
+    if answers.table is not None:  # what does not run has no name either
+        faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)
+    matrix = None if faults else check_matrix(answers.table, goal, max_dice, str(path))
+    folder = f"{path.absolute().parent}/"
+    return Submission(
+        size,
+        answers.player_name,
+        matrix,
+        faults,
+        answers.seconds,
+        answers.answered,
+        answers.asked,
+        tuple(printable(file.removeprefix(folder)) for file in answers.files),
+        _works_alone(path, rules, answers, time_limit),
+    )
 
 
-def _name_faults(name: str | None) -> list[Fault]:
+def _works_alone(path: Path, rules: Rules, answers: Answers, time_limit: float) -> bool | None:
+    if answers.table is None:
+        return None
+    if not answers.files:
+        return True
+    with tempfile.TemporaryDirectory(prefix="hogeq-alone-") as folder:
+        copy = Path(shutil.copy(path, folder))
+        alone = examine(copy, rules.goal, rules.max_dice, time_limit)
+    return alone.table == answers.table and not alone.files
+
+
+def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
     if name is None:
-        return [Fault("name", 1, ("PLAYER_NAME is missing or no text",))]
-    if not name.strip():
-        return [Fault("name", 1, ("PLAYER_NAME is blank",))]
+        line = "PLAYER_NAME is missing or no text"
+        return [Fault("name", 1, line)] if is_asked else []
     try:
-        length = len(base64.encodebytes(name.encode()))
-    except UnicodeEncodeError:
-        return [Fault("name", 1, (f"PLAYER_NAME {shown(name)} is not valid Unicode",))]
-    if length >= LONGEST_NAME:
-        return [Fault("name", 1, (f"PLAYER_NAME is too long: {len(name)} characters",))]
+        check_player_name(name)
+    except StrategyError as error:
+        return [Fault("name", 1, str(error))]
     return []
 
 
@@ -114,47 +136,42 @@ def _table_faults(rows: list[Any] | NDArray[Any], goal: int, max_dice: int) -> l
     if isinstance(rows, np.ndarray):
         if is_policy(rows):
             line = "is a policy, a probability for each roll; allowed: one roll for each position"
-            return [Fault("shape", 1, (line,))]
+            return [Fault("shape", 1, line)]
         rows = rows.tolist()
-    shapes, cells = _Lines(), _Lines()
+    shapes: list[str] = []
     if len(rows) != goal:
-        given = len(rows)
-        shapes.add(lambda: f"has {given} rows; allowed: {goal} rows of {goal} whole numbers")
+        shapes.append(f"has {len(rows)} rows; allowed: {goal} rows of {goal} whole numbers")
+    ragged = 0
+    counts: Counter[str] = Counter()  # of bad cells, by the kind of value
+    lines: dict[str, str] = {}
     for row, values in enumerate(rows):
-        if not isinstance(values, list):
-            shapes.add(_row_line, row, values, goal)
-            continue
-        if len(values) != goal:
-            shapes.add(_row_line, row, values, goal)
-        for column, value in enumerate(values):
-            whole = type(value) is int or (type(value) is float and value.is_integer())
-            if not (whole and 0 <= value <= max_dice):
-                cells.add(_cell_line, row, column, value, max_dice)
+        cells = values if isinstance(values, list) else []
+        if len(cells) != goal:
+            ragged += 1
+            if ragged == 1:
+                shapes.append(_row_line(row, values, goal))
+        for column, value in enumerate(cells):
+            kind = _kind_of_fault(value, max_dice)
+            if kind:
+                counts[kind] += 1
+                if kind not in lines:
+                    where = f"cell (row {row}, column {column}) is {shown(value)}"
+                    lines[kind] = f"{where}; allowed: whole numbers from 0 to {max_dice}"
     return [
-        Fault(kind, lines.times, tuple(lines.told))
-        for kind, lines in (("shape", shapes), ("range", cells))
-        if lines.times
+        *(Fault("shape", ragged if line.startswith("row") else 1, line) for line in shapes),
+        *(Fault("range", count, lines[kind]) for kind, count in counts.items()),
     ]
 
 
-class _Lines:
-    """Counts lines, and writes the first of them: a large file may have a million faults."""
-
-    def __init__(self) -> None:
-        self.times = 0
-        self.told: list[str] = []
-
-    def add(self, line: Callable[..., str], *of: Any) -> None:
-        self.times += 1
-        if self.times <= TOLD:
-            self.told.append(line(*of))
+def _kind_of_fault(value: object, max_dice: int) -> str:
+    """Name the kind of a bad cell; empty if it is good."""
+    if type(value) is float and not value.is_integer():
+        return "fraction" if math.isfinite(value) else "no number"
+    if type(value) is int or type(value) is float:
+        return "negative" if value < 0 else "large" if value > max_dice else ""
+    return type(value).__name__
 
 
 def _row_line(row: int, values: object, goal: int) -> str:
     given = f"has {len(values)} cells" if isinstance(values, list) else f"is {shown(values)}"
     return f"row {row} {given}; allowed: {goal} whole numbers"
-
-
-def _cell_line(row: int, column: int, value: object, max_dice: int) -> str:
-    where = f"cell (row {row}, column {column}) is {shown(value)}"
-    return f"{where}; allowed: whole numbers from 0 to {max_dice}"

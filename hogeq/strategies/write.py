@@ -24,6 +24,9 @@ from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal, shown, shown_path
 
+LONGEST_NAME: Final = 64
+"""Most characters of a player's name."""
+
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
 
@@ -128,9 +131,12 @@ def _text(table: list[list[int]], suffix: str) -> str:
 
 
 def check_player_name(name: str) -> None:
-    """Refuse what a ``.py`` cannot say, with a `StrategyError`."""
+    """Refuse what a contest does not take or a ``.py`` cannot say, with a `StrategyError`."""
     if not isinstance(name, str) or not name.strip():
         raise StrategyError(f"player name {shown(name)}: allowed: a text that is not blank")
+    if len(name) > LONGEST_NAME:
+        allowed = f"1 to {LONGEST_NAME} characters"
+        raise StrategyError(f"player name {shown(name)}: has {len(name)}; allowed: {allowed}")
     try:
         name.encode()
     except UnicodeEncodeError as error:

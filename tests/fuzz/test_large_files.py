@@ -91,6 +91,7 @@ from pathlib import Path
 from hogeq.runs.checkpoint import unpacked
 from hogeq.runs.config import load_rules
 from hogeq.runs.index import find_runs, differing
+from hogeq.rules import Rules
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.submission import inspect_submission
@@ -104,7 +105,7 @@ def runs(path):
 readers = {
     "rules": [load_rules],
     "sweep": [load_sweep],
-    "strategy": [read_strategy, lambda path: inspect_submission(path, 100, 10)],
+    "strategy": [read_strategy, lambda path: inspect_submission(path, Rules())],
     "checkpoint": [lambda path: unpacked(path.read_bytes(), path, "cfr", "", {}, ())],
     "runs": [runs],
 }

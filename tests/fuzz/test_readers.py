@@ -13,6 +13,7 @@ import pytest
 
 from hogeq.cli.shell import BadInputError, refusing
 from hogeq.contest.transcript import TranscriptError, parse_transcript
+from hogeq.rules import Rules
 from hogeq.runs import index, sweep_file
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
 from hogeq.runs.config import config_from, load_config, load_rules
@@ -263,20 +264,20 @@ def test_strategies(tmp_path: Path, suffix: str) -> None:
         path.write_bytes(data)
         if isinstance(read_any(path, GOAL, DICE), Mixture):
             return
-        inspect_submission(path, GOAL, DICE)
+        inspect_submission(path, Rules(goal=GOAL, max_dice=DICE))
         read_strategy(path, GOAL, DICE)
 
     fuzz(read, StrategyError, mutated(*FILES[suffix]))
 
 
 def test_answers_of_trusted_code() -> None:
-    good = {"faults": [], "table": ROWS, "player_name": "a", "seconds": {"load": 1.0}, "free": []}
-    bad = {"faults": [{"kind": "code", "count": 1, "told": ["raised\n"]}]}
+    good = {"faults": [], "table": ROWS, "player_name": "a", "seconds": {"load": 1.0}}
+    bad = {"faults": [{"kind": "code", "count": 1, "line": "raised\n"}]}
 
     def read(data: bytes) -> None:
-        found = parse_answer(data, "given.py")
+        found = parse_answer(data, GOAL)
         if found.faults:
-            raise StrategyError(found.faults[0].told[0])
+            raise StrategyError(found.faults[0].line)
         check_matrix(found.table, GOAL, DICE)
 
     seeds = [json.dumps(good).encode(), json.dumps(bad).encode()]

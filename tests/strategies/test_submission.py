@@ -4,99 +4,157 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.submission import Submission, inspect_submission
+from hogeq.strategies.submission import Submission, contest_asks_name, inspect_submission
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, saved
 
 NAME = "PLAYER_NAME = 'Me'\n"
+CODE = "def final_strategy(score, opponent): return {}\n"
+NAMED = Rules(name="su20", goal=GOAL, max_dice=DICE)
+UNNAMED = Rules(name="fa14", goal=GOAL, max_dice=DICE)
 
 
-def inspected(folder: Path, name: str, content: Any, **options: Any) -> Submission:
-    return inspect_submission(file(folder, name, content), GOAL, DICE, **options)
+def inspected(
+    folder: Path, name: str, content: Any, rules: Rules = NAMED, **options: Any
+) -> Submission:
+    return inspect_submission(file(folder, name, content), rules, **options)
+
+
+def kinds(entry: Submission) -> list[tuple[str, int]]:
+    return [(fault.kind, fault.times) for fault in entry.faults]
 
 
 def test_a_good_submission_has_no_fault(tmp_path: Path) -> None:
-    code = f"{NAME}def final_strategy(score, opponent): return {ROWS}[score][opponent]\n"
-    found = inspected(tmp_path, "final_strategy.py", code, trust=True)
-    assert found.faults == ()
-    assert found.matrix is not None
-    assert found.matrix.tolist() == ROWS
-    assert (found.player_name, found.size) == ("Me", len(code))
-    assert set(found.seconds) == {"load", "table", "slowest"}
-    assert 0.0 < found.seconds["slowest"] <= found.seconds["table"] < 1.0
+    code = NAME + CODE.format(f"{ROWS}[score][opponent]")
+    entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
+    assert entry.faults == ()
+    assert entry.matrix is not None
+    assert entry.matrix.tolist() == ROWS
+    assert (entry.name, entry.size, entry.files, entry.alone) == ("Me", len(code), (), True)
+    assert (entry.answered, entry.asked) == (16, None)
+    assert set(entry.seconds) == {"load", "table", "slowest"}
+    assert 0.0 < entry.seconds["slowest"] <= entry.seconds["table"] < 1.0
     table = inspected(tmp_path, "m.json", str(ROWS))
     assert table.faults == ()
     assert table.matrix is not None
-    assert (table.player_name, table.seconds) == (None, {})
+    assert (table.name, table.seconds, table.answered, table.alone) == (None, {}, 16, None)
 
 
-def test_every_fault_of_code_is_told_at_once(tmp_path: Path) -> None:
+def test_every_kind_of_fault_of_code_is_listed_once(tmp_path: Path) -> None:
     code = (
         "calls = []\n"
         "def final_strategy(score, opponent):\n"
         "    calls.append(1)\n"
-        "    if score == 0: return 1 / 0\n"
-        "    if score == 1: return 13 + opponent\n"
-        "    if score == 2: return len(calls) % 5\n"
+        "    if score == 0: return 1 / 0 if opponent else [][1]\n"
+        "    if score == 1: return 13 + opponent if opponent < 3 else -1\n"
+        "    if score == 2: return [len(calls) % 13, 3.0, 2.0, None][opponent]\n"
         "    return 3\n"
     )
-    found = inspected(tmp_path, "final_strategy.py", code, trust=True)
-    assert found.matrix is None
-    told = {fault.kind: (fault.times, fault.told[0]) for fault in found.faults}
-    assert told["name"] == (1, "PLAYER_NAME is missing or no text")
-    assert told["raises"] == (4, "final_strategy(0, 0) raised ZeroDivisionError: division by zero")
-    assert told["range"] == (4, "final_strategy(1, 0) is 13 (int); allowed: ints from 0 to 12")
-    assert told["impure"][0] > 0
-    assert "when asked again" in told["impure"][1]
+    entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
+    assert entry.matrix is None
+    assert [(fault.kind, fault.times, fault.line) for fault in entry.faults] == [
+        ("name", 1, "PLAYER_NAME is missing or no text"),
+        ("raises", 1, "final_strategy(0, 0) raised IndexError: list index out of range"),
+        ("raises", 3, "final_strategy(0, 1) raised ZeroDivisionError: division by zero"),
+        ("range", 3, "final_strategy(1, 0) is 13 (int); allowed: ints from 0 to 12"),
+        ("range", 1, "final_strategy(1, 3) is -1 (int); allowed: ints from 0 to 12"),
+        ("range", 2, "final_strategy(2, 1) is 3.0 (float); allowed: ints from 0 to 12"),
+        ("range", 1, "final_strategy(2, 3) is None (NoneType); allowed: ints from 0 to 12"),
+        ("impure", 1, entry.faults[-1].line),
+    ]
+    assert "when asked again" in entry.faults[-1].line
 
 
-def test_code_that_does_not_run_has_one_fault(tmp_path: Path) -> None:
-    for code in ("def broken(", "x = 1"):
-        found = inspected(tmp_path, "final_strategy.py", code, trust=True)
-        assert [fault.kind for fault in found.faults] == ["code"]
+@pytest.mark.parametrize("code", ["def broken(", "x = 1"])
+def test_code_that_does_not_run_has_one_fault(tmp_path: Path, code: str) -> None:
+    entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
+    assert kinds(entry) == [("code", 1)]
+    assert (entry.answered, entry.alone) == (0, None)
+
+
+def test_code_that_hangs_says_where(tmp_path: Path) -> None:
+    code = "def final_strategy(score, opponent):\n    while score == 2: pass\n    return 1\n"
+    entry = inspected(tmp_path, "final_strategy.py", code, trust=True, time_limit=0.3)
+    assert (entry.answered, entry.asked) == (8, (2, 0))
+    (fault,) = entry.faults
+    assert (fault.kind, fault.times) == ("time", 1)
+    assert fault.line == (
+        "final_strategy(2, 0) gave no answer within 0.3 seconds; 8 of 16 positions were answered"
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("line", "name", "says"),
     [
-        ("6", "missing or no text"),
-        ("' '", "blank"),
-        ("'x' * 900", "too long: 900"),
-        (r"'\ud800'", "not valid Unicode"),
+        ("PLAYER_NAME = 'Ann'; TEAM_NAME = 'Us'", "Ann", None),
+        ("TEAM_NAME = 'Us'", "Us", None),
+        ("PLAYER_NAME = 'x' * 64", "x" * 64, None),
+        ("PLAYER_NAME = 6", None, "missing or no text"),
+        ("", None, "missing or no text"),
+        ("PLAYER_NAME = ' '", " ", "not blank"),
+        ("PLAYER_NAME = ''", "", "not blank"),
+        ("PLAYER_NAME = 'x' * 65", "x" * 65, "has 65; allowed: 1 to 64 characters"),
+        (r"PLAYER_NAME = '\ud800'", "\ud800", "not valid Unicode"),
     ],
 )
-def test_names_that_the_contest_would_not_take(tmp_path: Path, name: str, says: str) -> None:
-    code = f"PLAYER_NAME = {name}\ndef final_strategy(score, opponent): return 3\n"
-    found = inspected(tmp_path, "final_strategy.py", code, trust=True)
-    assert [fault.kind for fault in found.faults] == ["name"]
-    assert says in found.faults[0].told[0]
+def test_names(tmp_path: Path, line: str, name: str | None, says: str | None) -> None:
+    entry = inspected(tmp_path, "final_strategy.py", f"{line}\n{CODE.format(3)}", trust=True)
+    assert entry.name == name
+    assert kinds(entry) == ([] if says is None else [("name", 1)])
+    assert all(says in fault.line for fault in entry.faults if says)
 
 
-def test_every_fault_of_a_table_is_told_at_once(tmp_path: Path) -> None:
-    found = inspected(tmp_path, "m.csv", "0,1,2,3\n13,1,1,x\n1,1.5,1\n")
-    assert found.matrix is None
-    shape, cells = found.faults
-    assert (shape.kind, shape.told) == (
-        "shape",
-        (
-            "has 3 rows; allowed: 4 rows of 4 whole numbers",
-            "row 2 has 3 cells; allowed: 4 whole numbers",
-        ),
+def test_contests_before_fall_2016_asked_for_no_name(tmp_path: Path) -> None:
+    entry = inspected(tmp_path, "hog.py", CODE.format(3), UNNAMED, trust=True)
+    assert (entry.faults, entry.name) == ((), None)
+    asked = {name for name, rules in EDITIONS.items() if contest_asks_name(rules)}
+    assert {"fa17", "sp18", "su20", "fa23"} <= asked
+    assert not asked & {"fa13", "fa14", "fa15", "sp15", "su15"}
+    assert not contest_asks_name(Rules(name="custom"))
+
+
+def test_other_files_are_listed_and_done_without(tmp_path: Path) -> None:
+    file(tmp_path, "helper.py", "rolls = 3\n")
+    file(tmp_path, "table\n.txt", "3")
+    uses = (
+        f"{NAME}import helper\n"
+        "def final_strategy(score, opponent): return int(open('table\\n.txt').read())\n"
     )
-    assert (cells.kind, cells.times) == ("range", 3)
-    assert cells.told[0] == "cell (row 1, column 0) is 13; allowed: whole numbers from 0 to 12"
+    entry = inspected(tmp_path, "final_strategy.py", uses, trust=True)
+    assert (entry.faults, entry.files, entry.alone) == ((), ("helper.py", r"table\n.txt"), False)
+    optional = f"{NAME}try: import helper\nexcept ImportError: pass\n{CODE.format(3)}"
+    entry = inspected(tmp_path, "final_strategy.py", optional, trust=True)
+    assert (entry.faults, entry.files, entry.alone) == ((), ("helper.py",), True)
+
+
+def test_every_kind_of_fault_of_a_table_is_listed_once(tmp_path: Path) -> None:
+    rows = '[[13, 1, 14, "x"], [-1, 1, 1, "y"], [1, 1.5, 1], [1e400, null, 3.0, 99999999999999]]'
+    entry = inspected(tmp_path, "m.json", rows)
+    assert entry.matrix is None
+    allowed = "allowed: whole numbers from 0 to 12"
+    assert [(fault.kind, fault.times, fault.line) for fault in entry.faults] == [
+        ("shape", 1, "row 2 has 3 cells; allowed: 4 whole numbers"),
+        ("range", 3, f"cell (row 0, column 0) is 13; {allowed}"),
+        ("range", 2, f"cell (row 0, column 3) is 'x'; {allowed}"),
+        ("range", 1, f"cell (row 1, column 0) is -1; {allowed}"),
+        ("range", 1, f"cell (row 2, column 1) is 1.5; {allowed}"),
+        ("range", 1, f"cell (row 3, column 0) is inf; {allowed}"),
+        ("range", 1, f"cell (row 3, column 1) is None; {allowed}"),
+    ]
+    short = inspected(tmp_path, "m.csv", "0,1,2,3\n1,1,1,1\n")
+    (fault,) = short.faults
+    assert fault == ("shape", 1, "has 2 rows; allowed: 4 rows of 4 whole numbers")
 
 
 def test_a_policy_is_no_submission(tmp_path: Path) -> None:
     policy = np.full((GOAL, GOAL, DICE + 1), 1 / (DICE + 1))
-    found = inspected(tmp_path, "p.npz", saved(np.savez, policy=policy))
-    assert "is a policy" in found.faults[0].told[0]
+    entry = inspected(tmp_path, "p.npz", saved(np.savez, policy=policy))
+    assert "is a policy" in entry.faults[0].line
 
 
 def test_what_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="cannot be read"):
-        inspect_submission(tmp_path / "missing.py", GOAL, DICE, trust=True)
+        inspect_submission(tmp_path / "missing.py", NAMED, trust=True)
     with pytest.raises(StrategyError, match="only with --trust"):
         inspected(tmp_path, "final_strategy.py", "")
-    with pytest.raises(StrategyError, match="gave no answer"):
-        inspected(tmp_path, "final_strategy.py", "while True: pass", trust=True, time_limit=0.3)

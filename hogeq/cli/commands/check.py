@@ -53,6 +53,9 @@ def check(
     page: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write the same as a page.")
     ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that the code of a .py is given.")
+    ] = 60.0,
     digits: DigitsOption = DIGITS,
     trust: TrustOption = False,
     as_json: JsonOption = False,
@@ -66,7 +69,9 @@ def check(
     the best one that a short search finds, which is said with its effort, and with a bound that
     none exceeds.
 
-    JSON: rules, file, valid, player_name, bytes, seconds (load, table, slowest; null for a table),
+    JSON: rules, file, valid, player_name, name (the same), bytes, answered (positions), asked (the
+    one at which it was stopped), files (other files that it used), alone (whether it works without
+    them), seconds (load, table, slowest; null for a table),
     faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate, first,
     second), against, win_rate, best_response (with hidden memory, win rate of the best found),
     bound (no response wins more), effort (of that search: starts, anneal_steps, damping, kicks,
@@ -79,7 +84,7 @@ def check(
     from hogeq.strategies.submission import inspect_submission
 
     with refusing():
-        found = inspect_submission(file, game.goal, game.rules.max_dice, trust)
+        found = inspect_submission(file, game.rules, trust, time_limit=time_limit)
     title = title_of(rules, game.rules)
     data = _faults(file, game, found)
     assessed = None
@@ -105,11 +110,16 @@ def _faults(file: Path, game: "HogEngine", found: "Submission") -> dict[str, Any
         "rules": game.rules.name,
         "file": str(file),
         "valid": not found.faults,
-        "player_name": found.player_name,
+        "player_name": found.name,
         "bytes": found.size,
+        "name": found.name,
+        "answered": found.answered,
+        "asked": found.asked,
+        "files": list(found.files),
+        "alone": found.alone,
         "seconds": found.seconds or None,
         "faults": [
-            {"kind": fault.kind, "count": fault.times, "told": list(fault.told)}
+            {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
             for fault in found.faults
         ],
         **dict.fromkeys(
@@ -171,9 +181,8 @@ def _text(data: dict[str, Any], digits: int) -> str:
 def _refusals(data: dict[str, Any]) -> str:
     lines = [f"{data['file']}: not valid for {data['rules']}"]
     for fault in data["faults"]:
-        lines += ["", *(f"  {line}" for line in fault["told"])]
-        if fault["count"] > len(fault["told"]):
-            lines.append(f"  and {fault['count'] - len(fault['told']):,} more like these")
+        more = f" ({fault['count']:,} like this)" if fault["count"] > 1 else ""
+        lines += ["", *(f"  {line}{more}" for line in fault["told"])]
     return "\n".join(lines)
 
 

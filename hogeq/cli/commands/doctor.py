@@ -32,6 +32,7 @@ def doctor(
     games = {name: load_game(name) for name in chosen}
     from hogeq.model.compiling import cache_facts, parts
     from hogeq.runs.environment import environment, extras, vector_bits
+    from hogeq.strategies.sandbox import isolation
 
     facts = cache_facts()
     made = environment()
@@ -39,6 +40,7 @@ def doctor(
         **{key: made[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
         "extras": extras(),
         "vector_bits": vector_bits(),
+        "isolation": isolation().text,
         "cache": {
             "folder": str(facts.folder),
             "writable": facts.writable,
@@ -64,6 +66,7 @@ def _text(data: dict[str, Any]) -> str:
         *data["packages"].items(),
         *((f"[{name}]", found or "not installed") for name, found in data["extras"].items()),
         ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
+        ("code of others is isolated", data["isolation"]),
         ("kernels in", cache["folder"] + ("" if cache["writable"] else ": cannot be written")),
         ("compiled", f"{cache['kernels']}, {cache['bytes'] / 1e6:.1f} MB"),
     ]
