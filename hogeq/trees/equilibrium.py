@@ -1,8 +1,11 @@
-"""Equilibrium in mixtures of pure strategies, by double oracle with exact responses.
+"""Equilibrium in mixtures, by double oracle with exact responses.
 
-McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary",
-ICML 2003. Under imperfect recall a mixture draws one pure strategy before the game and keeps to it;
-an equilibrium among mixtures exists, one among behaviour strategies need not.
+Under imperfect recall a mixture draws one pure strategy before the game and keeps to it; an
+equilibrium among mixtures exists, one among behaviour strategies need not. A player who forgets is
+restricted to mixtures of a pool of pure strategies, which grows by best responses (McMahan, Gordon
+and Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003). A
+player with perfect recall needs no pool: the sequence form has all strategies (Koller, Megiddo and
+von Stengel 1996).
 """
 
 from time import perf_counter
@@ -10,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array
 
 from hogeq.support.aliases import Floats
 from hogeq.trees.exact import MEETING, Opponent, best_response
-from hogeq.trees.flat import FlatTree
-from hogeq.trees.passes import payoff
-from hogeq.trees.sequences import sequence_form
+from hogeq.trees.flat import TERMINAL, FlatTree
+from hogeq.trees.passes import reach
+from hogeq.trees.sequences import SequenceForm, sequence_form
 
 
 class Equilibrium(NamedTuple):
@@ -34,25 +38,87 @@ class Equilibrium(NamedTuple):
         return self.upper - self.lower <= MEETING
 
 
-def solve_matrix(payoffs: Floats) -> tuple[Floats, Floats]:
-    """Optimal mixtures of a matrix game whose rows maximise."""
-    rows, columns = payoffs.shape
+class Side:
+    """Strategies of one player in the restricted game: all, or mixtures of a pool."""
+
+    def __init__(self, form: SequenceForm) -> None:
+        self.form = form
+        self.forgets = bool(form.is_shared().any())
+        tree = form.tree
+        self.pool = [np.eye(tree.num_actions)[np.zeros(tree.num_rows, np.int64)]]
+
+    def plans(self) -> csr_array:
+        """Realisation weights by what is chosen: of the pool's strategies, or of all sequences."""
+        if self.forgets:
+            return csr_array(np.array([self.form.realisation(one) for one in self.pool]).T)
+        size = 1 + len(self.form.row) * self.form.tree.num_actions
+        return csr_array((np.ones(size), (np.arange(size), np.arange(size))))
+
+    def equations(self) -> csr_array:
+        """Equations of what is chosen, with (1, 0, 0, ...) on the other side."""
+        return csr_array(np.ones((1, len(self.pool)))) if self.forgets else self.form.flow()
+
+    def illegal(self) -> Floats:
+        """Mark what cannot be chosen: sequences that end with an action that there is not."""
+        if self.forgets:
+            return np.zeros(len(self.pool))
+        legal = self.form.tree.legal[self.form.row].ravel()
+        return np.concatenate([[0.0], 1.0 - legal])
+
+    def mixture(self, chosen: Floats) -> Opponent:
+        """Strategies to be drawn from; with perfect recall one strategy that has the weights."""
+        if self.forgets:
+            weights = np.maximum(chosen, 0.0) / np.maximum(chosen, 0.0).sum()
+            played = weights > 0.0
+            return Opponent(weights[played], np.array(self.pool)[played])
+        tree = self.form.tree
+        strategy = tree.uniform()
+        weights = np.maximum(chosen[1:].reshape(-1, tree.num_actions), 0.0)
+        weights *= tree.legal[self.form.row]
+        total = weights.sum(axis=1, keepdims=True)
+        known = total[:, 0] > 1e-14
+        strategy[self.form.row[known]] = weights[known] / total[known]
+        return Opponent.alone(strategy)
+
+
+def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
+    """Payoff to player 0 by the sequences of both, chance's probability included."""
+    tree = first.tree
+    ends = tree.player == TERMINAL
+    # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
+    chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0).others
+    size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
+    worth = (chance * tree.payoff)[ends]
+    return csr_array((worth, (first.at[ends], second.at[ends])), size)
+
+
+def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floats, Floats]:
+    """Solve the game in which both choose among what their sides allow."""
+    first, second = sides
+    worth = first.plans().T @ payoffs @ second.plans()  # chosen by one, chosen by the other
+    mine, theirs = first.equations(), second.equations()
+    once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
+    # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
+    blocked = np.where(second.illegal() > 0.0, np.inf, 0.0)
+    upper = block_array([[-worth.T, theirs.T]]).tocsr()
+    upper = upper[blocked == 0.0]
     answer = linprog(
-        np.concatenate([np.zeros(rows), [-1.0]]),
-        A_ub=np.hstack([-payoffs.T, np.ones((columns, 1))]),
-        b_ub=np.zeros(columns),
-        A_eq=np.concatenate([np.ones(rows), [0.0]])[None],
-        b_eq=[1.0],
-        bounds=[(0.0, None)] * rows + [(None, None)],
+        np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
+        A_ub=upper,
+        b_ub=np.zeros(upper.shape[0]),
+        A_eq=block_array([[mine, csr_array((mine.shape[0], theirs.shape[0]))]]),
+        b_eq=once[0],
+        bounds=[(0.0, 0.0 if no else None) for no in first.illegal()]
+        + [(None, None)] * theirs.shape[0],
         method="highs",
     )
-    first = np.maximum(answer.x[:-1], 0.0)
-    second = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return first / first.sum(), second / second.sum()
+    chosen = np.zeros(len(blocked))
+    chosen[blocked == 0.0] = -answer.ineqlin.marginals
+    return answer.x[: mine.shape[1]], chosen
 
 
 def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
-    """Solve a game in mixtures of pure strategies.
+    """Solve a game in mixtures.
 
     Parameters
     ----------
@@ -66,36 +132,31 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         If a player may meet an information set twice in a play.
     """
     end = perf_counter() + seconds
-    forms = [sequence_form(tree, player) for player in (0, 1)]
-    pools: list[list[Floats]] = [[], []]
-    start = np.eye(tree.num_actions)[np.zeros(tree.num_rows, np.int64)]
-    for pool in pools:
-        pool.append(start)
-    table = np.array([[payoff(tree, start, start)]])
-    lower, upper, best = -np.inf, np.inf, [Opponent.alone(start)] * 2
+    sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
+    payoffs = sequence_payoffs(sides[0].form, sides[1].form)
+    bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
+    best = [Opponent.alone(side.pool[0]) for side in sides]
     iterations = 0
     while True:
         iterations += 1
-        weights = solve_matrix(table)
-        mixtures = [
-            Opponent(chosen[chosen > 0.0], np.array(pool)[chosen > 0.0])
-            for chosen, pool in zip(weights, pools, strict=True)
-        ]
-        left = max(end - perf_counter(), 0.0)
-        answers = [best_response(forms[i], mixtures[1 - i], left / 2.0) for i in (0, 1)]
-        if answers[0].bound < upper:
-            upper, best[1] = answers[0].bound, mixtures[1]
-        if -answers[1].bound > lower:
-            lower, best[0] = -answers[1].bound, mixtures[0]
-        value = float(weights[0] @ table @ weights[1])
-        gains = answers[0].payoff - value, answers[1].payoff + value
+        chosen = solve_restricted(payoffs, sides)
+        mixtures = [side.mixture(one) for side, one in zip(sides, chosen, strict=True)]
+        gains = []
+        for player in (0, 1):
+            left = max(end - perf_counter(), 0.0) / (2 - player)
+            answer = best_response(sides[player].form, mixtures[1 - player], left)
+            if answer.bound < bounds[player]:
+                bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
+            gains.append(answer.payoff - _value(tree, mixtures, player))
+            if sides[player].forgets and gains[-1] > MEETING:
+                sides[player].pool.append(answer.strategy)
+        lower, upper = -bounds[1], bounds[0]
         if upper - lower <= MEETING or max(gains) <= MEETING or perf_counter() >= end:
             return Equilibrium(lower, upper, (best[0], best[1]), iterations)
-        if gains[0] > MEETING:
-            pools[0].append(answers[0].strategy)
-            new = [payoff(tree, answers[0].strategy, one) for one in pools[1]]
-            table = np.vstack([table, new])
-        if gains[1] > MEETING:
-            pools[1].append(answers[1].strategy)
-            new = [payoff(tree, one, answers[1].strategy) for one in pools[0]]
-            table = np.hstack([table, np.array(new)[:, None]])
+
+
+def _value(tree: FlatTree, mixtures: list[Opponent], player: int) -> float:
+    """Payoff to a player where both play their mixtures."""
+    mine, theirs = mixtures[player], mixtures[1 - player]
+    each = [theirs.payoff(tree, one, player) for one in mine.strategies]
+    return float(mine.weights @ each)

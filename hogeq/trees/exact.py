@@ -109,8 +109,10 @@ def best_response(
             " games without absent-mindedness"
         )
     worth = opponent.sequence_payoffs(form)
-    full = form.value_with_full_memory(worth)
-    found = search(form, opponent, start)
+    full, chosen = form.respond_with_full_memory(worth)
+    remembered = np.eye(tree.num_actions)[np.zeros(tree.num_rows, np.int64)]
+    remembered[form.row] = np.eye(tree.num_actions)[chosen]
+    found = search(form, opponent, remembered if start is None else start)
     best = opponent.payoff(tree, found, player)
     if full - best <= MEETING:
         return Response(found, best, max(best, full))
@@ -123,12 +125,13 @@ def best_response(
     return Response(found, best, max(best, min(full, bound)))
 
 
-def search(form: SequenceForm, opponent: Opponent, start: Floats | None = None) -> Floats:
+def search(form: SequenceForm, opponent: Opponent, start: Floats) -> Floats:
     """Climb to a good response from several starts; the rows of games that have no order stay."""
     tree, player = form.tree, form.player
+    if not form.is_shared().any():
+        return start  # nothing was forgotten
     random = np.random.default_rng(0)
-    starts = [] if start is None else [start]
-    pure = np.eye(tree.num_actions)
+    starts, pure = [start], np.eye(tree.num_actions)
     starts += [pure[random.integers(tree.num_legal)] for _ in range(STARTS - len(starts))]
     if rank_of_rows(tree, player) is not None and len(opponent.weights) == 1:
         starts = [ascend(tree, one, opponent.strategies[0], player) for one in starts]
@@ -149,7 +152,6 @@ class _Program:
         legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
         self.upper = legal.astype(float)
         self.lower = np.zeros(size)
-        self.lower[0] = 1.0
         self.integrality = (np.arange(size) >= self.sequences).astype(int)
         self.cost = np.zeros(size)
         self.cost[: self.sequences] = -worth
@@ -157,12 +159,10 @@ class _Program:
 
     def _flow(self, size: int) -> LinearConstraint:
         """Weights of a refined information set sum to that of the sequence before it."""
-        count, actions = len(self.form.row), self.form.tree.num_actions
-        rows = np.concatenate([np.repeat(np.arange(count), actions), np.arange(count)])
-        columns = np.concatenate([np.arange(1, self.sequences), self.form.before])
-        values = np.concatenate([np.ones(count * actions), -np.ones(count)])
-        matrix = coo_array((values, (rows, columns)), (count, size)).tocsr()
-        return LinearConstraint(matrix, 0.0, 0.0)
+        flow = self.form.flow()
+        flow.resize((flow.shape[0], size))
+        once = (np.arange(flow.shape[0]) == 0).astype(float)
+        return LinearConstraint(flow, once, once)
 
     def _choices(self, size: int) -> LinearConstraint:
         """One action of every shared row."""
@@ -231,7 +231,7 @@ def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
     responses, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
-        memory.append(form.value_with_full_memory(form.payoffs(strategy)))
+        memory.append(form.respond_with_full_memory(form.payoffs(strategy))[0])
         share = (end - perf_counter()) / (2 - player)
         responses.append(best_response(form, opponent, share))
     first, second = responses

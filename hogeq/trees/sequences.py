@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree
@@ -68,15 +69,36 @@ class SequenceForm:
                 depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
         return depth
 
-    def value_with_full_memory(self, payoffs: Floats) -> float:
-        """Payoff of a responder who forgets nothing of the own past."""
+    def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
+        """Payoff of a responder who forgets nothing of the own past, and its actions, (J,)."""
         tree, depth, worth = self.tree, self.depths(), payoffs.copy()
+        chosen = np.zeros(len(self.row), np.int64)
         for level in range(int(depth.max(initial=-1)), -1, -1):
             refined = np.flatnonzero(depth == level)
             actions = worth[1:].reshape(-1, tree.num_actions)[refined]
-            best = np.where(tree.legal[self.row[refined]], actions, -np.inf).max(axis=1)
-            np.add.at(worth, self.before[refined], best)
-        return float(worth[0])
+            actions = np.where(tree.legal[self.row[refined]], actions, -np.inf)
+            chosen[refined] = actions.argmax(axis=1)
+            np.add.at(worth, self.before[refined], actions.max(axis=1))
+        return float(worth[0]), chosen
+
+    def realisation(self, strategy: Floats) -> Floats:
+        """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
+        weights = np.ones(1 + len(self.row) * self.tree.num_actions)
+        for refined, (row, before) in enumerate(zip(self.row, self.before, strict=True)):
+            first = 1 + refined * self.tree.num_actions
+            weights[first : first + self.tree.num_actions] = weights[before] * strategy[row]
+        return weights
+
+    def flow(self) -> csr_array:
+        """Equations that realisation weights satisfy, with (1, 0, 0, ...) on the other side.
+
+        The empty sequence weighs 1; actions of a refined information set weigh what leads to it.
+        """
+        count, actions = len(self.row), self.tree.num_actions
+        rows = np.concatenate([[0], 1 + np.repeat(np.arange(count), actions), 1 + np.arange(count)])
+        columns = np.concatenate([[0], 1 + np.arange(count * actions), self.before])
+        values = np.concatenate([np.ones(1 + count * actions), -np.ones(count)])
+        return csr_array((values, (rows, columns)), (1 + count, 1 + count * actions))
 
     def is_shared(self) -> NDArray[np.bool_]:
         """Whether a row joins several refined information sets, (R,)."""
