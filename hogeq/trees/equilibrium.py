@@ -43,9 +43,8 @@ class Side:
 
     def __init__(self, form: SequenceForm) -> None:
         self.form = form
-        self.forgets = bool(form.is_shared().any())
-        tree = form.tree
-        self.pool = [np.eye(tree.num_actions)[np.zeros(tree.num_rows, np.int64)]]
+        self.forgets = False
+        self.pool: list[Floats] = []
 
     def plans(self) -> csr_array:
         """Realisation weights by what is chosen: of the pool's strategies, or of all sequences."""
@@ -71,14 +70,15 @@ class Side:
             weights = np.maximum(chosen, 0.0) / np.maximum(chosen, 0.0).sum()
             played = weights > 0.0
             return Opponent(weights[played], np.array(self.pool)[played])
+        return Opponent.alone(self.by_rows(chosen))
+
+    def by_rows(self, plan: Floats) -> Floats:
+        """Strategy whose rows average what a plan does in their refined information sets."""
         tree = self.form.tree
-        strategy = tree.uniform()
-        weights = np.maximum(chosen[1:].reshape(-1, tree.num_actions), 0.0)
-        weights *= tree.legal[self.form.row]
+        weights = np.zeros((tree.num_rows, tree.num_actions))
+        np.add.at(weights, self.form.row, np.maximum(plan[1:], 0.0).reshape(-1, tree.num_actions))
         total = weights.sum(axis=1, keepdims=True)
-        known = total[:, 0] > 1e-14
-        strategy[self.form.row[known]] = weights[known] / total[known]
-        return Opponent.alone(strategy)
+        return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), tree.uniform())
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
@@ -135,6 +135,11 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
+    # Pools begin with what both would do if they forgot nothing, as far as rows can say it.
+    plans = solve_restricted(payoffs, sides)
+    for side, plan in zip(sides, plans, strict=True):
+        side.pool.append(side.by_rows(plan))
+        side.forgets = bool(side.form.is_shared().any())
     best = [Opponent.alone(side.pool[0]) for side in sides]
     iterations = 0
     while True:
