@@ -1,6 +1,7 @@
 """Any game of OpenSpiel as a flat tree: passes, recall, exact responses, equilibria in mixtures."""
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,14 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import expected_game_score, exploitability
 
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 from hogeq.trees.equilibrium import equilibrium
 from hogeq.trees.exact import respond
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.openspiel.reading import from_efg, from_openspiel
 from hogeq.trees.passes import action_values, ascend, mean_payoff, node_values, payoff, seated
 from hogeq.trees.recall_of_players import recall_of_player
@@ -227,3 +232,43 @@ def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
 def test_a_tree_that_is_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="has more than 100 nodes"):
         from_openspiel("leduc_poker", most_nodes=100)
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa18", "su21"])
+def test_hog_as_a_tree_has_the_win_rates_of_the_engine(edition: str) -> None:
+    rules = rules_from({"edition": edition, "goal": 5, "max_dice": 2, "sides": 3})
+    game = compile_game(rules)
+    tree = from_openspiel(game_of(rules))
+    random = np.random.default_rng(0)
+    tables = random.dirichlet(np.ones(3), (2, 5, 5))
+    scores = [name.partition(": ")[2].split("-") for name in tree.names]
+    one, two = ([table[int(own), int(other)] for own, other in scores] for table in tables)
+    # A win pays 1 and a loss -1; the coin is in the tree.
+    expected = 2.0 * win_rate(game, *tables).win_rate - 1.0
+    assert payoff(tree, np.array(one), np.array(two)) == pytest.approx(expected, abs=1e-12)
+    first = mean_payoff(tree, np.array(one), np.array(two))
+    assert first == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_card_that_is_forgotten_costs_the_responder() -> None:
+    """Leduc, where players no longer know their own card when the public one lies there."""
+
+    def without_card(_: int, known: str) -> str:
+        return re.sub(r"\[Private: .\]", "", known) if "Round 2" in known else known
+
+    tree = from_openspiel("leduc_poker", forget=without_card)
+    recall = recall_of_player(tree, 0)
+    assert not recall.perfect_recall.holds
+    assert not recall.a_loss_recall.holds
+    answer = respond(tree, tree.uniform(), 60.0)
+    assert answer.is_proved
+    won = mean_payoff(tree, answer.strategy, tree.uniform())
+    assert won == pytest.approx(answer.attack, abs=1e-9)
+    # 2.3736 is what OpenSpiel says of Leduc's uniform policy, and what full memory wins here.
+    assert answer.full_memory == pytest.approx(2.373611111111111, abs=1e-9)
+    assert answer.attack < answer.full_memory - 0.05
+
+
+def test_histories_that_differ_in_their_actions_cannot_be_confused() -> None:
+    with pytest.raises(ValueError, match="histories differ in their legal actions"):
+        from_openspiel("leduc_poker", forget=lambda _, known: "nothing" + known[:0])

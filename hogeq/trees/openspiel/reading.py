@@ -1,7 +1,7 @@
 """Games of OpenSpiel, and files that OpenSpiel reads, as flat trees."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,22 @@ MOST_NODES = 20_000_000
 """Nodes of the largest tree that is built: some 2 GB."""
 
 
-def from_openspiel(game: Any, most_nodes: int = MOST_NODES) -> FlatTree:
+Forget = Callable[[int, str], str]
+"""Of a player and an information state; gives the key of the information set."""
+
+
+def from_openspiel(
+    game: Any, *, forget: Forget | None = None, most_nodes: int = MOST_NODES
+) -> FlatTree:
     """Build the tree of a game of OpenSpiel.
 
     Parameters
     ----------
     game : str or pyspiel.Game
         A game, or its name with parameters: ``liars_dice_ir(dice_sides=4)``.
+    forget : callable, optional
+        What a player is to know instead of OpenSpiel's information state: states of one key become
+        one information set. Their legal actions must agree.
     most_nodes : int
         Larger trees are refused.
 
@@ -37,7 +46,7 @@ def from_openspiel(game: Any, most_nodes: int = MOST_NODES) -> FlatTree:
         except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
             raise ValueError(f"game: {one_line(error)}") from None
     check(game)
-    return _Builder(game, most_nodes).build()
+    return _Builder(game, forget or (lambda _, known: known), most_nodes).build()
 
 
 def from_efg(path: str | Path) -> FlatTree:
@@ -76,8 +85,8 @@ def check(game: Any) -> None:
 class _Builder:
     """Walks a game once, depth first; nodes are put in order of depth at the end."""
 
-    def __init__(self, game: Any, most_nodes: int) -> None:
-        self.game, self.most_nodes = game, most_nodes
+    def __init__(self, game: Any, forget: Forget, most_nodes: int) -> None:
+        self.game, self.forget, self.most_nodes = game, forget, most_nodes
         self.rows: dict[tuple[int, str], int] = {}
         self.legal: list[list[int]] = []
         # player, parent, row, action, move, depth; chance, payoff
@@ -99,7 +108,8 @@ class _Builder:
                 player = state.current_player()
                 legal = state.legal_actions()
                 moves = [(move, 1.0) for move in legal]
-                row = self._row(player, state.information_state_string(player), legal)
+                known = self.forget(player, state.information_state_string(player))
+                row = self._row(player, known, legal)
             self.whole.extend((player, parent, row, action, move, depth))
             self.numbers.extend((chance, payoff))
             # Popped in reverse, so that nodes come in the order of their actions.
