@@ -65,6 +65,7 @@ MODULES = (
     "hogeq.rules.edition",
     "hogeq.rules.memory_part",
     "hogeq.rules.register",
+    "hogeq.rules.rules",
     "hogeq.runs.config",
     "hogeq.runs.runner",
     "hogeq.runs.summary",
@@ -72,15 +73,11 @@ MODULES = (
     "hogeq.strategies.mixtures",
     "hogeq.strategies.read",
     "hogeq.strategies.write",
-    "hogeq.support.numbers",
     "hogeq.support.plugins",
     "hogeq.support.progress",
     "hogeq.support.workers",
     "hogeq.trees.audit",
-    "hogeq.trees.gambit",
-    "hogeq.trees.openspiel.game",
     "hogeq.trees.recall",
-    "hogeq.trees.tree",
 )
 
 FLAGS = doctest.ELLIPSIS

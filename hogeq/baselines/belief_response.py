@@ -23,24 +23,6 @@ def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0
     Backward induction over the scores. Neither player knows more than the belief, and the opponent
     errs: with probability `epsilon` a turn of the opponent's rolls a uniformly random number of
     dice (Huan 2020 [1], "Error Modeling").
-
-    Parameters
-    ----------
-    game : HogEngine
-    beliefs : array_like, shape (G, G, H)
-        Distribution of the memory at every cell; where it is all 0, no roll earns a bonus.
-    epsilon : float
-        0 to 1.
-
-    Returns
-    -------
-    int8 (G, G)
-        The fewest dice of those that tie within `hogeq.model.workspace.TIE`.
-
-    Raises
-    ------
-    ValueError
-        As `diagonals_of`; if `beliefs` has another shape; if `epsilon` is out of range.
     """
     from hogeq.model.workspace import TIE
 

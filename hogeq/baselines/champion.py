@@ -43,18 +43,7 @@ def about(name: str) -> str:
 
 
 def champion(name: str) -> "Callable[[HogEngine], AnyStrategy]":
-    """Give what reads the champion of this name for the rules in force.
-
-    Parameters
-    ----------
-    name : str
-        A key of `FILES`.
-
-    Returns
-    -------
-    function of a game
-        It raises `StrategyError` if these rules, however they are called, have no champion.
-    """
+    """Give what reads the champion of this name for the rules in force."""
 
     def read(game: "HogEngine") -> AnyStrategy:
         file, kind = FILES[name]

@@ -37,27 +37,6 @@ def entries(
     small its probability. The memory before the first turn is entered once. Huan (2020)
     [1] counts so by counting the calls of a recursion that remembers its results: each state is
     expanded once, and called once for each of its predecessors' outcomes.
-
-    Parameters
-    ----------
-    game : HogEngine
-    first, second : array_like, optional
-        Who moves first and who moves second: a matrix (G, G); a policy (G, G, K), whose rolls of
-        positive probability all count; whole numbers (G, G, H), the rolls of a player who
-        remembers; or None, any roll. `second` is `first` if not given.
-    cell : tuple of int, optional
-        The only cell asked for, as own and opponent's score: what cannot lead to it is not counted.
-
-    Returns
-    -------
-    float32 (2, G, G, H), or (2, H) of a cell
-        By seat of the player to move. Whole numbers; 0 where play never comes.
-
-    Raises
-    ------
-    ValueError
-        If a player is malformed, or the game has other memory than Feral Hogs', extra turns, or
-        turns that score nothing.
     """
     turns = diagonals_of(game)
     players = [_plays(game, first)]
@@ -137,28 +116,7 @@ def own_entries(
     against: ArrayLike | None = None,
     cell: tuple[int, int] | None = None,
 ) -> Counts:
-    """Count the ways into every memory state of one player's turns.
-
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        Of the player to move, as in :func:`entries`.
-    against : array_like, optional
-        Of the other; by default the same.
-    cell : tuple of int, optional
-        The only cell asked for.
-
-    Returns
-    -------
-    float32 (2, G, G, H), or (2, H) of a cell
-        By the player's seat.
-
-    Raises
-    ------
-    ValueError
-        As :func:`entries`.
-    """
+    """Count the ways into every memory state of one player's turns."""
     first = entries(game, strategy, against, cell)
     if against is not None:
         first[1] = entries(game, against, strategy, cell)[1]
@@ -166,27 +124,7 @@ def own_entries(
 
 
 def exact_distribution(game: "HogEngine", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
-    """Exact distribution of the memory in self-play, which counting estimates.
-
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
-    tremble : float
-        Probability, 0 to 1, that a turn rolls a uniformly random number of dice instead; if above
-        0, every state that some play reaches is reached.
-
-    Returns
-    -------
-    float64 (G, G, H)
-        Sums to 1, or to 0 where play never comes.
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed.
-    """
+    """Exact distribution of the memory in self-play, which counting estimates."""
     from hogeq.evaluation.hidden import reach
 
     weights = reach(game, trembling(game, strategy, tremble))
@@ -198,23 +136,6 @@ def trembling(game: "HogEngine", strategy: ArrayLike, epsilon: float) -> Policy:
 
     The response that ``attack(game, trembling(game, s, epsilon))`` finds is a perturbed best
     response to `s`: chosen at every cell to which an error can lead.
-
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
-    epsilon : float
-        0 to 1.
-
-    Returns
-    -------
-    float64 (G, G, K)
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed or `epsilon` out of range.
     """
     check(Share, epsilon=epsilon)
     return (1.0 - epsilon) * policy_of(game, strategy) + epsilon / game.num_actions

@@ -33,26 +33,6 @@ class Diagonals:
 
     A turn raises the sum of the scores, so a diagonal leads to later ones only. An *afterstate*
     (t, u) is the mover's score with points and bonus, and the opponent's.
-
-    Parameters
-    ----------
-    rules : Rules
-        Of a game in which turns alternate and always score: see `countable`.
-
-    Attributes
-    ----------
-    goal, num_actions, records : int
-        G, K and W.
-    fires : bool (W, K)
-        Whether a roll earns the bonus, by the record of the mover's last turn.
-    bonus : int
-        Points of the bonus, 0 where the rules have none.
-    zero, zero_record : int64 (G, G)
-        Points and record of rolling no dice, by the cell.
-    rolled : list of RolledColumns
-        Of the dice of each diagonal.
-    won : float64 (T, G)
-        1 at afterstates with which the mover has won.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -134,13 +114,7 @@ def countable(game: "HogEngine") -> bool:
 
 
 def diagonals_of(game: "HogEngine") -> Diagonals:
-    """Diagonals of a game, made once.
-
-    Raises
-    ------
-    ValueError
-        If the game has other memory than Feral Hogs', extra turns, or turns that score nothing.
-    """
+    """Diagonals of a game, made once."""
     rules = game.rules
     turns, extras, _ = memory_sizes(rules)
     if rules.memory != "none":

@@ -27,28 +27,6 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     dice where they do so for sure, and the most dice, times their chance of 1 point, where 1
     point does. No dice are always rolled where twice their points reach the goal and cause no
     swap. The fewest dice win ties.
-
-    Parameters
-    ----------
-    game : HogEngine
-        Meant for hw13. Of an adjustment whose rule is not in play nothing is left.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
-
-    Notes
-    -----
-    The source prints the adjustments and not what surrounds them. Chosen here:
-
-    - Expected points are exact, and of the dice that the position calls for, four-sided ones
-      included. The chances of the adjustments are of the same dice.
-    - The adjustments are applied in the order of the text, and the last may undo the others.
-    - ``percentages.get(n)`` is the best chance there is of scoring n: of 1 with the most dice,
-      of 2 to the sides with one die.
-    - The swap's gain is the difference of the scores after the turn, half the opponent's, as in
-      the source's code; the points of the turn itself are not added.
-    - ``causes_swine_swap`` looks at the scores that the doubled points would leave.
     """
     turns = TurnTable(game.rules)
     matrix = np.zeros((game.goal, game.goal), np.int8)

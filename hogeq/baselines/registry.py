@@ -126,13 +126,7 @@ def is_builtin(spec: str) -> bool:
 
 
 def names() -> dict[str, str]:
-    """List the strategies that have a name.
-
-    Returns
-    -------
-    dict of str to str
-        How to write each, with its parameters, and one line about it, which ends with its options.
-    """
+    """List the strategies that have a name."""
     return {entry.usage(name): entry.about + _options(entry) for name, entry in _BUILTINS.items()}
 
 
@@ -271,26 +265,7 @@ def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str,
 def find_strategy(
     spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
 ) -> Matrix | Policy:
-    """Find a strategy by its name or its file.
-
-    Parameters
-    ----------
-    spec : str
-        ``"always_roll:6"``, or the path of a file or of a run directory.
-    game : HogEngine
-        The game it is to play.
-    trust, time_limit
-        As for `read_strategy`.
-
-    Returns
-    -------
-    int8 array, shape (G, G), or float64 array, shape (G, G, K)
-
-    Raises
-    ------
-    StrategyError
-        If it is neither, or if `builtin` or `read_strategy` refuses it.
-    """
+    """Find a strategy by its name or its file."""
     return _one_table(spec, find_any(spec, game, trust, time_limit=time_limit))
 
 

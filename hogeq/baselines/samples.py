@@ -40,18 +40,6 @@ def rise(game: "HogEngine", threshold: int, dice: int) -> Matrix:
 
     Points, landings and swaps are counted; Feral Hogs are not, since they depend on what a strategy
     may not see.
-
-    Parameters
-    ----------
-    game : HogEngine
-    threshold : int
-        Least rise that is worth rolling no dice.
-    dice : int
-        Dice to roll otherwise.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
     """
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
@@ -67,18 +55,6 @@ def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that makes a special rule act, or scores `threshold` points.
 
     A rule acts if it changes a score, or earns another turn by where the score lands.
-
-    Parameters
-    ----------
-    game : HogEngine
-    threshold : int
-        Least points that are worth rolling no dice.
-    dice : int
-        Dice to roll otherwise.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
     """
     matrix = bacon(game, threshold, dice)
     turns = TurnTable(game.rules)

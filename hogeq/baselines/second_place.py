@@ -39,23 +39,7 @@ class PlayCounts(NamedTuple):
 
 
 def first_guess(game: "HogEngine", cell: tuple[int, int] | None = None) -> PlayCounts:
-    """Count the ways into memory states, of any play and of perfect play.
-
-    Parameters
-    ----------
-    game : HogEngine
-    cell : tuple of int, optional
-        The only cell asked for.
-
-    Returns
-    -------
-    PlayCounts
-
-    Raises
-    ------
-    ValueError
-        If the game has other memory than Feral Hogs', extra turns, or turns that score nothing.
-    """
+    """Count the ways into memory states, of any play and of perfect play."""
     from hogeq.evaluation.tablebase import solve
 
     possible = delta.entries(game, cell=cell)
@@ -67,18 +51,6 @@ def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Flo
 
     Its count in perfect play; where that is 0, its count in a strategy's play against itself;
     where that is 0 too, the default; and nothing where no play leads.
-
-    Parameters
-    ----------
-    counts : PlayCounts
-    own : float32 or None
-        Counts of a strategy against itself, if there are any yet; of the same shape.
-    default : float
-        At least 0.
-
-    Returns
-    -------
-    float64, of the same shape
     """
     backup = np.full(counts.perfect.shape, default, np.float64)
     if own is not None:
@@ -100,31 +72,6 @@ def huan2020(
 
     A draft guesses the memory by the counts of perfect play alone. Then, `rounds` times, the
     matrix plays itself, those counts fill the gaps, and a new matrix is made.
-
-    Parameters
-    ----------
-    game : HogEngine
-        One without extra turns, in which every turn scores.
-    weight : float
-        Of a memory state that can be reached but was counted neither in perfect play nor in
-        self-play; at least 0. The report has 0.25.
-    epsilon : float
-        Probability that the opponent errs on a turn, 0 to 1. The report has 0.01.
-    rounds : int
-        Of self-play, at least 0; 0 gives the draft. The report does not say.
-    draft_weight : float
-        The `weight` of the draft; at least 0. The report does not say; 1 comes closest to the
-        published results of the contest.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
-        The fewest dice on ties.
-
-    Raises
-    ------
-    StrategyError
-        If a parameter is out of range, or the rules are not of the kind that the method is for.
     """
     try:
         check(NotNegative, weight=weight, draft_weight=draft_weight)
@@ -161,27 +108,7 @@ def guess_by_counting(
     against: ArrayLike | None = None,
     cell: tuple[int, int] | None = None,
 ) -> MemoryGuesses:
-    """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself.
-
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        Of the player to move, a matrix (G, G) or a policy (G, G, K).
-    against : array_like, optional
-        Of the other; by default the same.
-    cell : tuple of int, optional
-        The only cell asked for, as own and opponent's score; faster.
-
-    Returns
-    -------
-    MemoryGuesses
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed, or the game not of the kind that the method is for.
-    """
+    """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself."""
     own = WALKS * delta.own_entries(game, strategy, against, cell)
     looked_up = weights(first_guess(game, cell), own, UNCOUNTED)
     return MemoryGuesses(over_seats(own), over_seats(looked_up))
@@ -196,28 +123,6 @@ def delta_distribution(
 
     Round after round the matrix plays itself, and a new matrix is made from the distribution of
     the memory in all rounds so far, each counting alike.
-
-    Parameters
-    ----------
-    game : HogEngine
-        One without extra turns, in which every turn scores.
-    epsilon : float
-        Probability that the opponent errs on a turn when a matrix is made, 0 to 1.
-    rounds : int
-        At least 0; 0 gives `ignore_memory`.
-    tremble : float
-        Probability that a turn errs in self-play, above 0 and up to 1: what no error leads to
-        would have no distribution.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
-        The fewest dice on ties.
-
-    Raises
-    ------
-    StrategyError
-        If a parameter is out of range, or the rules are not of the kind that the method is for.
     """
     try:
         check(PositiveShare, tremble=tremble)

@@ -32,18 +32,6 @@ def swap(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
 
     A swap is good if it leaves the mover ahead and bad if it leaves the mover behind. Feral Hogs
     are not counted: they depend on what a strategy may not see.
-
-    Parameters
-    ----------
-    game : HogEngine
-    cutoff : int
-        Least points that are worth rolling no dice.
-    dice : int
-        Dice to roll otherwise.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
     """
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)

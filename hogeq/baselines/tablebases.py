@@ -12,22 +12,7 @@ if TYPE_CHECKING:
 
 
 def optimal(game: "HogEngine") -> Matrix:
-    """Matrix of the tablebase, the fewest dice on ties.
-
-    Parameters
-    ----------
-    game : HogEngine
-        One without memory.
-
-    Returns
-    -------
-    int8 array, shape (G, G)
-
-    Raises
-    ------
-    StrategyError
-        If the rules have a memory: the best roll then depends on what no matrix sees.
-    """
+    """Matrix of the tablebase, the fewest dice on ties."""
     if game.has_memory:
         raise StrategyError(
             f"strategy 'optimal': rules {game.rules.name} have hidden memory; allowed: rules "
@@ -40,19 +25,6 @@ def ignore_memory(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of the same game without what remembers: Feral Hogs, Time Trot, ...
 
     The dynamic programming of Huan (2020) [1] that looks at the scores alone.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    int8 array, shape (G, G)
-
-    Raises
-    ------
-    StrategyError
-        If that game may never end, or is too large to compile.
     """
     return _solution("ignore_memory", game.rules.without_memory())
 
@@ -61,19 +33,6 @@ def full_memory(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase; refused where the tablebase remembers more than the scores.
 
     :func:`hogeq.evaluation.tablebase.full_memory_win_rate` gives its win rate there.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    int8 array, shape (G, G)
-
-    Raises
-    ------
-    StrategyError
-        If the rules have a memory.
     """
     if game.has_memory:
         raise StrategyError(
@@ -87,14 +46,6 @@ def fa15_optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of edition fa15, of the game's goal and most dice.
 
     In fa15 itself it is `optimal`; elsewhere it is a player who brought the wrong rules.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    int8 array, shape (G, G)
     """
     return _of_edition("fa15", game)
 
@@ -103,14 +54,6 @@ def fa22_optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of edition fa22, of the game's goal and most dice.
 
     In fa22 itself it is `optimal`; elsewhere it is a player who brought the wrong rules.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    int8 array, shape (G, G)
     """
     return _of_edition("fa22", game)
 

@@ -22,8 +22,9 @@ from hogeq.rules import Rules
 from hogeq.rules.effects import turn_parts
 from hogeq.rules.memory import memory_effect, next_memory, record
 from hogeq.rules.outcomes import Branch, TurnTable
+from hogeq.rules.points import zero_points
 from hogeq.rules.remembered import remembered
-from hogeq.rules.turn import dice_sides, zero_points
+from hogeq.rules.turn import dice_sides
 from hogeq.support.aliases import Floats
 
 OFF: Final[dict[str, Any]] = {

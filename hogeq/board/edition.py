@@ -14,7 +14,6 @@ import numpy as np
 
 from hogeq.model.game import HogEngine
 from hogeq.rules import describe
-from hogeq.rules.distributions import kinds_of_dice
 from hogeq.rules.edition import names_of
 from hogeq.rules.effects import turn_parts
 from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
@@ -27,7 +26,7 @@ from hogeq.rules.parts import (
     SWAPS,
     square_swine,
 )
-from hogeq.rules.turn import zero_points
+from hogeq.rules.points import kinds_of_dice, zero_points
 from hogeq.support.aliases import Matrix
 from hogeq.support.parameters import plain
 

@@ -11,7 +11,7 @@ from hogeq.model.layout import Layout
 from hogeq.model.modes import TurnKind
 from hogeq.rules.memory import record
 from hogeq.rules.outcomes import TurnTable
-from hogeq.rules.turn import sums_without_ones
+from hogeq.rules.points import sums_without_ones
 from hogeq.support.aliases import Floats, Ints
 
 

@@ -1,147 +1,17 @@
-"""`Rules`, the switches of one game, and `EDITIONS`, the combinations that were played."""
+"""`EDITIONS`, the rules that were played, and rules from names and mappings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from inspect import getdoc
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any
 
-from pydantic import BeforeValidator, Field
-
-from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart, title
-from hogeq.rules.parts import (
-    COUNT_ONES,
-    FERAL_HOGS,
-    LANDINGS,
-    MORE_BOAR,
-    MOST_COUNTED,
-    SWAPS,
-    ZERO_DICE,
-)
-from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
-from hogeq.support.messages import LONGEST_TITLE, is_title, nearest, refusal, shown, unknown_key
-from hogeq.support.parameters import NotAllowedError, ParameterError, one_of, parameters
-
-_Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
-_PigOut: TypeAlias = Annotated[int, Field(ge=0, le=1)] | Literal["count_ones"]
-
-
-def _title(name: object) -> object:
-    if not isinstance(name, str) or not is_title(name):
-        raise NotAllowedError(
-            f"a text that is not empty, of at most {LONGEST_TITLE} printable characters"
-        )
-    return name
-
-
-@parameters
-class Rules:
-    """The rules of one game: sizes, and which parts are in play.
-
-    Attributes
-    ----------
-    name : str
-        What to call this game: 1 to 200 printable characters.
-    goal : int
-        Points that win, 1 to 2000.
-    max_dice : int
-        Most dice a turn may roll, 1 to 50; the least is always 0.
-    sides : int
-        Sides of the usual dice, 2 to 100.
-    zero_dice : str
-        Points for rolling no dice, a key of `parts.ZERO_DICE`.
-    pig_out : {0, 1, "count_ones"}
-        Points of a turn in which any die shows 1; "count_ones": c ones among k dice score
-        min(c, 11 - k), for 10 dice at most.
-    prime_boost : bool
-        Prime points become the next prime (Hogtimus Prime).
-    hog_wild : bool
-        Four-sided dice when the two scores' sum is a multiple of 7, 0 included.
-    feral_hogs : {"none", "points", "dice"}
-        3 more points when the dice rolled are 2 away from the points, or the dice, of the mover's
-        last turn.
-    square_swine : bool
-        A mover's new score that is a perfect square becomes the next one.
-    landing : str
-        What the mover's new score becomes, after Square Swine, a key of `parts.LANDINGS`.
-    piggy_back : bool
-        A turn of 0 points gives the opponent as many points as dice were rolled.
-    swap : str
-        When the scores trade places, a key of `parts.SWAPS`.
-    more_boar : str
-        When the mover's score earns an extra turn, a key of `parts.MORE_BOAR`.
-    time_trot : bool
-        An extra turn for rolling as many dice as the turn's number modulo the period.
-    time_trot_period : int
-        That period, 1 to 64; of no effect without `time_trot`.
-    extra_turn_sides : int or None
-        Sides of the dice of extra turns, 2 to 100; None for the usual dice.
-    memory : str
-        What else is remembered between turns, a key of `memory_part.MEMORY_PARTS`.
-
-    Raises
-    ------
-    ValueError
-        If a field has the wrong type or a value out of range, or if switches contradict.
-
-    Notes
-    -----
-    `zero_dice`, `landing`, `swap` and `more_boar` take a table too, as lists: see
-    :mod:`hogeq.rules.tables`.
-
-    Examples
-    --------
-    >>> rules = Rules(name="short", goal=20, swap="double")
-    >>> rules.goal, rules.swap, rules.time_trot
-    (20, 'double', False)
-    """
-
-    name: Annotated[str, BeforeValidator(_title)] = "custom"
-    goal: Annotated[int, Field(ge=1, le=2000)] = 100
-    max_dice: Annotated[int, Field(ge=1, le=50)] = 10
-    sides: _Sides = 6
-    zero_dice: Annotated[str, part_or_table(ZERO_DICE)] = "ten_minus_ones_plus_tens"
-    pig_out: _PigOut = 1
-    prime_boost: bool = False
-    hog_wild: bool = False
-    feral_hogs: Annotated[str, one_of(FERAL_HOGS)] = "none"
-    square_swine: bool = False
-    landing: Annotated[str, part_or_table(LANDINGS)] = "none"
-    piggy_back: bool = False
-    swap: Annotated[str, part_or_table(SWAPS)] = "none"
-    more_boar: Annotated[str, part_or_table(MORE_BOAR)] = "none"
-    time_trot: bool = False
-    time_trot_period: Annotated[int, Field(ge=1, le=64)] = 8
-    extra_turn_sides: _Sides | None = None
-    memory: Annotated[str, one_of(MEMORY_PARTS)] = "none"
-
-    def __post_init__(self) -> None:
-        """Refuse switches that contradict each other."""
-        if self.extra_turn_sides is not None and not self.gives_extra_turns:
-            allowed = "null while time_trot is false and more_boar is none: no extra turns"
-            raise ValueError(refusal("extra_turn_sides", self.extra_turn_sides, allowed))
-        if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
-            allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
-            raise ValueError(refusal("max_dice", self.max_dice, allowed))
-        for field in SHAPES:
-            if is_table(getattr(self, field)):
-                check_size(field, getattr(self, field), self.goal)
-        if self.memory != "none":
-            from hogeq.rules.remembered import remembered
-
-            remembered(self)  # what is wrong with it is to be known before anything runs
-
-    def without_memory(self) -> "Rules":
-        """Give the same rules without what remembers: Feral Hogs, Time Trot, memory parts."""
-        return replace(
-            self, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
-        )
-
-    @property
-    def gives_extra_turns(self) -> bool:
-        """Whether any part in play can give an extra turn."""
-        part = type(MEMORY_PARTS[self.memory])
-        return self.time_trot or self.more_boar != "none" or part.again is not MemoryPart.again
-
+from hogeq.rules.memory_part import MEMORY_PARTS, title
+from hogeq.rules.parts import COUNT_ONES, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.remembered import remembered
+from hogeq.rules.rules import Rules
+from hogeq.rules.tables import SHAPES, is_table
+from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
+from hogeq.support.parameters import ParameterError
 
 EDITIONS: dict[str, Rules] = {
     rules.name: rules
@@ -252,22 +122,7 @@ ALIASES: dict[str, str] = {
 
 
 def names_of(rules: Rules) -> tuple[str, ...]:
-    """List the semesters whose game these rules are, the edition's own name first.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    tuple of str
-        Empty for rules that are no edition's.
-
-    Examples
-    --------
-    >>> names_of(EDITIONS["fa22"])
-    ('fa22', 'sp23')
-    """
+    """List the semesters whose game these rules are, the edition's own name first."""
     if EDITIONS.get(rules.name) != rules:
         return ()
     return rules.name, *(alias for alias, name in ALIASES.items() if name == rules.name)
@@ -318,6 +173,8 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         rules = replace(base, **overrides)
     except ParameterError as error:
         raise ValueError(f"rules.{error}") from error
+    if rules.memory != "none":
+        remembered(rules)  # what is wrong with it is to be known before anything runs
     if "edition" not in spec:
         return rules
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hogeq.rules.edition import Rules
 from hogeq.rules.memory_part import title
 from hogeq.rules.parts import LANDINGS, SWAPS, square_swine
+from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.rules import Rules
 from hogeq.rules.tables import is_table
-from hogeq.rules.turn import Turn, rolled_points, zero_points
+from hogeq.rules.turn import Turn
 
 
 class TurnParts(NamedTuple):
@@ -23,22 +24,7 @@ class TurnParts(NamedTuple):
 
 
 def turn_parts(rules: Rules) -> TurnParts:
-    """Name the parts that act in a turn.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    TurnParts
-
-    Examples
-    --------
-    >>> from hogeq.rules import EDITIONS
-    >>> turn_parts(EDITIONS["fa23"]).landing
-    'Sus Fuss'
-    """
+    """Name the parts that act in a turn."""
     return TurnParts(
         _either("Feral Hogs", rules.feral_hogs != "none", rules),
         "Landing" if is_table(rules.landing) else title(rules.landing),
@@ -49,32 +35,7 @@ def turn_parts(rules: Rules) -> TurnParts:
 def turn_effects(
     rules: Rules, score: int, opponent: int, faces: Sequence[int], turn: Turn
 ) -> list[str]:
-    """Say what a turn did to the scores, one part of the rules a line.
-
-    Parameters
-    ----------
-    rules : Rules
-    score, opponent : int
-        Scores before the turn, of the player who took it and of the other.
-    faces : sequence of int
-        What the dice showed; none if none were rolled.
-    turn : Turn
-        What :func:`hogeq.rules.turn.play_turn` gave.
-
-    Returns
-    -------
-    list of str
-        The points first, then what else took place, in the order of the turn.
-
-    Examples
-    --------
-    >>> from hogeq.rules import EDITIONS
-    >>> from hogeq.rules.memory import Memory
-    >>> from hogeq.rules.turn import play_turn
-    >>> fa22 = EDITIONS["fa22"]
-    >>> turn_effects(fa22, 94, 7, [6], play_turn(fa22, 94, 7, Memory(), 1, [6]))
-    ['rolled 1: 6, 6 points', 'Square Swine: 100 becomes 121']
-    """
+    """Say what a turn did to the scores, one part of the rules a line."""
     names = turn_parts(rules)
     unboosted = replace(rules, prime_boost=False)
     if faces:

@@ -4,14 +4,12 @@ First its values and how a turn changes them, then its names for tables, picture
 """
 
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from hogeq.rules.edition import Rules
 from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.rules.parts import FERAL_DISTANCE, HOG_WILD_SIDES
-
-if TYPE_CHECKING:
-    from hogeq.rules.remembered import Remembered
+from hogeq.rules.remembered import remembered
+from hogeq.rules.rules import Rules
 
 
 class Memory(NamedTuple):
@@ -33,18 +31,7 @@ class Memory(NamedTuple):
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:
-    """How many values each part of `Memory` can take, 1 where the rules never look.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    turns, extras, records : int
-        `Memory.turn` is below `turns`, `extra` below `extras`, `own` and `opponent` below
-        `records`.
-    """
+    """Count the values of turn, extra and either record; 1 where the rules never look."""
     turns = rules.time_trot_period if rules.time_trot else 1
     extras = 2 if tracks_extra_turns(rules) else 1
     records = {
@@ -64,18 +51,7 @@ def tracks_extra_turns(rules: Rules) -> bool:
 
 
 def all_memories(rules: Rules) -> tuple[Memory, ...]:
-    """List every value of the hidden memory.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    tuple of Memory, length H
-        By state, turn, extra turn, own record and opponent's record, the last of these varying
-        fastest.
-    """
+    """List all values: by state, turn, extra, own and opponent's record, the last fastest."""
     turns, extras, records = memory_sizes(rules)
     parts = product(range(turns), range(extras), range(records), range(records))
     every = [Memory(*values) for values in parts]
@@ -89,53 +65,31 @@ def memory_numbers(rules: Rules, memory: Memory) -> tuple[int, ...]:
 
 def states(rules: Rules) -> int:
     """How many values `Memory.state` can take."""
-    return len(_part(rules).values) if rules.memory != "none" else 1
+    return len(remembered(rules).values) if rules.memory != "none" else 1
 
 
 def state_texts(rules: Rules) -> tuple[str, ...]:
     """Write all values of `Memory.state` for people; nothing where they mean nothing."""
-    return _part(rules).texts if rules.memory != "none" else ()
+    return remembered(rules).texts if rules.memory != "none" else ()
 
 
 def records_left(rules: Rules) -> int:
     """How many numbers `record` can give."""
-    classes = _part(rules).classes if rules.memory != "none" else 1
+    classes = remembered(rules).classes if rules.memory != "none" else 1
     return memory_sizes(rules)[2] * classes
 
 
 def forces_turns(rules: Rules) -> bool:
     """Whether a roll can earn an extra turn by what is remembered, wherever it lands."""
-    return rules.time_trot or (rules.memory != "none" and _part(rules).forces_turns)
-
-
-def _part(rules: Rules) -> "Remembered":
-    from hogeq.rules.remembered import remembered
-
-    return remembered(rules)
+    return rules.time_trot or (rules.memory != "none" and remembered(rules).forces_turns)
 
 
 def record(rules: Rules, dice: int, points: int) -> int:
-    """Class under which a turn will be remembered.
-
-    Parameters
-    ----------
-    rules : Rules
-    dice : int
-        Dice rolled.
-    points : int
-        Points of the turn, without any bonus.
-
-    Returns
-    -------
-    int
-        For Feral Hogs the points, all numbers too large for any roll to be 2 away from sharing the
-        last class; or the dice; or 0 if it is not in play. Where another part remembers something,
-        this times its classes, plus the turn's class of these.
-    """
+    """Give the number that a turn is remembered by: of Feral Hogs and of `Rules.memory`."""
     found = feral_record(rules, dice, points)
     if rules.memory == "none":
         return found
-    part = _part(rules)
+    part = remembered(rules)
     return found * part.classes + part.class_of(dice, points)
 
 
@@ -147,27 +101,11 @@ def feral_record(rules: Rules, dice: int, points: int) -> int:
 
 
 def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
-    """Memory of whoever moves next.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : Memory
-        Of the player whose turn ends.
-    recorded : int
-        The `record` of that turn.
-    again : bool
-        Whether the same player moves again.
-
-    Returns
-    -------
-    Memory
-        A swap of scores leaves records as they are: each player keeps their own.
-    """
+    """Memory of whoever moves next; a swap of scores leaves both records with their players."""
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
     state = 0
     if rules.memory != "none":
-        part = _part(rules)
+        part = remembered(rules)
         recorded, kind = divmod(recorded, part.classes)
         state = part.after(memory.state, kind, again)
     if again:
@@ -177,7 +115,7 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
 
 def memory_effect(rules: Rules, memory: Memory, dice: int) -> tuple[int, bool]:
     """Bonus and extra turn that the part `Rules.memory` gives for rolling so many dice."""
-    return _part(rules).effect(memory.state, dice)
+    return remembered(rules).effect(memory.state, dice)
 
 
 # --- names and texts ------------------------------------------------------------------------------
@@ -192,19 +130,7 @@ class Axis(NamedTuple):
 
 
 def axes(rules: Rules) -> tuple[Axis, Axis]:
-    """Name the two parts of the memory of the player to move that are worth a picture.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    rows, columns : Axis
-        Own and opponent's last turn where the rules remember them, otherwise what the part `memory`
-        remembers, number of the turn and whether it is an extra one, the first two of these that
-        are in use; of one value each where the rules remember nothing.
-    """
+    """Name the two parts of the memory of the player to move that are worth a picture."""
     turns, extras, records = memory_sizes(rules)
     if records > 1:
         ticks = [str(value) for value in range(records)]
@@ -227,19 +153,7 @@ def _extra_axis(extras: int) -> Axis:
 
 
 def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
-    """Give the parts of a memory that the rules look at, by name.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : Memory
-
-    Returns
-    -------
-    dict
-        ``turn`` (int), ``extra`` (bool), ``own_last`` and ``opponent_last`` (int), ``remembered``
-        (str), those that are in use.
-    """
+    """Give the parts of a memory that the rules look at, by name."""
     turns, extras, records = memory_sizes(rules)
     found: dict[str, Any] = {}
     if turns > 1:
@@ -254,18 +168,7 @@ def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
 
 
 def memory_texts(rules: Rules, memory: Memory) -> list[str]:
-    """Write the parts of a memory for people.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : Memory
-
-    Returns
-    -------
-    list of str
-        In the order of `memory_columns`.
-    """
+    """Write the parts of a memory for people."""
     cells = []
     for name, value in memory_fields(rules, memory).items():
         if name in {"own_last", "opponent_last"} and rules.feral_hogs == "points":
@@ -277,16 +180,7 @@ def memory_texts(rules: Rules, memory: Memory) -> list[str]:
 
 
 def memory_columns(rules: Rules) -> list[str]:
-    """Name the parts of a memory that the rules look at, for people.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    list of str
-    """
+    """Name the parts of a memory that the rules look at, for people."""
     unit = "points" if rules.feral_hogs == "points" else "dice"
     names = {
         "turn": f"turn (mod {rules.time_trot_period})",
@@ -299,23 +193,6 @@ def memory_columns(rules: Rules) -> list[str]:
 
 
 def memory_line(rules: Rules, memory: Memory) -> str:
-    """Write a memory in one line, with the names of its parts.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : Memory
-
-    Returns
-    -------
-    str
-        Empty where the rules remember nothing.
-
-    Examples
-    --------
-    >>> from hogeq.rules import EDITIONS
-    >>> memory_line(EDITIONS["su20"], Memory(own=1, opponent=7))
-    "own last points: 1, opponent's last points: 7"
-    """
+    """Write a memory in one line, with the names of its parts."""
     parts = zip(memory_columns(rules), memory_texts(rules, memory), strict=True)
     return ", ".join(f"{name}: {value}" for name, value in parts)

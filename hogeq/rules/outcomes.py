@@ -9,19 +9,10 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from hogeq.rules.distributions import kinds_of_dice
-from hogeq.rules.edition import Rules
 from hogeq.rules.memory import Memory, all_memories, next_memory, record
-from hogeq.rules.turn import (
-    Landing,
-    bonus,
-    dice_sides,
-    given,
-    land,
-    points_distribution,
-    trots,
-    zero_points,
-)
+from hogeq.rules.points import kinds_of_dice, points_distribution, zero_points
+from hogeq.rules.rules import Rules
+from hogeq.rules.turn import Landing, bonus, dice_sides, given, land, trots
 
 
 class Branch(NamedTuple):
@@ -64,18 +55,7 @@ class Outcome(NamedTuple):
 
 
 class TurnTable:
-    """Every way in which a turn of one game can end, by what it depends on.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Attributes
-    ----------
-    rules : Rules
-    memories : tuple of Memory, length H
-        Every value of the hidden memory.
-    """
+    """Every way in which a turn of one game can end, by what it depends on."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -130,34 +110,7 @@ class TurnTable:
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
-        """List every way in which one turn can end.
-
-        Parameters
-        ----------
-        score, opponent : int
-            Of the player to move and of the other, both below the goal.
-        memory : Memory
-            Of the player to move.
-        dice : int
-            How many are rolled.
-
-        Returns
-        -------
-        tuple of Outcome
-            By points, ascending; probabilities sum to exactly 1.
-
-        Examples
-        --------
-        >>> from hogeq.rules import EDITIONS
-        >>> for way in TurnTable(EDITIONS["fa22"]).outcomes(90, 0, Memory(), 1):
-        ...     print(way.points, way.probability, way.score, way.winner)
-        1 1/6 91 None
-        2 1/6 92 None
-        3 1/6 93 None
-        4 1/6 94 None
-        5 1/6 95 None
-        6 1/6 96 None
-        """
+        """List every way in which one turn can end."""
         if dice:
             branches = self.branches(dice, self.dice_sides(score, opponent, memory))
         else:

@@ -6,11 +6,12 @@ from functools import wraps
 from inspect import getdoc, signature
 from typing import Any, Final, NamedTuple, TypeVar
 
-from hogeq.rules.edition import ALIASES, EDITIONS, Rules
+from hogeq.rules.edition import ALIASES, EDITIONS
 from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.rules import Rules
 from hogeq.rules.tables import HIGHEST, MOST_POINTS
-from hogeq.support.messages import one_line, refusal, shown
+from hogeq.support.messages import nearest, one_line, refusal, shown
 from hogeq.support.registry import enter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -119,6 +120,18 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
     if not kind.__doc__ or not kind.text:
         lacking = "text" if kind.__doc__ else "docstring"
         raise ValueError(f"{where}: no {lacking}; both say to people what it is about")
+    methods = [
+        name
+        for name, value in vars(MemoryPart).items()
+        if callable(value) and not name.startswith("_")
+    ]
+    for name in dir(kind):
+        if not name.startswith("_") and name not in methods and callable(getattr(kind, name)):
+            allowed = f"{', '.join(methods)}, and names that begin with _"
+            raise ValueError(
+                f"{where}: unknown method {one_line(name)}; allowed: {allowed}"
+                f"{nearest(name, methods)}"
+            )
     return kind()
 
 

@@ -9,10 +9,9 @@ from functools import cache
 from itertools import product
 from typing import Any, Final
 
-from hogeq.rules.distributions import kinds_of_dice
-from hogeq.rules.edition import Rules
 from hogeq.rules.memory_part import MEMORY_PARTS
-from hogeq.rules.turn import points_distribution, zero_points
+from hogeq.rules.points import kinds_of_dice, points_distribution, zero_points
+from hogeq.rules.rules import Rules
 from hogeq.support.messages import one_line, refusal, shown
 
 MOST_VALUES: Final = 64
@@ -23,26 +22,7 @@ MOST_BONUS: Final = 100
 
 
 class Remembered:
-    """The values of a part's memory in one game, by number, and what turns do to them.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Attributes
-    ----------
-    values : tuple, length S
-        What can be remembered, the first before the first turn.
-    texts : tuple of str, length S
-        The same for people.
-    classes : int
-        P: turns that change every value in the same way count as one.
-
-    Raises
-    ------
-    ValueError
-        The part raises, gives what is not allowed, or remembers too many values.
-    """
+    """The values of a part's memory in one game, by number, and what turns do to them."""
 
     def __init__(self, rules: Rules) -> None:
         self._part = MEMORY_PARTS[rules.memory]

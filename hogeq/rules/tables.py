@@ -58,14 +58,7 @@ SHAPES: Final[dict[str, Shape]] = {
 
 
 class Parts(dict[str, Callable[..., Any]]):
-    """Parts of one kind by name; a table is a part by its text.
-
-    Parameters
-    ----------
-    field : str
-        Of `Rules`, that names them.
-    parts : dict
-    """
+    """Parts of one kind by name; a table is a part by its text."""
 
     def __init__(self, field: str, parts: dict[str, Callable[..., Any]]) -> None:
         super().__init__(parts)
@@ -99,20 +92,7 @@ def part_or_table(parts: Parts) -> BeforeValidator:
 
 
 def table_text(field: str, given: Any) -> str:
-    """Check a table, and write it as the text by which rules hold it.
-
-    Parameters
-    ----------
-    field : str
-        One of `SHAPES`.
-    given : list or str
-        Numbers or rows of numbers, or the text of such a list.
-
-    Raises
-    ------
-    NotAllowedError
-        It is short of a cell, too large, or a cell is not what it may be; the first is named.
-    """
+    """Check a table, and write it as the text by which rules hold it."""
     shape = SHAPES[field]
     if isinstance(given, str):
         if not re.fullmatch(r"[\[\]0-9,\s]{2,2000000}", given):
@@ -162,12 +142,7 @@ def _check_cells(
 
 
 def check_size(field: str, text: str, goal: int) -> None:
-    """Refuse a table that does not cover all scores below the goal.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse a table that does not cover all scores below the goal."""
     shape, table = SHAPES[field], json.loads(text)
     flat = not isinstance(table[0], list)
     sizes = [(shape.flat if flat else shape.axes[0], len(table))]

@@ -29,30 +29,7 @@ class StrategyError(ValueError):
 
 
 def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> Matrix:
-    """Check a table of dice to roll, and copy it.
-
-    Parameters
-    ----------
-    array : array or sequence of sequences, shape (goal, goal)
-        Whole numbers from 0 to `max_dice`, of any integer or floating type. Row = own score.
-    goal : int
-        Points that win.
-    max_dice : int
-        Most dice a turn may roll, at most `MOST_DICE`.
-    name : str
-        What messages call the table.
-
-    Returns
-    -------
-    int8 array, shape (goal, goal)
-        Shares no memory with `array`.
-
-    Raises
-    ------
-    StrategyError
-        If a cell is missing, one too many, not a whole number, or out of range. The message names
-        the first such cell in reading order. If there are no cells.
-    """
+    """Check a table of dice to roll, and copy it."""
     _check_goal(goal, name)
     if not isinstance(array, np.ndarray):
         if not _is_whole_table(array, goal):
@@ -72,31 +49,7 @@ def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> 
 
 
 def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> Policy:
-    """Check a table of roll probabilities, and copy it.
-
-    Parameters
-    ----------
-    array : array, shape (goal, goal, max_dice + 1)
-        Not negative; each row ``array[s, o]`` sums to 1 within 1e-9. Rows are not rescaled: those
-        of float32 miss 1 by more, and are to be given as float64, divided by their sums.
-    goal : int
-        Points that win.
-    max_dice : int
-        Most dice a turn may roll.
-    name : str
-        What messages call the table.
-
-    Returns
-    -------
-    float64 array, shape (goal, goal, max_dice + 1)
-        Shares no memory with `array`.
-
-    Raises
-    ------
-    StrategyError
-        If the shape is wrong, or a probability negative or no number, or a row does not sum to 1.
-        The message names the first bad cell in reading order.
-    """
+    """Check a table of roll probabilities, and copy it."""
     _check_goal(goal, name)
     shape = (goal, goal, max_dice + 1)
     given = as_array(array, name, f"shape {shape}")
@@ -144,27 +97,7 @@ def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
 
 
 def check_strategy(strategy: npt.ArrayLike, goal: int, max_dice: int) -> Policy:
-    """Check a matrix or a policy, and give it as a policy.
-
-    Parameters
-    ----------
-    strategy : array_like
-        As for :func:`check_policy` if it has three axes, otherwise as for :func:`check_matrix`.
-    goal : int
-        Points that win.
-    max_dice : int
-        Most dice a turn may roll.
-
-    Returns
-    -------
-    float64 array, shape (goal, goal, max_dice + 1)
-        Shares no memory with `strategy`.
-
-    Raises
-    ------
-    StrategyError
-        If it is neither, naming the first bad cell.
-    """
+    """Check a matrix or a policy, and give it as a policy."""
     table = as_array(strategy, "strategy")
     if table.ndim == 3:
         return check_policy(table, goal, max_dice)
@@ -172,37 +105,12 @@ def check_strategy(strategy: npt.ArrayLike, goal: int, max_dice: int) -> Policy:
 
 
 def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
-    """Probabilities of a player who takes one action for certain.
-
-    Parameters
-    ----------
-    actions : array_like of int, any shape
-        Such as a matrix (G, G); from 0 to `num_actions` - 1.
-    num_actions : int
-        K, 0 dice included.
-
-    Returns
-    -------
-    float64 array, shape (..., K)
-        A fresh array: 1 at the action taken, 0 elsewhere.
-    """
+    """Probabilities of a player who takes one action for certain."""
     return np.eye(num_actions)[np.asarray(actions)]
 
 
 def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
-    """Give any valid strategy as a policy.
-
-    Parameters
-    ----------
-    strategy : matrix or policy, shape (G, G) or (G, G, K)
-    num_actions : int
-        K, the number of rolls to choose from, 0 dice included.
-
-    Returns
-    -------
-    float64 array, shape (G, G, K)
-        A fresh array, also where `strategy` is a policy.
-    """
+    """Give any valid strategy as a policy."""
     if is_policy(strategy):
         return strategy.astype(np.float64)
     return one_hot(strategy.astype(np.intp), num_actions)

@@ -166,26 +166,7 @@ def check_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
 def check_mixture(
     weights: ArrayLike, parts: NDArray[Any], goal: int, max_dice: int, name: str = "mixture"
 ) -> Mixture:
-    """Check weights and parts against the sizes of a game.
-
-    Parameters
-    ----------
-    weights : array_like, shape (n,)
-    parts : array, shape (n, G, G) or (n, G, G, K)
-    goal, max_dice : int
-        Those of the game.
-    name : str
-        What messages call the mixture.
-
-    Returns
-    -------
-    Mixture
-
-    Raises
-    ------
-    StrategyError
-        If they are not valid; the message names the part and its first bad cell.
-    """
+    """Check weights and parts against the sizes of a game."""
     mixture = Mixture.__new__(Mixture)
     chances = check_weights(weights, len(parts), name)
     policies = parts.ndim == 4

@@ -22,26 +22,7 @@ def check_game(game: object) -> None:
 
 
 def policy_of(game: "HogEngine", strategy: ArrayLike | Mixture) -> Policy:
-    """Policy of a strategy for a game, validated.
-
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
-
-    Returns
-    -------
-    float64 (G, G, K)
-        A fresh array.
-
-    Raises
-    ------
-    StrategyError
-        If it is neither, naming the first bad cell; if it is a mixture.
-    TypeError
-        If `game` is none.
-    """
+    """Policy of a strategy for a game, validated."""
     check_game(game)
     if isinstance(strategy, Mixture):
         raise not_a_table("strategy", len(strategy))

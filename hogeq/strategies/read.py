@@ -191,23 +191,7 @@ def read_any(
 def read_rows(
     path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
 ) -> list[Any] | npt.NDArray[Any]:
-    """Read what a file holds, which may be no strategy.
-
-    Parameters
-    ----------
-    path, goal, max_dice, trust, time_limit
-        As for `read_strategy`.
-
-    Returns
-    -------
-    list or array
-        Not checked, but that of code, which is.
-
-    Raises
-    ------
-    StrategyError
-        As `read_strategy`, for a file that holds no table at all.
-    """
+    """Read what a file holds, which may be no strategy."""
     found = _read(path, goal, max_dice, trust, time_limit)
     if isinstance(found, _Drawn):
         raise not_a_table(shown_path(path), len(found.parts))

@@ -21,23 +21,7 @@ class Spread(NamedTuple):
 
 
 def spread(mixture: Mixture, num_actions: int) -> Spread:
-    """Split the entropy of each roll into what is drawn before the game and what is rolled anew.
-
-    Parameters
-    ----------
-    mixture : Mixture
-    num_actions : int
-        K.
-
-    Returns
-    -------
-    Spread
-
-    Raises
-    ------
-    StrategyError
-        If the parts are of a game with other actions.
-    """
+    """Split the entropy of each roll into what is drawn before the game and what is rolled anew."""
     policies = mixture.policies(num_actions)
     mean = np.tensordot(mixture.weights, policies, axes=1)
     within = np.tensordot(mixture.weights, entropy(policies), axes=1)

@@ -69,17 +69,6 @@ def inspect_submission(
 
     `StrategyError` if there is nothing to look at: the file cannot be read, is of no known format,
     or is code that is not trusted.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> path = Path("final_strategy.py")
-    >>> _ = path.write_text("def final_strategy(score, opponent_score): return 11 - score")
-    >>> entry = inspect_submission(path, hogeq.Rules(goal=20), trust=True)
-    >>> [(fault.kind, fault.times) for fault in entry.faults]
-    [('range', 20), ('range', 160)]
-    >>> entry.faults[0].line
-    'final_strategy(0, 0) is 11 (int); allowed: ints from 0 to 10'
     """
     size = file_size(path)
     goal, max_dice = rules.goal, rules.max_dice

@@ -49,15 +49,7 @@ class WorkersLostError(RuntimeError):
 
 
 class Workers(ABC):
-    """Base class of those who compute independent tasks.
-
-    Attributes
-    ----------
-    width : int
-        Number of tasks computed at once; 0 if there are no workers yet.
-    here : bool
-        Whether they are on this machine, and share its folders.
-    """
+    """Base class of those who compute independent tasks."""
 
     width: int
     here: bool = True
@@ -69,19 +61,6 @@ class Workers(ABC):
         """Compute tasks; yield the index and the result, or the error, of each as it ends.
 
         Closing the generator cancels the tasks that are left.
-
-        Parameters
-        ----------
-        function : callable
-        tasks : sequence
-        grace : float
-            Seconds that tasks in flight get to save their state, after a SIGTERM, when the rest is
-            cancelled.
-
-        Raises
-        ------
-        WorkersLostError
-            There is nobody left to compute.
         """
 
     def map(
@@ -90,20 +69,7 @@ class Workers(ABC):
         tasks: Iterable[Task],
         progress: Callable[[int], object] = int,
     ) -> list[Result]:
-        """Compute tasks and give their results in the order of the tasks.
-
-        Parameters
-        ----------
-        function : callable
-        tasks : iterable
-        progress : callable, optional
-            Called in this thread with the index of each task that has ended.
-
-        Raises
-        ------
-        Exception
-            The first error of a task; the others are given up.
-        """
+        """Compute tasks and give their results in the order of the tasks."""
         tasks = list(tasks)
         results: dict[int, Result] = {}
         with closing(self.outcomes(function, tasks)) as outcomes:
@@ -122,25 +88,6 @@ class Remote(Workers):
     known whose fault it was: those tasks are tried again one at a time, and one that kills a
     process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler keeps
     such a count of its own.
-
-    Parameters
-    ----------
-    start : callable
-        Gives an executor, and another if that one breaks.
-    width : int
-    limit : float
-        Most tasks handed over at once.
-    stop : callable, optional
-        Called with the futures in flight and seconds to wait: asks them to stop, and returns
-        whether all have.
-    keep : callable, optional
-        Called with bytes that many tasks need: gives what the executor takes in their place, so
-        that they travel once.
-
-    Attributes
-    ----------
-    busy : bool
-        Whether cancelled tasks may still be running.
     """
 
     def __init__(

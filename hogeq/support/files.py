@@ -21,11 +21,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Yields a path in the same folder, with the same suffix, to write to. When the block ends well,
     what was written there is forced to the disk and takes the place of `path`; if it does not,
     `path` stays as it was.
-
-    Raises
-    ------
-    OSError
-        Writing failed: no space, no permission, no such folder.
     """
     path = Path(path)
     temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}-{path.name}")
@@ -45,25 +40,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file whole or not at all; text is written as UTF-8.
-
-    Raises
-    ------
-    OSError
-        As `replacing`.
-    """
+    """Write a file whole or not at all; text is written as UTF-8."""
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
-    """Read a regular file of at most `most` bytes; anything else is refused and not waited for.
-
-    Raises
-    ------
-    OSError
-        It cannot be read; it is a pipe, a device, a socket or a folder; it is larger (EFBIG).
-    """
+    """Read a regular file of at most `most` bytes; anything else is refused and not waited for."""
 
     def opened(name: str, flags: int) -> int:
         # Not to wait for whoever might write into a pipe.

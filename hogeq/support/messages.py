@@ -88,19 +88,7 @@ def raised(error: Exception) -> str:
 
 
 def nearest(given: object, known: Iterable[str]) -> str:
-    """Name the known word most like the one given, as the end of a message, if one is like it.
-
-    Parameters
-    ----------
-    given : object
-        What was written; only texts, and lists of them, are like others.
-    known : iterable of str
-
-    Returns
-    -------
-    str
-        ``"; nearest: x"``, or nothing.
-    """
+    """Name the known word most like the one given, as the end of a message, if one is like it."""
     if not isinstance(given, str | list):
         return ""
     by_lower = {name.lower(): name for name in sorted(known)}
@@ -110,32 +98,13 @@ def nearest(given: object, known: Iterable[str]) -> str:
 
 
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:
-    """Say that a value is not allowed.
-
-    Parameters
-    ----------
-    path : str
-        Of its key; empty if there is none.
-    given : object
-    allowed : str
-    choices : iterable of str
-        Words among those allowed, of which the nearest is named if it is near.
-    """
+    """Say that a value is not allowed."""
     where = f"{path}: " if path else ""
     return f"{where}got {shown(given)}; allowed: {allowed}{nearest(given, choices)}"
 
 
 def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> str:
-    """Say that a key is not known.
-
-    Parameters
-    ----------
-    path : str
-        Of the mapping that holds the key; empty at the top.
-    key, given : object
-        The key and its value.
-    known : iterable of str
-    """
+    """Say that a key is not known."""
     word = key if isinstance(key, str) else shown(key)
     where = one_line(f"{path}.{word}" if path else word)
     names = sorted(known)
@@ -154,13 +123,6 @@ def not_installed(what: str, purpose: str, package: str) -> str:
     """Say that an optional library is missing, and how to get it.
 
     The library is named, not hogeq's extra: pip finds that only if told where hogeq came from.
-
-    Parameters
-    ----------
-    what, purpose : str
-        The library, and what it is needed for.
-    package : str
-        Its name for pip.
     """
     return f"{what}: not installed, and needed for {purpose}; pip install {package} brings it"
 

@@ -15,20 +15,7 @@ EXACT: Final = 1e-12
 
 
 def percent(probability: float, digits: int = DIGITS) -> str:
-    """Write a probability in per cent.
-
-    Parameters
-    ----------
-    probability : float
-        From 0 to 1.
-    digits : int
-        Decimals.
-
-    Examples
-    --------
-    >>> percent(0.5244), percent(0.0), percent(1e-9), percent(1.0 - 1e-9)
-    ('52.44 %', '0.00 %', '<0.01 %', '>99.99 %')
-    """
+    """Write a probability in per cent."""
     unit = 10.0**-digits
     share = 100.0 * probability
     if probability > EXACT and share < unit / 2.0:
@@ -39,22 +26,7 @@ def percent(probability: float, digits: int = DIGITS) -> str:
 
 
 def points(difference: float, digits: int = DIGITS, *, signed: bool = True) -> str:
-    """Write a difference of probabilities in points.
-
-    Parameters
-    ----------
-    difference : float
-        From -1 to 1.
-    digits : int
-        Decimals.
-    signed : bool
-        Whether a gain has its sign; a loss always has.
-
-    Examples
-    --------
-    >>> points(0.0024), points(-0.0024), points(0.0024, signed=False), points(0.0), points(1e-9)
-    ('+0.24 points', '-0.24 points', '0.24 points', '0.00 points', '<0.01 points')
-    """
+    """Write a difference of probabilities in points."""
     unit = 10.0**-digits
     size = 100.0 * abs(difference)
     if abs(difference) > EXACT and size < unit / 2.0:
@@ -64,36 +36,12 @@ def points(difference: float, digits: int = DIGITS, *, signed: bool = True) -> s
 
 
 def between(lower: float, upper: float, digits: int = DIGITS) -> str:
-    """Write an interval of differences in points.
-
-    Parameters
-    ----------
-    lower, upper : float
-        From -1 to 1.
-    digits : int
-        Decimals of both.
-
-    Examples
-    --------
-    >>> between(0.0244, 0.0966)
-    '2.44 to 9.66 points'
-    """
+    """Write an interval of differences in points."""
     return f"{100.0 * lower:z.{digits}f} to {100.0 * upper:z.{digits}f} points"
 
 
 def duration(seconds: float) -> str:
-    """Write a short time in the unit that fits, to two figures.
-
-    Parameters
-    ----------
-    seconds : float
-        At least 0.
-
-    Examples
-    --------
-    >>> duration(2.34), duration(0.015), duration(0.00034), duration(1.1e-7)
-    ('2.3 s', '15 ms', '340 us', '0.1 us')
-    """
+    """Write a short time in the unit that fits, to two figures."""
     units = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
     unit, size = next((one for one in units.items() if seconds >= one[1]), ("us", 1e-6))
     number = seconds / size
@@ -103,17 +51,5 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write how many there are of something.
-
-    Parameters
-    ----------
-    number : int
-    noun : str
-        Its singular; the plural has an s more.
-
-    Examples
-    --------
-    >>> counted(1, "start"), counted(0, "start"), counted(1200, "start")
-    ('1 start', '0 starts', '1,200 starts')
-    """
+    """Write how many there are of something."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -46,15 +46,7 @@ class ParameterError(ValueError):
 
 
 class NotAllowedError(ValueError):
-    """What a validator of one value raises: only it knows what is allowed.
-
-    Attributes
-    ----------
-    allowed : str
-        In words.
-    choices : tuple of str
-        The words that are allowed, if the value is one of some words.
-    """
+    """What a validator of one value raises: only it knows what is allowed."""
 
     def __init__(self, allowed: str, choices: Iterable[str] = ()) -> None:
         super().__init__(allowed)
@@ -80,11 +72,6 @@ def parameters(kind: type[Kind]) -> type[Kind]:
     Where parameters depend on each other, the class has a `__post_init__` that raises a
     `ValueError`, made by `hogeq.support.messages.refusal`. A field with an alias has the alias in
     files, and its own name in Python.
-
-    Raises
-    ------
-    ParameterError
-        By the class, when it is called: a parameter is unknown, missing or not allowed.
     """
     made = cast("type[Kind]", dataclass(kind, frozen=True, config=_STRICT))
     initialise = made.__init__
@@ -101,19 +88,7 @@ def parameters(kind: type[Kind]) -> type[Kind]:
 
 
 def check(kind: Any, **given: object) -> None:
-    """Refuse arguments that are not allowed.
-
-    Parameters
-    ----------
-    kind : type
-        An annotated type: ``Share``.
-    **given
-        Arguments by their names.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse arguments that are not allowed."""
     for name, value in given.items():
         try:
             _adapter(kind).validate_python(value)

@@ -31,15 +31,7 @@ class PluginError(ValueError):
 
 
 class Plugin(NamedTuple):
-    """A plugin, as it was read.
-
-    Attributes
-    ----------
-    file : str
-        Name of the file, without folders.
-    code : bytes
-        Its content.
-    """
+    """A plugin, as it was read."""
 
     file: str
     code: bytes
@@ -112,13 +104,7 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
 
 
 def read_plugin(path: str | Path) -> Plugin:
-    """Read a plugin without running it.
-
-    Raises
-    ------
-    PluginError
-        The file cannot be read or is too large.
-    """
+    """Read a plugin without running it."""
     path, where = Path(path), one_line(path)
     try:
         code = read_whole(path, MAX_BYTES)
@@ -136,18 +122,7 @@ def loaded_as_it_is(plugin: Plugin) -> bool:
 
 
 def run_plugin(plugin: Plugin, where: str = "") -> None:
-    """Run a plugin in this process, unless that was done.
-
-    Parameters
-    ----------
-    plugin : Plugin
-    where : str
-        Its path, for messages.
-
-    Raises
-    ------
-    PluginError
-    """
+    """Run a plugin in this process, unless that was done."""
     where = where or plugin.file
     with _lock:
         if loaded_as_it_is(plugin):
@@ -213,14 +188,7 @@ def named(what: str, part: object) -> str:
 
 
 def run_with(plugins: tuple[Plugin, ...], function: bytes, task: bytes) -> object:
-    """Compute a task that came from a process with plugins.
-
-    Parameters
-    ----------
-    plugins : tuple of Plugin
-    function, task : bytes
-        A function and what it is called with, both pickled; their classes may be in the plugins.
-    """
+    """Compute a task that came from a process with plugins."""
     for plugin in plugins:
         run_plugin(plugin)
     # As every task, from who started us.

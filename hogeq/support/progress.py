@@ -41,27 +41,6 @@ class Phase:
     """One part of a computation, as far as it has come.
 
     It may be told of from any thread. In another process it is a phase that nobody sees.
-
-    Parameters
-    ----------
-    name : str
-        What is being done: a verb or the thing made, in lower case.
-    total : int, optional
-        Number of steps, if it is known.
-    unit : str
-        Name of a step. Where it is empty, the steps are not counted for the user: only their share
-        is shown.
-    done : int
-        Steps done already.
-
-    Examples
-    --------
-    >>> one = Phase("attack", 240)
-    >>> one.step(doing="start 1 of 4, annealing 1/60")
-    >>> one.found(0.5231)
-    >>> one.found(0.5)
-    >>> one.text
-    'start 1 of 4, annealing 1/60, best 52.31 %'
     """
 
     def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
@@ -316,26 +295,7 @@ def _width(stream: TextIO) -> int:
 
 @contextmanager
 def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0) -> Iterator[Phase]:
-    """Open a phase of the computation for a block; phases may be nested.
-
-    Parameters
-    ----------
-    name, total, unit, done
-        As in :class:`Phase`.
-
-    Yields
-    ------
-    Phase
-        To be told of. A phase that is opened in a thread of its own is not shown; one that is
-        handed to threads is.
-
-    Examples
-    --------
-    >>> with phase("branching", unit="node") as told:
-    ...     told.step(10)
-    >>> told.steps
-    '10 node'
-    """
+    """Open a phase of the computation for a block; phases may be nested."""
     found, display = Phase(name, total, unit, done), _display.get()
     if display is None:
         yield found
@@ -348,19 +308,7 @@ def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0)
 
 
 def tell_steps(name: str, steps: Sequence[Step]) -> Iterator[Step]:
-    """Go through steps, in a phase of their own.
-
-    Parameters
-    ----------
-    name : str
-        As in :class:`Phase`.
-    steps : sequence
-
-    Examples
-    --------
-    >>> list(tell_steps("regret matching", range(3)))
-    [0, 1, 2]
-    """
+    """Go through steps, in a phase of their own."""
     with phase(name, len(steps)) as told:
         for step in steps:
             yield step

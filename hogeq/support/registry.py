@@ -25,21 +25,7 @@ _watchers: list[list[Entry]] = []
 
 
 def enter(registry: MutableMapping[str, Any], what: str, name: str, value: object) -> None:
-    """Enter a value into a registry, under a name that is free.
-
-    Parameters
-    ----------
-    registry : mutable mapping
-    what : str
-        What its values are, for the message.
-    name : str
-    value : object
-
-    Raises
-    ------
-    ValueError
-        The name is taken, or cannot be one.
-    """
+    """Enter a value into a registry, under a name that is free."""
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise ValueError(refusal(what, name, "a name of 1 to 60 letters, digits and . _ : -"))
     if name in registry:
@@ -53,15 +39,7 @@ def enter(registry: MutableMapping[str, Any], what: str, name: str, value: objec
 def entering(
     registry: MutableMapping[str, Any], what: str, name: str, base: type[Any]
 ) -> Callable[[Registered], Registered]:
-    """Class decorator that enters a class of parameters into a registry.
-
-    Parameters
-    ----------
-    registry, what, name
-        As in `enter`, which is called when the class is decorated.
-    base : type
-        What it must be a subclass of. It must lack none of its methods and be a dataclass.
-    """
+    """Class decorator that enters a class of parameters into a registry."""
 
     def decorate(kind: Registered) -> Registered:
         fits = isinstance(kind, type) and issubclass(kind, base) and is_dataclass(kind)

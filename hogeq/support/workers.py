@@ -60,11 +60,6 @@ class Threads(Workers):
     """Threads of this process, which are kept for the next call from the same thread.
 
     Outcomes come in the order of the tasks. A single task is computed by the calling thread.
-
-    Parameters
-    ----------
-    width : int
-        Number of threads; 1 is the calling thread itself.
     """
 
     def __init__(self, width: int) -> None:
@@ -207,31 +202,7 @@ def compute(
     *,
     local: bool = False,
 ) -> list[Result]:
-    """Compute tasks by the workers that were chosen (:func:`workers`).
-
-    Parameters
-    ----------
-    function : callable
-        Of a module, or a `functools.partial` of one: processes find it by name.
-    tasks : iterable
-    progress : callable, optional
-        Called in this thread with the index of each task that has ended.
-    local : bool
-        Use threads of this process even if processes or a cluster were chosen: for tasks that share
-        memory, and for functions that cannot be sent.
-
-    Returns
-    -------
-    list
-        Results in the order of the tasks.
-
-    Raises
-    ------
-    Exception
-        The first error of a task; the others are given up.
-    WorkersLostError
-        There is nobody left to compute.
-    """
+    """Compute tasks by the workers that were chosen (:func:`workers`)."""
     chosen = _chosen.get()
     return (chosen.here if local else chosen.anywhere).map(function, tasks, progress)
 

@@ -70,24 +70,7 @@ _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both score
 def audit_tree(
     tree: Tree, player: int = 0, *, ranked: bool = False, longest: int | None = None
 ) -> Audit:
-    """Audit one player of a game tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        Of two players. If players have seats, its first move is the toss of the coin for them.
-    player : int
-        Whose information sets.
-    ranked : bool
-        Whether information sets have ranks, the same for both players, that rise along every play;
-        needed to say without looking at whole plays that a game is not well-formed.
-    longest : int, optional
-        Follow no history further than so many moves of players: for trees that do not end.
-
-    Returns
-    -------
-    Audit
-    """
+    """Audit one player of a game tree."""
     walk = Walk(tree, player, longest)
     pasts = {infoset: by_past(walk, infoset) for infoset in walk.at}
     strict, skew = well_formed(tree, walk, pasts, ranked=ranked)

@@ -18,40 +18,13 @@ MOST_NODES = 2_000_000
 
 
 def tree_sizes(rules: Rules, *, memory: bool = False) -> Sizes:
-    """Sizes of the tree of a game, counted up to `MOST_NODES` nodes.
-
-    Raises
-    ------
-    ValueError
-        If the game may never end.
-    """
+    """Sizes of the tree of a game, counted up to `MOST_NODES` nodes."""
     refuse_endless(rules, "export")
     return count(HogTree(rules, memory=memory), most=MOST_NODES)
 
 
 def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
-    """Write a game as a file of Gambit's.
-
-    Parameters
-    ----------
-    path : str or Path
-        Written whole or not at all.
-    rules : Rules
-    memory : bool
-        Whether players remember everything that happened; otherwise an information set is the pair
-        (own score, opponent's score).
-
-    Returns
-    -------
-    Sizes
-
-    Raises
-    ------
-    ValueError
-        If the tree has more than `MOST_NODES` nodes, or no end.
-    OSError
-        If the file cannot be written.
-    """
+    """Write a game as a file of Gambit's."""
     found = tree_sizes(rules, memory=memory)
     if not found.exact or found.nodes > MOST_NODES:
         size = found if found.exact else f"more than {MOST_NODES:,} nodes"
@@ -67,29 +40,7 @@ def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
 
 
 def efg_lines(tree: Tree, title: str) -> Iterator[str]:
-    """Lines of the file of any game tree of two players; the winner gets 1, the loser -1.
-
-    Parameters
-    ----------
-    tree : Tree
-    title : str
-
-    Yields
-    ------
-    str
-        With the end of the line.
-
-    Examples
-    --------
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "fa22", "goal": 2, "max_dice": 1, "sides": 2})
-    >>> print(*list(efg_lines(HogTree(rules), "Hog"))[:5], sep="", end="")
-    EFG 2 R "Hog" { "A" "B" }
-    c "" 1 "" { "A begins" 1/2 "B begins" 1/2 } 0
-    p "" 1 1 "(0, 0)" { "0" "1" } 0
-    t "" 1 "A wins" { 1, -1 }
-    c "" 2 "" { "1" 1/2 "2" 1/2 } 0
-    """
+    """Lines of the file of any game tree of two players; the winner gets 1, the loser -1."""
     players = " ".join(map(_quoted, PLAYERS))
     yield f"EFG 2 R {_quoted(title)} {{ {players} }}\n"
     chances = 0

@@ -35,18 +35,7 @@ class Sizes(NamedTuple):
 
 
 def count(tree: Tree, most: int = 2_000_000) -> Sizes:
-    """Count the nodes of a tree without walking it: equal states are looked at once.
-
-    Parameters
-    ----------
-    tree : Tree
-    most : int
-        Go no further once there are more nodes than this.
-
-    Returns
-    -------
-    Sizes
-    """
+    """Count the nodes of a tree without walking it: equal states are looked at once."""
     level: dict[Hashable, int] = {tree.root: 1}
     totals = {Chance: 0, Choice: 0, End: 0}
     infosets: dict[int, set[Hashable]] = {0: set(), 1: set()}

@@ -78,23 +78,6 @@ class HogTree:
 
     First a fair coin says who begins. A turn is a choice of dice and, unless none are rolled, a
     random move whose branches are the points they can score.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : bool
-        Whether players remember everything that happened. Otherwise an information set is the
-        pair (own score, opponent's score), as a strategy of the contest sees it.
-
-    Examples
-    --------
-    >>> from hogeq.rules import rules_from
-    >>> from hogeq.trees.sizes import count
-    >>> tree = HogTree(rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2}))
-    >>> print(*tree.node(tree.root).branches[0][:2])
-    1/2 A begins
-    >>> count(tree).nodes
-    27
     """
 
     def __init__(self, rules: Rules, *, memory: bool = False) -> None:
@@ -168,19 +151,7 @@ def children(node: Node) -> Iterator[Hashable]:
 
 
 def refuse_endless(rules: Rules, where: str) -> None:
-    """Refuse rules under which a game may never end.
-
-    Parameters
-    ----------
-    rules : Rules
-    where : str
-        What the message begins with.
-
-    Raises
-    ------
-    ValueError
-        If a turn can leave the sum of the scores as it was.
-    """
+    """Refuse rules under which a game may never end."""
     if total_rises(rules):
         return
     endless = f"{where}: a game that may never end has no finite tree"

@@ -7,13 +7,7 @@ from hogeq.trees.tree import PLAYERS, START, Choice, End, HogTree, TreePosition
 
 
 def replay(rules: Rules, history: History) -> list[TreePosition]:
-    """Positions that a history goes through, the last one being where it ends.
-
-    Raises
-    ------
-    ValueError
-        If the history is none of this game.
-    """
+    """Positions that a history goes through, the last one being where it ends."""
     tree = HogTree(rules)
     positions = [tree.root]
     for move in history:
@@ -41,23 +35,7 @@ def shows(rules: Rules, witness: Witness) -> bool:
 
 
 def tell(rules: Rules, history: History) -> str:
-    """Write a history as sentences, with the scores of A and B after every turn.
-
-    Parameters
-    ----------
-    rules : Rules
-    history : History
-        Of a game whose players do not remember.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If the history is none of this game.
-    """
+    """Write a history as sentences, with the scores of A and B after every turn."""
     sentences = []
     turns = TurnTable(rules)
     positions = replay(rules, history)

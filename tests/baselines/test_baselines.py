@@ -27,7 +27,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory, record
-from hogeq.rules.turn import bonus, land, points_distribution, zero_points
+from hogeq.rules.points import points_distribution, zero_points
+from hogeq.rules.turn import bonus, land
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
 from tests.twin import Match, Play, State

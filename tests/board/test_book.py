@@ -14,7 +14,8 @@ from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
-from hogeq.rules.turn import bonus, dice_sides, given, land, rolled_points, trots, zero_points
+from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.turn import bonus, dice_sides, given, land, trots
 
 Values = NDArray[np.float64]
 

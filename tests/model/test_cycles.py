@@ -21,7 +21,8 @@ from hogeq.model.workspace import TIE, Role
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.parts import ZERO_DICE
-from hogeq.rules.turn import bonus, dice_sides, given, land, points_distribution, trots, zero_points
+from hogeq.rules.points import points_distribution, zero_points
+from hogeq.rules.turn import bonus, dice_sides, given, land, trots
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.moves import ascend

@@ -230,7 +230,7 @@ def refused(kind: type[hogeq.MemoryPart]) -> str:
     hogeq.rule_part("memory")(kind)
     try:
         with pytest.raises(ValueError, match=r"^memory: ") as error:
-            hogeq.Rules(goal=9, max_dice=2, memory=kind.__name__)
+            hogeq.rules_from({"goal": 9, "max_dice": 2, "memory": kind.__name__})
     finally:
         del MEMORY_PARTS[kind.__name__]
     assert "\n" not in str(error.value)
@@ -302,6 +302,19 @@ def test_memories_that_are_refused() -> None:
             return []
 
     assert "Unhashable: again(None, 0): got []; allowed: True or False" in refused(Unhashable)
+
+    class Misspelt(Echo):
+        """Has a method that nobody asks."""
+
+        def bonuses(self, value: Any, dice: int) -> int:
+            return self._helper(value, dice)
+
+        def _helper(self, value: Any, dice: int) -> int:
+            return 2 if dice == value else 0
+
+    methods = "update, bonus, again, shown, and names that begin with _; nearest: bonus"
+    with pytest.raises(ValueError, match=f"unknown method bonuses; allowed: {methods}"):
+        hogeq.rule_part("memory")(Misspelt)
     with pytest.raises(TypeError, match=r"memory part int: got <class 'int'>; allowed: a subclass"):
         hogeq.rule_part("memory")(int)
 

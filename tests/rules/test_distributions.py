@@ -4,8 +4,7 @@ from itertools import product
 import pytest
 
 from hogeq.rules import EDITIONS
-from hogeq.rules.distributions import kinds_of_dice, score_distribution
-from hogeq.rules.turn import rolled_points
+from hogeq.rules.points import kinds_of_dice, rolled_points, score_distribution
 
 
 @pytest.mark.parametrize("edition", ["su20", "fa15"])

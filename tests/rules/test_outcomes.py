@@ -15,7 +15,7 @@ from hogeq.rules.outcomes import (
     scoreless_turn,
     total_rises,
 )
-from hogeq.rules.turn import zero_points
+from hogeq.rules.points import zero_points
 from tests import twin
 
 

@@ -11,17 +11,8 @@ from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.memory import Memory, next_memory
 from hogeq.rules.parts import MORE_BOAR, SWAPS, ZERO_DICE, prime_boost
-from hogeq.rules.turn import (
-    Landing,
-    Turn,
-    bonus,
-    dice_sides,
-    land,
-    play_turn,
-    rolled_points,
-    trots,
-    zero_points,
-)
+from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.turn import Landing, Turn, bonus, dice_sides, land, play_turn, trots
 
 SU20, HW13, SU21, FA22, FA15, SP20, FA19, FA18, SP21 = (
     EDITIONS[name]

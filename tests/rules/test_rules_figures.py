@@ -10,16 +10,8 @@ import pytest
 
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
-from hogeq.rules.turn import (
-    Landing,
-    bonus,
-    dice_sides,
-    given,
-    land,
-    points_distribution,
-    trots,
-    zero_points,
-)
+from hogeq.rules.points import points_distribution, zero_points
+from hogeq.rules.turn import Landing, bonus, dice_sides, given, land, trots
 
 
 class Board:

@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.turn import (
-    land,
-    pig_out,
-    play_turn,
-    points_distribution,
-    rolled_points,
-    zero_points,
-)
+from hogeq.rules.points import pig_out, points_distribution, rolled_points, zero_points
+from hogeq.rules.turn import land, play_turn
 
 FEATURES = st.builds(
     Rules,

@@ -10,7 +10,8 @@ from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS, Rules, names_of, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, counted_ones
-from hogeq.rules.turn import play_turn, zero_points
+from hogeq.rules.points import zero_points
+from hogeq.rules.turn import play_turn
 
 START = Memory()
 

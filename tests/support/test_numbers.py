@@ -2,7 +2,7 @@
 
 import pytest
 
-from hogeq.support.numbers import between, percent, points
+from hogeq.support.numbers import between, counted, duration, percent, points
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,9 @@ def test_intervals() -> None:
     assert between(0.02397, 0.09659) == "2.40 to 9.66 points"
     assert between(0.02397, 0.09659, 4) == "2.3970 to 9.6590 points"
     assert between(-1e-9, 0.1) == "0.00 to 10.00 points"
+
+
+def test_times_and_counts() -> None:
+    seconds = {12.3: "12 s", 0.0951: "95 ms", 2.64e-6: "2.6 us", 0.99961: "1000 ms", 1e-9: "0.0 us"}
+    assert {given: duration(given) for given in seconds} == seconds
+    assert [counted(number, "start") for number in (1, 2000)] == ["1 start", "2,000 starts"]

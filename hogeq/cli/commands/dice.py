@@ -37,7 +37,7 @@ def dice(
     check_output(plot, (".png",))
     chosen = load_rules(rules)
     title = title_of(rules, chosen)
-    from hogeq.rules.distributions import kinds_of_dice, score_distribution
+    from hogeq.rules.points import kinds_of_dice, score_distribution
 
     kinds = kinds_of_dice(chosen) if sides is None else {sides: "asked for"}
     counts = range(1, chosen.max_dice + 1)

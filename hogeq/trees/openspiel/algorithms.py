@@ -28,24 +28,7 @@ def start(algorithm: str, rules: Rules, seed: int) -> str:
 
 
 def advance(algorithm: str, rules: Rules, seed: int, state: str, done: int, more: int) -> str:
-    """Run a solver on from its state.
-
-    Parameters
-    ----------
-    algorithm : str
-        A key of `ALGORITHMS`.
-    rules : Rules
-    seed : int
-    state : str
-        Of a solver of this algorithm, these rules and this seed.
-    done, more : int
-        Iterations of OpenSpiel that led to the state, and iterations to add.
-
-    Returns
-    -------
-    str
-        State after them.
-    """
+    """Run a solver on from its state."""
     solver = _alive.pop(state, None)
     if solver is None and algorithm == "cfr_plus":
         # A restored CFR+ solver goes on as plain CFR (OpenSpiel 2.0.2): do it all again.
@@ -77,24 +60,7 @@ def _iterate(solver: Any, times: int) -> None:
 
 
 def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
-    """Read regrets and cumulative policies out of a solver's state.
-
-    Parameters
-    ----------
-    rules : Rules
-    state : str
-        As :func:`start` and :func:`advance` give it.
-
-    Returns
-    -------
-    regrets, sums : float64 (2, G, G, K)
-        By player; zero where the solver has never been.
-
-    Raises
-    ------
-    ValueError
-        If OpenSpiel wrote it in a way that is not known here.
-    """
+    """Read regrets and cumulative policies out of a solver's state."""
     if "[Meta]\nVersion: 1\n" not in state or _TABLE not in state:
         raise ValueError("OpenSpiel: a solver's state of unknown format; allowed: version 1")
     regrets = np.zeros((2, rules.goal, rules.goal, rules.max_dice + 1))

@@ -26,23 +26,7 @@ def require() -> Any:
 
 
 def alpha_rank(win_rates: Floats) -> Floats:
-    """Share of time that play spends with each entry.
-
-    Parameters
-    ----------
-    win_rates : float64 (n, n)
-        Row against column, n at least 2.
-
-    Returns
-    -------
-    float64 (n,)
-        Not negative, sum 1.
-
-    Raises
-    ------
-    ImportError
-        As `require`.
-    """
+    """Share of time that play spends with each entry."""
     alpharank = require()
     noise = NOISE
     while True:

@@ -46,31 +46,7 @@ _TYPE = pyspiel.GameType(
 
 
 def game_of(rules: Rules, *, memory: bool = False) -> Any:
-    """Give rules as a game of OpenSpiel.
-
-    Parameters
-    ----------
-    rules : Rules
-    memory : bool
-        Whether information states hold everything that happened, instead of the scores alone.
-
-    Returns
-    -------
-    pyspiel.Game
-        Of type ``python_hog``; its string holds all of the rules but their name.
-
-    Raises
-    ------
-    ValueError
-        If the game may never end.
-
-    Examples
-    --------
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "hw13", "goal": 4, "max_dice": 1})
-    >>> game_of(rules)
-    python_hog(edition=hw13,goal=4,max_dice=1,memory=False,parts=,sides=6)
-    """
+    """Give rules as a game of OpenSpiel."""
     refuse_endless(rules, NAME)
     return pyspiel.load_game(NAME, {**parameters_of(rules), "memory": memory})
 
@@ -89,22 +65,7 @@ def parameters_of(rules: Rules) -> dict[str, Any]:
 
 
 def rules_of(parameters: Mapping[str, Any]) -> Rules:
-    """Rules from parameters of ``python_hog``.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Those missing have their defaults.
-
-    Returns
-    -------
-    Rules
-
-    Raises
-    ------
-    ValueError
-        If they describe no game, or one that may never end.
-    """
+    """Rules from parameters of ``python_hog``."""
     given = {**_DEFAULTS, **parameters}
     spec: dict[str, Any] = {key: given[key] for key in ("edition", *_OWN_PARAMETERS)}
     for part in filter(None, given["parts"].split("+")):
@@ -138,14 +99,7 @@ def information_state(player: int, own: int, opponent: int) -> str:
 
 
 class HogGame(pyspiel.Game):  # type: ignore[misc]
-    """Hog as a game of OpenSpiel; its parameters are those of :mod:`hogeq.trees.openspiel`.
-
-    Attributes
-    ----------
-    rules : Rules
-    memory : bool
-        Whether information states hold everything that happened.
-    """
+    """Hog as a game of OpenSpiel; its parameters are those of :mod:`hogeq.trees.openspiel`."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         params = dict(params or {})
@@ -303,19 +257,7 @@ def _turn_text(turn: _RolledTurn) -> str:
 
 
 class HogObserver:
-    """What a player sees, as numbers and as text; OpenSpiel's observer protocol.
-
-    Attributes
-    ----------
-    tensor : float32 (n,)
-        The parts below, one after the other.
-    dict : dict of str to array
-        Views into it. Scores are one-hot, all scores from the goal on being one. With memory
-        information states add who began and all turns: who rolled, how many dice (one-hot), for
-        how many points, and whether the points are known yet. Observations add who is to move, the
-        dice being rolled, and what the rules remember (turn, extra turn, own and opponent's
-        record).
-    """
+    """What a player sees, as numbers and as text; OpenSpiel's observer protocol."""
 
     def __init__(self, game: HogGame, kind: Any) -> None:
         goal, rolls = game.rules.goal, game.rules.max_dice + 1

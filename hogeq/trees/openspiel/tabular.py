@@ -12,25 +12,7 @@ from hogeq.trees.openspiel.game import NAME, information_state, rules_of
 
 
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
-    """Give strategies as a tabular policy of OpenSpiel.
-
-    Parameters
-    ----------
-    game : pyspiel.Game
-        Of type ``python_hog``, small enough that OpenSpiel can walk all of its tree.
-    first, second : array_like
-        Strategies of players 0 and 1, each a matrix (G, G) or a policy (G, G, K); by default both
-        play the first.
-
-    Returns
-    -------
-    open_spiel.python.policy.TabularPolicy
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed.
-    """
+    """Give strategies as a tabular policy of OpenSpiel."""
     rules = rules_of(game.get_parameters())
     tables = [check_strategy(first, rules.goal, rules.max_dice)] * 2
     if second is not None:
@@ -43,27 +25,7 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
 
 
 def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
-    """Give one player's part of a tabular policy of OpenSpiel as a policy.
-
-    Parameters
-    ----------
-    game : pyspiel.Game
-        Of type ``python_hog``, without memory.
-    policy : open_spiel.python.policy.TabularPolicy or pyspiel.TabularPolicy
-    player : int
-        Whose, 0 or 1.
-
-    Returns
-    -------
-    float64 (G, G, K)
-        Uniform where the policy says nothing: scores that no play reaches.
-
-    Raises
-    ------
-    ValueError
-        If the game has memory, for which there is no table of scores; or if rows of the policy do
-        not sum to 1.
-    """
+    """Give one player's part of a tabular policy of OpenSpiel as a policy."""
     parameters = game.get_parameters()
     if parameters["memory"]:
         raise ValueError(f"{NAME}: a policy of the game with memory; allowed: memory=False")
