@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, dice_sides
-from hogeq.support.files import read_whole
+from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import is_title, one_line, refusal, shown, shown_path, unknown_key
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
@@ -272,33 +272,9 @@ def read_transcript(path: str | os.PathLike[str], rules: Rules | None = None) ->
 def parse_transcript(data: bytes, source: str, rules: Rules | None = None) -> Transcript:
     """Check the bytes of a transcript, named `source`; otherwise as `read_transcript`."""
     try:
-        return _checked(_json(data), rules)
+        return _checked(parse_json(data), rules)
     except ValueError as error:
         raise TranscriptError(f"{source}: {one_line(error, 1000)}") from error
-
-
-def _json(data: bytes) -> object:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        entries: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in entries:
-                raise TranscriptError(f"key {shown(key)} stands twice")
-            entries[key] = value
-        return entries
-
-    def constant(name: str) -> NoReturn:
-        raise TranscriptError(f"is not JSON: {name}")
-
-    try:
-        return json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=unique, parse_constant=constant
-        )
-    except TranscriptError:
-        raise
-    except UnicodeDecodeError as error:
-        raise TranscriptError(f"is not UTF-8 text at byte {error.start}") from error
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5000 digits
-        raise TranscriptError(f"is not JSON: {error}") from error
 
 
 def _checked(content: object, wanted: Rules | None) -> Transcript:

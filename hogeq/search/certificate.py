@@ -24,7 +24,7 @@ import os
 import zlib
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +38,7 @@ from hogeq.search.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, r
 from hogeq.strategies.arrays import as_policy, check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
 from hogeq.support.aliases import Floats
-from hogeq.support.files import read_whole, write_whole
+from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 
@@ -208,7 +208,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     path = Path(path)
     data = read_whole(path, MAX_BYTES)
     try:
-        return _checked(_json(_unpacked(data)))
+        return _checked(parse_json(_unpacked(data)))
     except (ValueError, TypeError) as error:
         raise CertificateError(f"{shown_path(path)}: {one_line(error, 1000)}") from error
 
@@ -224,20 +224,6 @@ def _unpacked(data: bytes) -> bytes:
     if len(content) > MAX_BYTES:
         raise CertificateError(f"unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
     return content
-
-
-def _json(data: bytes) -> object:
-    def constant(name: str) -> NoReturn:
-        raise CertificateError(f"is not JSON: {name}")
-
-    try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=constant)
-    except UnicodeDecodeError as error:
-        raise CertificateError(f"is not UTF-8 text at byte {error.start}") from error
-    except CertificateError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise CertificateError(f"is not JSON: {error}") from error
 
 
 def _checked(content: object) -> Certificate:

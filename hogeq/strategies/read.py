@@ -22,7 +22,6 @@ Whatever the bytes of a file are, it gives a valid array or raises `StrategyErro
 """
 
 import io
-import json
 import math
 import os
 import re
@@ -46,7 +45,7 @@ from hogeq.strategies.arrays import (
 from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.strategies.sandbox import ask
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.files import read_whole
+from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import one_line, shown, shown_path, unreadable
 
 MAX_BYTES: Final = 64 * 2**20
@@ -316,20 +315,10 @@ def _number(cell: str) -> int | float | str:
 
 
 def _parse_json(text: str, goal: int, name: str) -> list[Any]:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        entries: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in entries:
-                raise StrategyError(f"{name}: key {shown(key)} stands twice")
-            entries[key] = value
-        return entries
-
     try:
-        content = json.loads(text, object_pairs_hook=unique)
-    except StrategyError:
-        raise
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5000 digits
-        raise StrategyError(f"{name}: is not JSON: {error}") from error
+        content = parse_json(text, allow_nan=True)  # to name its cell
+    except ValueError as error:
+        raise StrategyError(f"{name}: {error}") from error
     if isinstance(content, list):
         return content
     if isinstance(content, dict):

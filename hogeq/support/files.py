@@ -2,13 +2,16 @@
 
 import contextlib
 import errno
+import json
 import os
 import secrets
 import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from hogeq.support.messages import shown
 
 TEMPORARY: Final = ".tmp-"
 """Prefix of files that are not complete yet."""
@@ -63,6 +66,37 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
     if len(data) > found.st_size:
         raise OSError(errno.EBUSY, "grew while it was read", os.fspath(path))
     return data
+
+
+def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
+    """Read JSON, no key twice and no NaN in it; `ValueError` says in a line what it is instead."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        entries: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in entries:
+                raise _NotJSONError(f"key {shown(key)} stands twice")
+            entries[key] = value
+        return entries
+
+    def constant(name: str) -> float:
+        if allow_nan:
+            return float(name)
+        raise _NotJSONError(f"is not JSON: {name}")
+
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+    except _NotJSONError:
+        raise
+    except UnicodeDecodeError as error:
+        raise _NotJSONError(f"is not UTF-8 text at byte {error.start}") from error
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5000 digits
+        raise _NotJSONError(f"is not JSON: {error}") from error
+
+
+class _NotJSONError(ValueError):
+    """Bytes that are no JSON; the message is one line."""
 
 
 def _sync_folder(folder: Path) -> None:

@@ -13,7 +13,6 @@ import logging
 import os
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 Step = TypeVar("Step")
+
+INTERVAL: Final = 0.2
+"""Seconds between two looks at the phases."""
 
 PATIENCE: Final = 0.3
 """Seconds that a phase lasts before it gets a bar: what is done at once would only flicker."""
@@ -104,15 +106,17 @@ class Phase:
 # --- what is shown --------------------------------------------------------------------------------
 
 
-class _Display(ABC):
-    """Shows the phases that are open, the outermost first."""
-
-    interval: float
+class _Display:
+    """Shows the phases that are open, the outermost first: a bar each, or one plain line."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
+        self.has_bars = _is_wide(stream)
         self.open: list[Phase] = []
         self.lock = RLock()
+        self._bars: dict[int, tqdm[Any]] = {}
+        self._began = self._last = time.monotonic()
+        self._news = 0
         self._over = Event()
         self._clock = Thread(target=self._run, name="progress", daemon=True)
         self._clock.start()
@@ -123,95 +127,62 @@ class _Display(ABC):
 
     def pop(self, phase: Phase) -> None:
         with self.lock, suppress(OSError, ValueError):
-            self.close(phase)
             self.open.remove(phase)
+            bar = self._bars.pop(id(phase), None)
+            if bar is not None:
+                bar.close()
 
     def end(self) -> None:
         self._over.set()
         self._clock.join()
 
+    def note(self, line: str) -> None:
+        with self.lock, suppress(OSError, ValueError):
+            self._last = time.monotonic()
+            if self.has_bars:
+                from tqdm import tqdm
+
+                tqdm.write(line, file=self.stream)
+            else:
+                print(line, file=self.stream, flush=True)
+
     def _run(self) -> None:
         with suppress(OSError, ValueError):  # the stream is gone: nobody is looking
-            while not self._over.wait(self.interval):
+            while not self._over.wait(INTERVAL):
                 with self.lock:
-                    self.draw()
+                    self._draw_bars() if self.has_bars else self._draw_line()
 
-    @abstractmethod
-    def draw(self) -> None:
-        """Show all open phases as they are now."""
-
-    @abstractmethod
-    def close(self, phase: Phase) -> None:
-        """Show that a phase is over."""
-
-    @abstractmethod
-    def note(self, line: str) -> None:
-        """Write a line of its own."""
-
-
-class _Bars(_Display):
-    """A bar for each phase."""
-
-    interval = 0.2
-
-    def __init__(self, stream: TextIO) -> None:
-        self._bars: dict[int, tqdm[Any]] = {}
-        super().__init__(stream)
-
-    def draw(self) -> None:
+    def _draw_bars(self) -> None:
         for phase in self.open:
+            if time.monotonic() - phase.began < PATIENCE:
+                return
             bar = self._bars.get(id(phase))
             if bar is None:
-                if time.monotonic() - phase.began < PATIENCE:
-                    return
-                bar = self._bars[id(phase)] = _bar(phase, self.stream)
+                bar = self._bars[id(phase)] = self._bar(phase)
             bar.n, bar.total = phase.done, phase.total
             bar.set_postfix_str(phase.text, refresh=False)
             bar.refresh()
 
-    def close(self, phase: Phase) -> None:
-        bar = self._bars.pop(id(phase), None)
-        if bar is not None:
-            bar.n = phase.done
-            bar.close()
-
-    def note(self, line: str) -> None:
+    def _bar(self, phase: Phase) -> "tqdm[Any]":
         from tqdm import tqdm
 
-        tqdm.write(line, file=self.stream)
+        counted = "{n_fmt}/{total_fmt} {unit} " if phase.unit else ""
+        whole = "{desc} {percentage:3.0f} %|{bar}| " + counted + "[{elapsed}<{remaining}{postfix}]"
+        open_ended = "{desc} " + ("{n_fmt} {unit} " if phase.unit else "") + "[{elapsed}{postfix}]"
+        bar = tqdm(
+            total=phase.total,
+            desc=phase.name,
+            unit=phase.unit,
+            initial=phase.done,
+            file=self.stream,
+            leave=False,
+            dynamic_ncols=True,
+            bar_format=whole if phase.total else open_ended,
+        )
+        bar.start_t -= time.monotonic() - phase.began
+        return bar
 
-
-def _bar(phase: Phase, stream: TextIO) -> "tqdm[Any]":
-    from tqdm import tqdm
-
-    counted = "{n_fmt}/{total_fmt} {unit} " if phase.unit else ""
-    whole = "{desc} {percentage:3.0f} %|{bar}| " + counted + "[{elapsed}<{remaining}{postfix}]"
-    open_ended = "{desc} " + ("{n_fmt} {unit} " if phase.unit else "") + "[{elapsed}{postfix}]"
-    bar = tqdm(
-        total=phase.total,
-        desc=phase.name,
-        unit=phase.unit,
-        initial=phase.done,
-        file=stream,
-        leave=False,
-        dynamic_ncols=True,
-        bar_format=whole if phase.total else open_ended,
-    )
-    bar.start_t -= time.monotonic() - phase.began
-    return bar
-
-
-class _Lines(_Display):
-    """Plain lines, for logs and pipes."""
-
-    interval = 0.5
-
-    def __init__(self, stream: TextIO) -> None:
-        self._began = self._last = time.monotonic()
-        self._news = 0
-        super().__init__(stream)
-
-    def draw(self) -> None:
+    def _draw_line(self) -> None:
         now = time.monotonic()
         waited = now - self._last
         # The longer it takes, the rarer the lines: a log of hours need not be long.
@@ -221,13 +192,6 @@ class _Lines(_Display):
         if news != self._news or waited >= HEARTBEAT:
             self._news = news
             self.note(f"hogeq: {'; '.join(map(_line, self.open))}")
-
-    def close(self, phase: Phase) -> None:
-        """Write nothing: what comes next says it."""
-
-    def note(self, line: str) -> None:
-        self._last = time.monotonic()
-        print(line, file=self.stream, flush=True)
 
 
 def _line(phase: Phase) -> str:
@@ -266,7 +230,7 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
     if visible and _display.get() is not None:
         yield
         return
-    display = _display_on(sys.stderr) if visible else None
+    display = _Display(sys.stderr) if visible else None
     token = _display.set(display)
     if display is not None:
         _shown.append(display)
@@ -279,18 +243,12 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
             display.end()
 
 
-def _display_on(stream: TextIO) -> _Display:
-    return _Bars(stream) if _width(stream) else _Lines(stream)
-
-
-def _width(stream: TextIO) -> int:
-    """Columns of a terminal; 0 where it does not know them, and where there is none."""
+def _is_wide(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that knows its width, so that bars fit."""
     try:
-        if not stream.isatty():
-            return 0
-        return os.get_terminal_size(stream.fileno()).columns
+        return stream.isatty() and os.get_terminal_size(stream.fileno()).columns > 0
     except (OSError, ValueError):
-        return 0
+        return False
 
 
 @contextmanager
@@ -328,6 +286,5 @@ def note(line: str) -> None:
     display = _display.get() or (_shown[-1] if _shown else None)
     if display is None:
         sys.stderr.write(f"{line}\n")
-        return
-    with display.lock, suppress(OSError, ValueError):
+    else:
         display.note(line)

@@ -9,7 +9,7 @@ import pytest
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.index import find_runs
 from hogeq.runs.locks import LOCK_FILE
-from hogeq.support.files import read_whole
+from hogeq.support.files import parse_json, read_whole
 from hogeq.support.plugins import PluginError, read_plugin
 
 
@@ -47,3 +47,26 @@ def test_pipes_as_checkpoints_and_plugins_are_not_waited_for(tmp_path: Path) -> 
     os.mkfifo(tmp_path / "plugin.py")
     with pytest.raises(PluginError, match="is not a file"):
         read_plugin(tmp_path / "plugin.py")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'{"a": 1, "a": 2}', "key 'a' stands twice"),
+        (b"[NaN]", "is not JSON: NaN"),
+        (b"[-Infinity]", "is not JSON: -Infinity"),
+        (b"[1,]", "is not JSON: "),
+        (b"\xff", "is not UTF-8 text at byte 0"),
+        (b"[" * 10**5, "is not JSON: "),
+        (b"9" * 5000, "is not JSON: "),
+    ],
+)
+def test_what_is_no_json_is_refused_in_one_line(data: bytes, says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}") as error:
+        parse_json(data)
+    assert "\n" not in str(error.value)
+
+
+def test_json_may_begin_with_a_mark_of_its_encoding_and_hold_nan_where_allowed() -> None:
+    assert parse_json(b'\xef\xbb\xbf{"a": [1]}') == {"a": [1]}
+    assert str(parse_json("[NaN]", allow_nan=True)) == "[nan]"

@@ -27,8 +27,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show at once what would be shown after some seconds."""
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
-    monkeypatch.setattr(progress._Bars, "interval", 0.01)
-    monkeypatch.setattr(progress._Lines, "interval", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL", 0.01)
 
 
 class Screen:
