@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import BadInputError, refusing
 from hogeq.cli.startup import load_numba_without_blas
-from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
+from hogeq.rules import ALIASES, Rules
 from hogeq.support.messages import unreadable
 
 if TYPE_CHECKING:
@@ -26,22 +26,11 @@ MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
 def load_rules(spec: str) -> Rules:
-    """Rules from an edition's name or a YAML file of rule parts."""
-    if not spec.strip():
-        raise BadInputError(
-            "--rules: the name is empty; allowed: an edition's name or a YAML file of rule parts"
-        )
-    path = Path(spec)
-    is_file = path.suffix.lower() in YAML_SUFFIXES or os.sep in spec
-    with refusing():
-        if spec in {*EDITIONS, *ALIASES} or not (is_file or path.exists()):
-            try:
-                return rules_from(spec)
-            except ValueError as error:
-                raise BadInputError(f"{error}; or a YAML file of rule parts") from error
-        from hogeq.runs.config import load_rules as read
+    """Rules from an edition's name, a YAML file of rule parts, or a run."""
+    from hogeq.rules.reading import find_rules
 
-        return read(path)
+    with refusing():
+        return find_rules(spec)
 
 
 def title_of(spec: str, rules: Rules) -> str:
@@ -158,9 +147,8 @@ def _tables_of(rules: Path) -> list[Path]:
     """Files of the tables that a YAML file of rules names; of none that cannot be read."""
     if rules.suffix.lower() not in YAML_SUFFIXES:
         return []
-    from hogeq.runs.errors import ConfigError
-    from hogeq.runs.tables import table_files
-    from hogeq.runs.yaml import read_yaml
+    from hogeq.rules.reading import table_files
+    from hogeq.support.yaml import ConfigError, read_yaml
 
     try:
         return [path for _, path in table_files(read_yaml(rules), rules.parent)]

@@ -14,20 +14,19 @@ from typing import Any, Literal
 import yaml
 
 from hogeq.purification import PURIFIERS, Purifier
-from hogeq.rules import Rules, rules_from
-from hogeq.runs.errors import ConfigError
+from hogeq.rules import Rules
+from hogeq.rules.reading import rules_of, with_tables
 from hogeq.runs.jobs import refuse_jobs, without_jobs
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.plugins import facts, kept_as, load_plugins
+from hogeq.runs.plugins import facts, kept_as
 from hogeq.runs.schema import ConfigKeys, MeasureKeys, SolverKeys
-from hogeq.runs.tables import rules_with_tables, with_tables
 from hogeq.runs.validation import build, refuse, refuse_missing, require_known
-from hogeq.runs.yaml import parse_yaml, read_text
 from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS, Solver
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import keys, plain
-from hogeq.support.plugins import Plugin, loaded
+from hogeq.support.plugins import Plugin, load_named, loaded
+from hogeq.support.yaml import ConfigError, parse_yaml, read_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,8 +207,8 @@ def load_config(path: str | Path, overrides: Iterable[str] = (), trust: bool = F
         tree = apply_overrides(tree, overrides)
         source = f"{source} with {' '.join(f'--set {item}' for item in overrides)}"
         source = one_line(source)
-    load_plugins(tree, Path(path).parent, source, trust)
-    return config_from(with_tables(tree, Path(path).parent, source), source)
+    load_named(tree, Path(path).parent, source, trust)
+    return config_from(tables_read(tree, Path(path).parent, source), source)
 
 
 def recorded_config(path: Path, trust: bool = False) -> Config:
@@ -224,34 +223,15 @@ def recorded_config(path: Path, trust: bool = False) -> Config:
     """
     source = one_line(path)
     tree = without_jobs(parse_yaml(read_text(path), source))
-    load_plugins(tree, path.parent, source, trust)
+    load_named(tree, path.parent, source, trust)
     return config_from(tree, source)
 
 
-def load_rules(path: str | Path) -> Rules:
-    """Read a file of rule parts, what `rules` of a config may hold.
-
-    Parameters
-    ----------
-    path : str or Path
-        A YAML file of at most `MAX_BYTES`: a mapping of parts, or an edition's name.
-
-    Returns
-    -------
-    Rules
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be read, is not plain YAML, or does not describe rules.
-    """
-    source = one_line(path)
-    tree = parse_yaml(read_text(Path(path)), source)
-    if not isinstance(tree, str | dict):
-        refuse(source, "", tree, "a mapping of rule parts or an edition's name")
-    if isinstance(tree, dict):
-        tree = rules_with_tables(tree, Path(path).parent, source)
-    return _rules(tree, source)
+def tables_read(tree: Any, folder: Path, source: str) -> Any:
+    """Read the tables that the rules of a config name as files, so that a run needs no file."""
+    if not isinstance(tree, Mapping) or "rules" not in tree:
+        return tree
+    return {**tree, "rules": with_tables(tree["rules"], folder, source)}
 
 
 def config_from(tree: object, source: str = "config") -> Config:
@@ -278,21 +258,12 @@ def config_from(tree: object, source: str = "config") -> Config:
     return Config(
         name=top.name,
         seed=top.seed,
-        rules=_rules(top.rules, source),
+        rules=rules_of(top.rules, source),
         solver=_solver(top.solver, top.seed, source),
         measure=_measure(top.measure, top.seed, source),
         purify=purify_from(top.purify, top.seed, source),
         plugins=loaded(),
     )
-
-
-def _rules(given: str | dict[str, Any], source: str) -> Rules:
-    if isinstance(given, dict):
-        require_known(given, {"edition", *keys(Rules)}, "rules", source)
-    try:
-        return rules_from(given)
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
 
 def _solver(given: dict[str, Any], seed: int, source: str) -> SolverConfig:

@@ -7,10 +7,6 @@ from pathlib import Path
 from hogeq.support import files
 
 
-class ConfigError(ValueError):
-    """A config that cannot be run; the message is one line that names the place."""
-
-
 class ResultsError(ValueError):
     """A run directory that cannot be made, read or written; the message is one line."""
 

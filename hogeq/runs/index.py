@@ -8,14 +8,14 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.runs.errors import ConfigError, ResultsError, reported
+from hogeq.runs.errors import ResultsError, reported
 from hogeq.runs.filenames import CHECKPOINT, CONFIG, MANIFEST, METRICS
 from hogeq.runs.jobs import without_jobs
 from hogeq.runs.locks import is_held
 from hogeq.runs.manifest import config_in_manifest, finite, read_manifest
 from hogeq.runs.metrics import read_metrics
-from hogeq.runs.yaml import read_yaml
 from hogeq.support.messages import one_line, shown
+from hogeq.support.yaml import ConfigError, read_yaml
 
 _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hogeq.runs.errors import ConfigError
 from hogeq.support.messages import shown
+from hogeq.support.yaml import ConfigError
 
 _SECTIONS: Final = (("solver",), ("measure", "attack"), ("measure", "final_attack"), ("purify",))
 

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hogeq.runs.errors import ConfigError
 from hogeq.runs.schema import ConfigKeys
 from hogeq.runs.validation import refuse
-from hogeq.runs.yaml import MAX_DEPTH, parse_yaml
 from hogeq.support.messages import one_line, shown
 from hogeq.support.parameters import keys as keys_of
+from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml
 
 
 def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:

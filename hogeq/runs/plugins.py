@@ -1,49 +1,13 @@
 """The plugins of a run: named by its config, kept with its files, compared when it goes on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import CONFIG, PLUGINS
-from hogeq.runs.validation import refuse
-from hogeq.runs.yaml import read_yaml
-from hogeq.support.messages import one_line
-from hogeq.support.plugins import Plugin, PluginError, load_plugin, read_plugin
-
-ALLOWED: Final = "a list of Python files, as seen from the folder of this file"
-
-
-def load_plugins(tree: object, folder: Path, source: str, trust: bool) -> None:
-    """Load the plugins that a config or a sweep names.
-
-    Parameters
-    ----------
-    tree : object
-        Its plain values; what is wrong with them elsewhere is not this function's business.
-    folder : Path
-        Where it lies.
-    source : str
-        The start of an error's line.
-    trust : bool
-
-    Raises
-    ------
-    ConfigError
-        A plugin is not trusted, or refused.
-    """
-    for path in _paths(tree, folder, source):
-        try:
-            load_plugin(path, trust)
-        except PluginError as error:
-            raise ConfigError(f"{source}: plugins: {one_line(error, 500)}") from error
-
-
-def _paths(tree: object, folder: Path, source: str) -> list[Path]:
-    named = tree.get("plugins", []) if isinstance(tree, Mapping) else []
-    if not isinstance(named, list) or not all(isinstance(path, str) for path in named):
-        refuse(source, "plugins", named, ALLOWED)
-    return [folder / path for path in named]
+from hogeq.support.plugins import Plugin, PluginError, named_plugins, read_plugin
+from hogeq.support.yaml import read_yaml
 
 
 def kept_as(plugin: Plugin) -> str:
@@ -76,7 +40,8 @@ def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
     tree: Any = read_yaml(path)
     try:
         before = {
-            found.file: found for found in map(read_plugin, _paths(tree, directory, str(path)))
+            found.file: found
+            for found in map(read_plugin, named_plugins(tree, directory, str(path)))
         }
     except PluginError as error:
         raise ResultsError(str(error)) from error

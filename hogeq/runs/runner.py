@@ -23,7 +23,7 @@ from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
-from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.errors import ResultsError
 from hogeq.runs.exporting import draw, export
 from hogeq.runs.filenames import CHECKPOINT, CONFIG, SCHEMA
 from hogeq.runs.measuring import KERNELS, Strategies, concluded, measured
@@ -38,6 +38,7 @@ from hogeq.support.messages import raised, shown
 from hogeq.support.numbers import between
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress
+from hogeq.support.yaml import ConfigError
 
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, recorded_config
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import ConfigError, HeldError, ResultsError, replacing, reported
+from hogeq.runs.errors import HeldError, ResultsError, replacing, reported
 from hogeq.runs.filenames import CONFIG, FILES, MANIFEST, METRICS, MIXTURE
 from hogeq.runs.index import read_run
 from hogeq.runs.locks import lock
@@ -31,6 +31,7 @@ from hogeq.support.clock import working_time
 from hogeq.support.executors import Workers
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
+from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0
 """Seconds to wait for a run directory that a dying process may still hold."""

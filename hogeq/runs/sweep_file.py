@@ -13,16 +13,14 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from hogeq.model.game import compile_game
-from hogeq.runs.config import Config, config_from
-from hogeq.runs.errors import ConfigError
+from hogeq.runs.config import Config, config_from, tables_read
 from hogeq.runs.overrides import apply_overrides, parse_override, set_keys
-from hogeq.runs.plugins import load_plugins
 from hogeq.runs.schema import Name
-from hogeq.runs.tables import with_tables
 from hogeq.runs.validation import build
-from hogeq.runs.yaml import read_yaml
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
+from hogeq.support.plugins import load_named
+from hogeq.support.yaml import ConfigError, read_yaml
 
 MOST_POINTS: Final = 100_000
 
@@ -124,14 +122,14 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
     if count > MOST_POINTS:
         told = f"{count:,}" if count < 10**12 else "far too many"
         raise ConfigError(f"{source}: {told} points; allowed: at most {MOST_POINTS:,}")
-    load_plugins(tree, path.parent, source, trust)
+    load_named(tree, path.parent, source, trust)
     base, base_path = given.base, path
     if isinstance(base, str):
         base_path = path.parent / base
         base = read_yaml(base_path)
     base = apply_overrides(base, overrides)
-    load_plugins(base, base_path.parent, one_line(base_path), trust)
-    base = with_tables(base, base_path.parent, one_line(base_path))
+    load_named(base, base_path.parent, one_line(base_path), trust)
+    base = tables_read(base, base_path.parent, one_line(base_path))
     keys = tuple(dict.fromkeys([key for point in given.points for key in point] + [*given.grid]))
     if "name" in keys:
         raise ConfigError(f"{source}: name: a sweep names its points itself")
@@ -175,7 +173,7 @@ def _point(
 ) -> SweepPoint:
     name = _name({labels[key]: value for key, value in settings.items()})
     source = f"{path}: point {name}"
-    tree = with_tables({**set_keys(base, settings, str(path)), "name": name}, path.parent, source)
+    tree = tables_read({**set_keys(base, settings, str(path)), "name": name}, path.parent, source)
     return SweepPoint(config_from(tree, source), settings)
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq import figures
-from hogeq.runs.errors import ConfigError, ResultsError, replacing, reported
+from hogeq.runs.errors import ResultsError, replacing, reported
 from hogeq.runs.index import read_run
 from hogeq.runs.sweep_file import Sweep, SweepPoint, point_labels, setting_text
+from hogeq.support.yaml import ConfigError
 
 TABLE: Final = "table.csv"
 

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 
-from hogeq.runs.errors import ConfigError
 from hogeq.support.messages import missing, one_line, refusal, unknown_key
 from hogeq.support.parameters import keys
+from hogeq.support.yaml import ConfigError
 
 _Kind = TypeVar("_Kind")
 

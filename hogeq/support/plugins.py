@@ -9,7 +9,7 @@ import pickle
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
@@ -17,8 +17,9 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import one_line
+from hogeq.support.messages import one_line, refusal
 from hogeq.support.registry import Entry, all_or_none
+from hogeq.support.yaml import ConfigError
 
 MAX_BYTES: Final = 1 << 20
 """Size of the largest plugin that is read."""
@@ -101,6 +102,30 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
         raise PluginError(f"{where}: a plugin is somebody's code, which is run only with --trust")
     run_plugin(plugin, one_line(path))
     return plugin
+
+
+def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
+    """Load the plugins that a config names, as plain values of a file in `folder`.
+
+    Raises
+    ------
+    ConfigError
+        A plugin is not trusted, or refused; the message begins with `source`.
+    """
+    for path in named_plugins(tree, folder, source):
+        try:
+            load_plugin(path, trust)
+        except PluginError as error:
+            raise ConfigError(f"{source}: plugins: {one_line(error, 500)}") from error
+
+
+def named_plugins(tree: object, folder: Path, source: str) -> list[Path]:
+    """List the files of the plugins that a config names."""
+    files = tree.get("plugins", []) if isinstance(tree, Mapping) else []
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        allowed = "a list of Python files, as seen from the folder of this file"
+        raise ConfigError(f"{source}: {refusal('plugins', files, allowed)}")
+    return [folder / file for file in files]
 
 
 def read_plugin(path: str | Path) -> Plugin:

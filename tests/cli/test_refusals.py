@@ -41,7 +41,7 @@ R = ("--rules", "small.yaml")
         (("tablebase", "--rules", "contradiction.yaml"), "extra_turn_sides"),
         (("tablebase", "--rules", "tag.yaml"), "not plain YAML"),
         (("tablebase", "--rules", "."), "cannot be read"),
-        (("tablebase", "--rules", ""), "--rules: the name is empty; allowed: an edition's name"),
+        (("tablebase", "--rules", ""), "rules: the name is empty; allowed: an edition's name"),
         (("tablebase", "--rules", "idle.yaml"), "rules.time_trot_period: got 3; allowed: 8"),
         (("rules", "nothing"), "unknown edition 'nothing'"),
         (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),

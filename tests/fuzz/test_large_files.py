@@ -89,7 +89,7 @@ CODE = """
 import json, re, resource, sys, time
 from pathlib import Path
 from hogeq.runs.checkpoint import unpacked
-from hogeq.runs.config import load_rules
+from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.index import find_runs, differing
 from hogeq.rules import Rules
 from hogeq.runs.sweep_file import load_sweep

@@ -14,10 +14,11 @@ import pytest
 from hogeq.cli.shell import BadInputError, refusing
 from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.rules import Rules
+from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep_file
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
-from hogeq.runs.config import config_from, load_config, load_rules
-from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.config import config_from, load_config
+from hogeq.runs.errors import ResultsError
 from hogeq.runs.metrics import COLUMNS, Metrics
 from hogeq.runs.overrides import apply_overrides
 from hogeq.strategies.arrays import StrategyError, check_matrix
@@ -25,6 +26,7 @@ from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import read_any, read_strategy
 from hogeq.strategies.sandbox import parse_answer
 from hogeq.strategies.submission import inspect_submission
+from hogeq.support.yaml import ConfigError
 from tests.fuzz.fuzzing import fuzz, mutated
 
 pytestmark = pytest.mark.slow

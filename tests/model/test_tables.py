@@ -11,9 +11,10 @@ import yaml
 
 import hogeq
 from hogeq.rules import describe
-from hogeq.runs.config import config_from, load_config, load_rules
-from hogeq.runs.errors import ConfigError
+from hogeq.rules.reading import read_rules as load_rules
+from hogeq.runs.config import config_from, load_config
 from hogeq.runs.sweep_file import load_sweep
+from hogeq.support.yaml import ConfigError
 
 GOAL, DICE, SIDES = 8, 2, 3
 

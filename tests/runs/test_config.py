@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import Config, config_from, load_config, recorded_config
-from hogeq.runs.errors import ConfigError
 from hogeq.runs.jobs import without_jobs
 from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.yaml import MAX_BYTES
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFR, CFRPlus, RegretMinimiser
 from hogeq.support.parameters import MAX_SEED, Positive, parameters
+from hogeq.support.yaml import MAX_BYTES, ConfigError
 
 ROOT = Path(__file__).parents[2]
 

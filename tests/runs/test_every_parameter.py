@@ -8,10 +8,10 @@ from pydantic import TypeAdapter
 from hogeq.purification import PURIFIERS
 from hogeq.rules import Rules
 from hogeq.runs.config import config_from
-from hogeq.runs.errors import ConfigError
 from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS
 from hogeq.support.parameters import ParameterError
+from hogeq.support.yaml import ConfigError
 
 KINDS = [*SOLVERS.values(), *PURIFIERS.values(), SearchBudget, Rules]
 

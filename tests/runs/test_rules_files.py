@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.runs.config import load_rules
-from hogeq.runs.errors import ConfigError
+from hogeq.rules.reading import read_rules as load_rules
+from hogeq.support.yaml import ConfigError
 
 
 def written(path: Path, text: str) -> Path:

@@ -17,7 +17,7 @@ from hogeq.purification import purify
 from hogeq.runs.config import load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
-from hogeq.runs.errors import ConfigError, ResultsError
+from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import (
     FILES,
     MANIFEST,
@@ -33,6 +33,7 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.read import read_strategy
 from hogeq.support.clock import compiled_seconds, compiling
+from hogeq.support.yaml import ConfigError
 from tests.runs.trials import numbers, quick, trial
 
 # --- when to measure ---------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from hogeq.runs.config import config_from
-from hogeq.runs.errors import ConfigError
 from hogeq.runs.sweep_file import load_sweep
+from hogeq.support.yaml import ConfigError
 from tests.runs.sweeps import BASE, GRID, ROOT, written
 
 

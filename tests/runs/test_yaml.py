@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hogeq.runs.config import config_from, load_config, load_rules
-from hogeq.runs.errors import ConfigError
+from hogeq.rules.reading import read_rules as load_rules
+from hogeq.runs.config import config_from, load_config
 from hogeq.runs.sweep_file import load_sweep
-from hogeq.runs.yaml import parse_yaml
+from hogeq.support.yaml import ConfigError, parse_yaml
 
 CONFIG = {"name": "a", "solver": {"name": "cfr_plus", "iterations": 1}}
 BOMB = "".join(

@@ -54,10 +54,11 @@ def run(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
     from hogeq.runs.config import load_config
-    from hogeq.runs.errors import ConfigError, ResultsError
+    from hogeq.runs.errors import ResultsError
     from hogeq.runs.manifest import finite
     from hogeq.runs.runner import RunError, run_experiment
     from hogeq.runs.signals import Interrupted
+    from hogeq.support.yaml import ConfigError
 
     try:
         loaded = load_config(config, overrides or (), trust)

@@ -7,9 +7,13 @@ from typing import Any, Final
 
 import yaml
 
-from hogeq.runs.errors import ConfigError
 from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line
+
+
+class ConfigError(ValueError):
+    """A file of plain values that is refused; the message is one line that names the place."""
+
 
 MAX_BYTES: Final = 1 << 20
 """Size of the largest config read, in bytes: far above any that says something."""

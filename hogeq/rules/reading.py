@@ -1,0 +1,125 @@
+"""Rules from files: of rule parts, of a config, of a run; their tables may be CSV files."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq.rules.edition import ALIASES, EDITIONS, rules_from
+from hogeq.rules.rules import Rules
+from hogeq.rules.tables import SHAPES
+from hogeq.support.messages import one_line, refusal, shown, unknown_key
+from hogeq.support.parameters import keys
+from hogeq.support.plugins import load_named
+from hogeq.support.yaml import ConfigError, parse_yaml, read_text
+
+SUFFIXES: Final = (".yaml", ".yml")
+
+RUN_FILES: Final = ("config.yaml", "manifest.json")
+"""Files of a run's folder that may hold its config, the first that is there."""
+
+_ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
+
+
+def find_rules(spec: str | Path, trust: bool = False) -> Rules:
+    """Rules by what users type: an edition's name, a YAML file, or a run's folder or config.
+
+    Raises
+    ------
+    ConfigError
+        There are none of this name, or the file does not describe rules; or the plugins of a run
+        are not trusted.
+    """
+    name, path = str(spec), Path(spec)
+    if not name.strip():
+        raise ConfigError(f"rules: the name is empty; allowed: {_ALLOWED}")
+    is_file = path.suffix.lower() in SUFFIXES or os.sep in name
+    if name in {*EDITIONS, *ALIASES} or not (is_file or os.path.lexists(path)):
+        try:
+            return rules_from(name)
+        except ValueError as error:
+            raise ConfigError(f"{error}; or a YAML file of rule parts, or a run") from error
+    return read_rules(path, trust)
+
+
+def read_rules(path: str | Path, trust: bool = False) -> Rules:
+    """Read a file of rule parts, or the config of a run or its folder."""
+    path = Path(path)
+    if path.is_dir():
+        file = run_file(path)
+        if file is None:
+            raise ConfigError(
+                f"{one_line(path)}: cannot be read: Is a directory, without a config.yaml"
+            )
+        path = file
+    source = one_line(path)
+    tree = parse_yaml(read_text(path), source)
+    if path.name == RUN_FILES[1]:
+        tree = tree.get("config") if isinstance(tree, Mapping) else None
+    if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
+        load_named(tree, path.parent, source, trust)
+        tree = tree["rules"]
+    if not isinstance(tree, str | Mapping):
+        given = refusal("", tree, "a mapping of rule parts or an edition's name")
+        raise ConfigError(f"{source}: {given}")
+    return rules_of(with_tables(tree, path.parent, source), source)
+
+
+def run_file(folder: Path) -> Path | None:
+    """Find the file of a folder that holds the config of a run, if it is the folder of one."""
+    return next((folder / name for name in RUN_FILES if (folder / name).is_file()), None)
+
+
+def rules_of(given: str | Mapping[str, Any], source: str) -> Rules:
+    """Rules from the plain values of a file; `source` begins an error's line."""
+    if isinstance(given, Mapping):
+        known = {"edition", *keys(Rules)}
+        for key, value in given.items():
+            if key not in known:
+                raise ConfigError(f"{source}: {unknown_key('rules', key, value, known)}")
+    try:
+        return rules_from(given)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{source}: {one_line(error, 500)}") from error
+
+
+def with_tables(rules: Any, folder: Path, source: str) -> Any:
+    """Read the tables that rules, as plain values, name as files seen from `folder`."""
+    if not isinstance(rules, Mapping):
+        return rules
+    files = table_files(rules, folder)
+    return {**rules, **{key: _table(path, f"{source}: rules.{key}") for key, path in files}}
+
+
+def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Give the keys of rules, as plain values, that name tables as files, and these."""
+    if isinstance(rules, Mapping):
+        for key in SHAPES:
+            value = rules.get(key)
+            if isinstance(value, str) and value.lower().endswith(".csv"):
+                yield key, folder / value
+
+
+def _table(path: Path, source: str) -> list[Any]:
+    try:
+        text = read_text(path)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+    rows: list[list[int]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if cells == [""]:
+            continue
+        for column, cell in enumerate(cells, start=1):
+            if not re.fullmatch(r"-?[0-9]{1,9}", cell):
+                raise ConfigError(
+                    f"{source}: {one_line(path)}: line {number}, cell {column}: got {shown(cell)}; "
+                    "allowed: whole numbers, with a comma between two"
+                )
+        rows.append([int(cell) for cell in cells])
+    if len(rows) == 1:
+        return rows[0]
+    if rows and all(len(row) == 1 for row in rows):
+        return [row[0] for row in rows]
+    return rows
