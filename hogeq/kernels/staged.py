@@ -74,6 +74,10 @@ class Index:
         """Write a comparison."""
         return self._compared("==", other)
 
+    def differs(self, other):
+        """Write the opposite comparison."""
+        return self._compared("!=", other)
+
     def at_least(self, least):
         """Return the larger of two."""
         return self.code.select(self >= least, self, self.code.index(least))
@@ -198,10 +202,12 @@ class Data:
         return Index(self.code, found if found.type.width == 64 else builder.sext(found, WORD))
 
     def put_number(self, at, number):
-        """Write one double, rounded if need be."""
-        self.code.builder.store(
-            self.code.cast(number, self.pointer.type.pointee), self._pointer(at)
-        )
+        """Write one number: an Index, or a double, rounded if need be."""
+        if isinstance(number, Index):
+            value = number.value
+        else:
+            value = self.code.cast(number, self.pointer.type.pointee)
+        self.code.builder.store(value, self._pointer(at))
 
     def indices(self, at):
         """Read neighbouring whole numbers of 32 bits as a vector of LLVM's."""

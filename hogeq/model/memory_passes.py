@@ -1,0 +1,241 @@
+"""Passes over games with large memories, by kernels written for their terms."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hogeq.kernels.handover import SWAPPED
+from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
+from hogeq.kernels.program import Program
+from hogeq.kernels.recurrence import Dice, Target
+from hogeq.kernels.storage import zeros
+from hogeq.kernels.tables import Tables
+from hogeq.support.aliases import Floats, Ints
+
+PIECE = 8  # doubles of a vector
+WIDEST = 48  # lanes that are written out: kernels for more take long to compile
+SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth of a millisecond
+STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level cache
+
+
+def suit_memory_vectors(tables: Tables) -> bool:
+    """Whether turns only swap what players remember, and all cells are alike, in a large game."""
+    goal, lanes = tables.dimensions.goal, len(tables.lane)
+    return bool(
+        goal**2 * tables.dimensions.records * lanes >= SMALLEST
+        and lanes % PIECE == 0
+        and lanes <= WIDEST
+        and tables.handover[0] == SWAPPED
+        and len(tables.plane_dice) == len(tables.default_mode) == 1
+        and not tables.has_cycles
+        and not tables.gives
+        and not len(tables.lane_masks)
+        and not tables.plane_again.any()
+        and not tables.arrival_again.any()
+        and not tables.default_far.any()
+        and tables.alternative_far.all()
+        and len(np.unique(tables.arrival_row)) == goal**2
+        and _furthest(tables) >= 0
+    )
+
+
+def _furthest(tables: Tables) -> int:
+    """Find by how many points a landing raises the mover's score at most; -1 if it does more."""
+    goal = tables.dimensions.goal
+    cell = np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))
+    low, high = np.sort(np.divmod(cell, goal), axis=0)
+    opponent, score = np.divmod(tables.arrival_row, goal)
+    raised = low + high - opponent - score
+    # The opponent's score is the cell's lower or higher one, the mover's the other or less.
+    whole = ((low == opponent) | (high == opponent)) & (raised >= 0)
+    return int(raised.max()) if whole.all() else -1
+
+
+def _shape(tables: Tables) -> Shape:
+    dimensions, lanes, kind = tables.dimensions, len(tables.lane), tables.plane_dice[0]
+    targets = []
+    for x in range(*tables.correction_start[kind : kind + 2].tolist()):
+        points = int(tables.correction_points[x])
+        offset = int(tables.correction_offset[x]) - points * tables.strides.scores
+        sources = slice(*tables.correction_first[x : x + 2].tolist())
+        rolls = (tables.correction_source[sources] // lanes).tolist()
+        ways = zip(rolls, tables.correction_prob[sources].tolist(), strict=True)
+        targets.append(Target(points, 0, offset // tables.strides.records, tuple(ways)))
+    dice = Dice(
+        sides=int(tables.sides[kind]),
+        depth=int(tables.sum_depth[kind]),
+        is_sum=tuple(map(bool, tables.is_sum[kind])),
+        record=int(tables.many_offset) // tables.strides.records,
+        targets=tuple(targets),
+    )
+    points = _points(tables, dice)
+    sole = {x.record for x in targets if x.record != dice.record and len(points[x.record]) == 1}
+    first = tables.alternative_start[0].tolist()
+    return Shape(
+        lanes=lanes,
+        num_actions=dimensions.num_actions,
+        active=dimensions.active_memories,
+        start=tables.start,
+        records=dimensions.records,
+        bonus=dimensions.ring - 1,
+        members=tuple(
+            tuple(tables.member_memory[slice(*tables.member_start[[x, y]])].tolist())
+            for x, y in pairwise(first)
+        ),
+        recorded=tuple(sorted(points)),
+        sole=tuple(sorted(sole)),
+        shared=tuple((x, max(points[x])) for x in sorted(points) if x not in sole),
+        dice=dice,
+        wait=max(2, 1 + _furthest(tables)),
+    )
+
+
+def _points(tables: Tables, dice: Dice) -> dict[int, set[int]]:
+    """Find the points with which turns leave each record, even with no dice."""
+    found: dict[int, set[int]] = {}
+    for target in dice.targets:
+        found.setdefault(target.record, set()).add(target.points)
+    if dice.depth:
+        found.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
+    free = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
+    for record, points in np.unique(free, axis=0).tolist():
+        found.setdefault(record, set()).add(points)
+    return found
+
+
+class _Column(NamedTuple):
+    """Where a column keeps what it keeps."""
+
+    at: Ints
+    """(rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`."""
+    size: int
+    used: int
+    """Numbers that are not padding."""
+    spare: int
+    """Where what reaches the goal is read, which is 0, and written, which nobody reads."""
+
+
+def _column(tables: Tables, shape: Shape) -> _Column:
+    """Lay a column out, ring after ring."""
+    goal, lanes, bases = tables.dimensions.goal, shape.lanes, shape.bonus + 1
+    points = _points(tables, shape.dice)
+    most = {record: max(points[record]) for record in shape.recorded}
+    above = max(shape.dice.sides, shape.bonus, *most.values())
+    score = np.arange(-shape.below, goal + above + 1)
+    at = np.zeros((len(score), shape.width), np.int64)
+    end = 0
+    for record in shape.recorded:
+        span = min(most[record] + shape.wait, goal)
+        at[:, record] = end + score % span * lanes
+        end += span * lanes
+    at[score >= goal, : shape.records] = spare = end
+    rolls = spare + lanes
+    at[:, shape.records] = rolls + score % bases * shape.num_actions * lanes
+    sums = rolls + bases * shape.num_actions * lanes
+    at[:, shape.records + 1] = sums + score % max(1, shape.sums_ring) * shape.dice.depth * lanes
+    used = sums + shape.sums_ring * shape.dice.depth * lanes
+    # An odd number of lines of the cache, so that columns do not share its sets.
+    size = (-(-used // (2 * PIECE)) | 1) * 2 * PIECE
+    return _Column(at, size, used, spare)
+
+
+def _order(goal: int, strip: int) -> tuple[Ints, Ints]:
+    """Order cells: strips of the higher score, and in each by the lower, with mirror images.
+
+    Half of all cells then come right after their neighbour of the same column, and what a strip
+    comes back to are its own columns and those of one lower score.
+    """
+    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    order = np.lexsort([own, high, low, high // strip])
+    return own[order], opponent[order]
+
+
+class MemoryPasses:
+    """Passes of one player (self-play), or of one player against n opponents.
+
+    Attributes
+    ----------
+    weights : float64 (n,)
+        Of the opponents in the mixture against which rows are set.
+    """
+
+    def __init__(
+        self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
+    ) -> None:
+        goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
+        self._shape = shape = _shape(tables)
+        self._goal, self._players, self._matches = goal, players, matches
+        self._layout = layout = _column(tables, shape)
+        own, opponent = _order(goal, max(1, STRIP // matches))
+        kind = tables.plane_dice[0]
+        score = own + tables.zero_points[kind][own, opponent]
+        record = tables.zero_record[kind][own, opponent]
+        none = layout.at[np.minimum(score, goal) + shape.below, record]
+        self._visits = np.column_stack([own, opponent, none]).ravel()
+        self._wins = tables.terminal_win[kind][own, opponent].ravel()
+        self._past = tables.terminal_win[kind][goal:].swapaxes(0, 1).ravel()
+        self._landed = np.column_stack(np.divmod(tables.arrival_row, goal)).ravel()
+        self._at, self._arrival_start = layout.at.ravel(), tables.arrival_start
+        width = PIECE if shape.lanes % (2 * PIECE) else 0
+        self._values = Program(write_values, shape, dtype, width)
+        self._reach_program = Program(write_reach, shape, dtype, width)
+        self._columns = zeros((matches * players * goal * layout.size,), dtype)
+        self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
+        self._starts = np.zeros((matches, players))
+        self._changes = np.zeros(1)
+        self._none = np.zeros(0)
+        self.weights = np.full(matches, 1.0 / matches)
+
+    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
+        """Fill the reach of cells; see :meth:`hogeq.model.passes.Passes.forward`."""
+        for match in range(self._matches):
+            both = policies if self._matches == 1 else policies[[0, 1 + match]]
+            self._reach_program(
+                (int(memories), self._players, self._goal, self._layout.size, self._layout.used)
+                + (1.0 / self._players,),
+                (
+                    self._visits,
+                    self._at,
+                    self._landed,
+                    self._arrival_start,
+                    both.reshape(-1),
+                    self._columns,
+                    self._reach[match],
+                    infoset_reach.reshape(-1),
+                ),
+            )
+
+    def backward(
+        self,
+        role: int,
+        policies: Floats,
+        action_values: Floats,
+        infoset_reach: Floats,
+        temperature: float,
+        damping: float,
+    ) -> tuple[Floats, int]:
+        """Pass over all cells; see :meth:`hogeq.model.passes.Passes.backward`."""
+        self._values(
+            (int(role), self._players, self._matches, self._goal, self._layout.size)
+            + (self._layout.spare, temperature, damping),
+            (
+                self._visits,
+                self._wins,
+                self._past,
+                self._at,
+                self._landed,
+                self._arrival_start,
+                policies.reshape(-1),
+                self._columns,
+                self._starts.reshape(-1),
+                self._reach.reshape(-1),
+                self.weights,
+                infoset_reach.reshape(-1),
+                action_values.reshape(-1),
+                self._changes,
+            ),
+        )
+        return self._starts, int(self._changes[0])
