@@ -199,7 +199,7 @@ TARGETS = (
     ),
     Target(
         "kernels",
-        modules=("kernels/passes", "kernels/duel", "kernels/sums", "kernels/handover"),
+        modules=("kernels/passes", "kernels/sums", "kernels/handover"),
         tests="tests/kernels/test_diagonals.py tests/kernels/test_kernels.py"
         " tests/evaluation/test_random_games.py"
         " tests/evaluation/test_tablebase.py",

@@ -54,11 +54,9 @@ class Shape(NamedTuple):
     """Records that turns leave."""
     sole: tuple[int, ...]
     """Those of them left by one number of points alone: each afterstate has but one base."""
-    shared: tuple[tuple[int, int], ...]
-    """The others, and the most points that leave them."""
+    shared: tuple[int, ...]
+    """The others."""
     dice: Dice
-    wait: int
-    """Bases that what a turn leaves outlasts it by, until the cell is visited where it lands."""
 
     @property
     def below(self) -> int:
@@ -73,7 +71,7 @@ class Shape(NamedTuple):
     @property
     def sums_ring(self) -> int:
         """Bases whose sums a column keeps."""
-        return self.dice.sides + self.wait if self.dice.depth else 0
+        return self.dice.sides + 2 if self.dice.depth else 0
 
     @property
     def reach_size(self) -> int:
@@ -200,9 +198,7 @@ def write_values(
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                 kept = reach[(match * cells + turn) * shape.reach_size :]
                 reach[(match * cells + ahead) * shape.reach_size :].ask_for(0, shape.reach_size)
-                everyone, *some = (
-                    kept.vector(x, parts) for x in range(0, shape.reach_size, lanes)
-                )
+                everyone, *some = (kept.vector(x, parts) for x in range(0, shape.reach_size, lanes))
                 some = iter(some)
                 of_members = [next(some) if x else None for x in shape.members]
                 weighted = weigh(code, everyone, of_members, *_rolls_of(base))
@@ -294,6 +290,7 @@ def write_reach(
     column_size,
     used,
     begun,
+    most_points,
     visits,
     at,
     landed,
@@ -307,7 +304,8 @@ def write_reach(
 
     Arrays are as of :func:`write_values`. `begun` is the probability of each player to begin.
     `reach` is filled, by turn, if it `keeps_memories`: everyone's, and that of each roll's members.
-    `used` numbers of a column are set to 0 before its first base.
+    `used` numbers of a column are set to 0 before its first base. `most_points` leave each shared
+    record at most.
     """
     lanes, num_actions = shape.lanes, shape.num_actions
     parts, dice = lanes // code.width, shape.dice
@@ -330,8 +328,8 @@ def write_reach(
             column = columns[(player * goal + opponent) * column_size :]
             base = _ColumnBase(code, shape, column, at, own, direction=-1)
             with code.when(own >= 1):
-                for record, most in shape.shared:
-                    column.put(base.position(record, most), nothing)
+                for x, record in enumerate(shape.shared):
+                    column.put(base.position(record, most_points.number(x)), nothing)
             rows = [code.variable(nothing) for _ in shape.recorded]
             rival = columns[(players - 1 - player) * goal * column_size :]
             with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
@@ -362,11 +360,11 @@ def write_reach(
             row = policies[player * policy_size + cell * num_actions :]
             chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
             flows, with_bonus = depart(code, chances, everyone, of_members)
-            usual, bonus = _rolls_of(base)
+            waiting, _ = _rolls_of(base)
             for roll, flow in enumerate(with_bonus):
                 if flow is not None:
                     # Those who gain a bonus wait until its base is visited.
-                    flows[roll] = flows[roll] + usual(roll)
+                    flows[roll] = flows[roll] + waiting(roll)
                     column.put(base.rolls(shape.bonus) + roll * lanes, flow)
             if dice.depth:
                 code.either(

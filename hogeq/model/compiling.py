@@ -1,6 +1,6 @@
 """Kernels compiled ahead of their use, and what is compiled already.
 
-A kernel is compiled for the width of a game's lanes, a precision, and, in large games, a plan;
+A kernel is compiled for the width of a game's lanes, a precision, and the terms of large memories;
 those by diagonals serve any game. So games share most of theirs. What a game needs has a few parts,
 each used by other commands.
 """
@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from hogeq.kernels import ahead, cache
-from hogeq.kernels.plan import Plan
-from hogeq.kernels.windowed import common_record
 from hogeq.model.duels import suits_duels
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.memory_passes import memory_shape
 from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
@@ -31,12 +29,11 @@ class _Scratch:
 
     def __init__(self, game: HogEngine) -> None:
         self.game = game
-        self.quick = self._workspace(game.quick_dtype(), game.plan)
-        self.exact = self._workspace(np.float64, game.plan)
-        self.plain = self._workspace(np.float64, None)
+        self.quick = self._kept(game.workspace(2, game.quick_dtype()))
+        self.exact = self._kept(game.workspace(2))
+        self.plain = self._kept(Workspace(game.tables, 2, diagonals=game.diagonals))
 
-    def _workspace(self, dtype: DTypeLike, plan: Plan | None) -> Workspace:
-        work = Workspace(self.game.tables, 2, dtype, plan, self.game.diagonals_of(dtype))
+    def _kept(self, work: Workspace) -> Workspace:
         work._values_kept = work._reach_kept = True  # noqa: SLF001 - numbers do not matter here
         return work
 
@@ -60,19 +57,16 @@ class _Scratch:
     def kept(self) -> Kept:
         return Kept(np.ones(1, np.int64), np.zeros((1, *self.priced.prices.shape[1:])))
 
-    def duel(self, roll: int) -> None:
+    def duel(self) -> None:
         duels = self.game.duels()
         if duels is not None:
-            duels.win_rate(np.full((2, *self.game.shape[:2]), roll, np.int64))
+            duels.win_rate(np.zeros((2, *self.game.shape[:2]), np.int64))
 
 
 Call = Callable[[_Scratch], object]
 
 PARTS: Final[dict[str, tuple[Call, ...]]] = {
-    "matrices": (  # of few dice, and of many
-        lambda on: on.duel(0),
-        lambda on: on.duel(on.game.num_actions - 1),
-    ),
+    "matrices": (lambda on: on.duel(),),
     "policies": (lambda on: on.exact.backward(on.uniform),),
     "search": (
         lambda on: on.quick.forward(on.uniform),
@@ -106,7 +100,7 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
 and reach by memory, and those of single positions; bounds with a proof. Each call needs one kernel
 more."""
 
-_WITHOUT_A_PLAN: Final = {"matrices", "full memory", "hidden states"}
+_WITHOUT_A_SHAPE: Final = {"matrices", "full memory", "hidden states"}
 
 
 def missing(game: HogEngine, names: Iterable[str]) -> Iterator[cache.Kernel]:
@@ -202,7 +196,7 @@ def parts(games: Iterable[Rules]) -> list[Part]:
             if name == "certificates":  # the same for all games
                 found.setdefault((name,), Part(rules, name))
                 continue
-            plan = None if game.plan is None else game.plan.constants
+            shape = memory_shape(game.tables) if game.has_large_memory else None
             if name == "matrices" and not game.has_duels:
                 continue
             slow = name == "matrices" and not _meets_by_diagonals(game)
@@ -213,12 +207,11 @@ def parts(games: Iterable[Rules]) -> list[Part]:
                     quick = game.quick_dtype() if name == "search" else None
                     found.setdefault((name, "diagonals", *how, quick), Part(rules, name))
                 continue
-            windowed = name == "matrices" and common_record(game.tables) >= 0
-            if name in _WITHOUT_A_PLAN:
-                plan = None
-            elif plan is None and name in {"values", "reach"}:
+            if name in _WITHOUT_A_SHAPE:
+                shape = None
+            elif shape is None and name in {"values", "reach"}:
                 continue  # as policies and search
-            found.setdefault((name, *kind, plan, windowed), Part(rules, name))
+            found.setdefault((name, *kind, shape), Part(rules, name))
     return list(found.values())
 
 

@@ -1,19 +1,16 @@
 """Win rates of two matrices, by kernels that compute the one roll that each makes."""
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.duel import DuelArrays, can_duel, duel, duel_arrays
+from hogeq.kernels.memory_duel import DuelShape, write_duel
+from hogeq.kernels.program import Program
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
-from hogeq.kernels.view import TablesView
-from hogeq.kernels.windowed import LENGTH, common_record, windowed_arrays, windowed_duel
 from hogeq.model.diagonal_arrays import DiagonalArrays
+from hogeq.model.memory_passes import suit_memory_vectors
 from hogeq.model.workspace import WinRate, Workspace
-from hogeq.support.aliases import Floats, Ints
 
 CACHE = 2 << 20  # bytes of a second-level cache
 
@@ -26,52 +23,77 @@ def suits_duels(diagonals: Diagonals) -> bool:
     return 2 * diagonals.sum_size * np.dtype(np.float64).itemsize < CACHE
 
 
-class Duels:
-    """The arrays for win rates of two matrices, one pair after the other.
+def can_duel(tables: Tables) -> bool:
+    """Whether matrices meet by :mod:`hogeq.kernels.memory_duel`."""
+    return suit_memory_vectors(tables) and bool(
+        (tables.zero_points == tables.zero_points[:, :1]).all()
+        and (tables.zero_record == tables.zero_record[:, :1]).all()
+    )
 
-    Raises
-    ------
-    ValueError
-        If the game has no diagonals, and its memory is not such that
-        :func:`hogeq.kernels.duel.can_duel` holds.
-    """
+
+class Duels:
+    """The arrays for win rates of two matrices, one pair after the other."""
 
     def __init__(self, tables: Tables, diagonals: Diagonals | None = None) -> None:
         self._diagonal: DiagonalArrays | None = None
         self._passes: Workspace | None = None
-        if diagonals is not None:
-            if suits_duels(diagonals):
-                self._diagonal = DiagonalArrays(tables, diagonals, 2)
-            else:
-                self._passes = Workspace(tables, 2)
-                self._rolls = np.eye(tables.dimensions.num_actions)
-            return
-        if not can_duel(tables):
-            raise ValueError("duels: allowed: games that only swap records between turns")
-        self.tables = tables
-        self._view = TablesView(tables)
-        self._windowed = windowed_arrays(tables) if common_record(tables) >= 0 else None
-        self._few = tables.dimensions.num_actions
-        if self._windowed is not None:
-            lengths = self._windowed[0].rolls[:, LENGTH]
-            self._few = int(np.argmax(lengths > 0)) if lengths.any() else self._few
-
-    @cached_property
-    def _plain(self) -> tuple[DuelArrays, Floats, Ints]:
-        dimensions = self.tables.dimensions
-        afterstates = 2 * dimensions.goal * (dimensions.goal + dimensions.ring - 1)
-        worth = zeros((afterstates * 2 * len(self.tables.lane),), np.float64)
-        return duel_arrays(self.tables), worth, np.zeros(afterstates, np.int64)
+        if diagonals is None:
+            self._memory = MemoryDuel(tables)
+        elif suits_duels(diagonals):
+            self._diagonal = DiagonalArrays(tables, diagonals, 2)
+        else:
+            self._passes = Workspace(tables, 2)
+            self._rolls = np.eye(tables.dimensions.num_actions)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         if self._passes is not None:
             return self._passes.win_rate(self._rolls[matrices])
         if self._diagonal is not None:
-            first, other = self._diagonal.match(matrices)
-        elif self._windowed is not None and matrices.max() >= self._few:
-            arrays, scratch = self._windowed
-            first, other = windowed_duel(self._view, arrays, matrices, scratch)
-        else:
-            first, other = duel(self._view, self._plain[0], matrices, *self._plain[1:])
-        return WinRate.from_starts(first, other)
+            return WinRate.from_starts(*self._diagonal.match(matrices))
+        return WinRate.from_starts(*self._memory.starts(matrices))
+
+
+class MemoryDuel:
+    """The arrays for win rates of two matrices, one pair after the other."""
+
+    def __init__(self, tables: Tables) -> None:
+        dimensions, lanes = tables.dimensions, len(tables.lane)
+        goal, kind = dimensions.goal, tables.plane_dice[0]
+        scores = goal + dimensions.ring - 1
+        starts = tables.alternative_start[0]
+        has_members = np.diff(starts) > 0
+        self._members = zeros((dimensions.num_actions, lanes), np.float64)
+        self._members[has_members] = tables.member_lanes.reshape(-1, lanes)
+        opponent, score = np.divmod(tables.arrival_row, goal)
+        afterstates = 2 * goal * scores
+        self._start = divmod(tables.start, lanes)
+        self._starts = np.zeros((2, 2, lanes))
+        self._program = Program(write_duel, DuelShape(lanes, dimensions.num_actions))
+        self._numbers = goal, scores
+        self._before = (
+            np.column_stack(np.divmod(tables.cell_order, goal)).ravel(),
+            tables.terminal_win[kind].ravel(),
+            np.append(tables.outcome_start[kind], len(tables.outcome_prob)),
+            tables.outcome_stop[kind][:, :goal].ravel(),
+            np.append(tables.outcome_prob, np.ones(goal)),
+            np.append(tables.outcome_points, tables.zero_points[kind, 0]),
+            np.append(tables.outcome_record, tables.zero_record[kind, 0]),
+            np.where(has_members, dimensions.ring - 1, 0),
+            self._members.ravel(),
+            opponent * scores + score,
+            tables.arrival_start,
+        )
+        self._after = (
+            zeros((afterstates * 2 * lanes,), np.float64),
+            np.zeros(afterstates, np.int64),
+            self._starts.ravel(),
+        )
+
+    def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
+        """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
+        self._program(self._numbers, (*self._before, matrices.reshape(-1), *self._after))
+        active, lane = self._start
+        value, lost = self._starts[:, :, lane].T
+        won = value - self._members[matrices[:, 0, 0], active] * lost
+        return float(won[0]), float(won[1])

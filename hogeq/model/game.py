@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels.diagonals import Diagonals, diagonals_of
-from hogeq.kernels.duel import can_duel
 from hogeq.kernels.handover import SWAPPED
-from hogeq.kernels.plan import Plan
-from hogeq.kernels.planning import plan_of
 from hogeq.kernels.tables import Dimensions, Tables
 from hogeq.model.components import find_components
-from hogeq.model.duels import Duels
+from hogeq.model.duels import Duels, can_duel
 from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
+from hogeq.model.memory_passes import MemoryPasses, suit_memory_vectors
 from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
 from hogeq.model.outcomes import FreeTurns, OutcomeArrays
 from hogeq.model.workspace import Workspace
@@ -44,8 +42,6 @@ class HogEngine:
         What the kernels read.
     memories : tuple of Memory, length H
         Every value of the hidden memory of the player to move.
-    plan : Plan or None
-        For which passes are compiled; None unless the game is large.
 
     Examples
     --------
@@ -59,7 +55,6 @@ class HogEngine:
     rules: Rules
     tables: Tables
     memories: tuple[Memory, ...]
-    plan: Plan | None
 
     def __repr__(self) -> str:
         """Name the game: its tables would fill pages."""
@@ -107,7 +102,13 @@ class HogEngine:
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        return Workspace(self.tables, players, dtype, self.plan, self.diagonals_of(dtype))
+        large = MemoryPasses(self.tables, players, dtype) if self.has_large_memory else None
+        return Workspace(self.tables, players, dtype, large, self.diagonals_of(dtype))
+
+    @cached_property
+    def has_large_memory(self) -> bool:
+        """Whether vectors hold the memories of a cell."""
+        return suit_memory_vectors(self.tables)
 
     @property
     def has_duels(self) -> bool:
@@ -124,7 +125,7 @@ class HogEngine:
     def diagonals(self) -> Diagonals | None:
         """The same game by diagonals; None if vectors over the memory do as well."""
         short = self.memory_size > MANY and self.goal < SHORT
-        return None if self.plan is not None or short else diagonals_of(self.tables)
+        return None if self.has_large_memory or short else diagonals_of(self.tables)
 
     @cached_property
     def _single_diagonals(self) -> Diagonals | None:
@@ -147,7 +148,7 @@ class HogEngine:
         diagonals is so short that it takes many pairs to be worth kernels of its own.
         """
         by_diagonals = self.goal >= LONG and (self.has_memory or pairs > 1)
-        if self.plan is not None or (by_diagonals and self._single_diagonals is not None):
+        if self.has_large_memory or (by_diagonals and self._single_diagonals is not None):
             return np.float32
         return np.float64
 
@@ -278,4 +279,4 @@ def _compiled(rules: Rules) -> HogEngine:
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"
         ) from None
-    return HogEngine(rules, tables, turns.memories, plan_of(tables))
+    return HogEngine(rules, tables, turns.memories)

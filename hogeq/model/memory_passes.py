@@ -15,18 +15,19 @@ from hogeq.kernels.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
 PIECE = 8  # doubles of a vector
-WIDEST = 48  # lanes that are written out: kernels for more take long to compile
+# Lanes that are written out, where rolls are sums and where not: more take long to compile.
+WIDEST, WIDEST_DIRECT = 48, 24
 SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth of a millisecond
 STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level cache
 
 
-def suit_memory_vectors(tables: Tables) -> bool:
+def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
     """Whether turns only swap what players remember, and all cells are alike, in a large game."""
     goal, lanes = tables.dimensions.goal, len(tables.lane)
     return bool(
-        goal**2 * tables.dimensions.records * lanes >= SMALLEST
+        goal**2 * tables.dimensions.records * lanes >= smallest
         and lanes % PIECE == 0
-        and lanes <= WIDEST
+        and lanes <= (WIDEST if tables.sum_depth.all() else WIDEST_DIRECT)
         and tables.handover[0] == SWAPPED
         and len(tables.plane_dice) == len(tables.default_mode) == 1
         and not tables.has_cycles
@@ -36,33 +37,30 @@ def suit_memory_vectors(tables: Tables) -> bool:
         and not tables.arrival_again.any()
         and not tables.default_far.any()
         and tables.alternative_far.all()
-        and len(np.unique(tables.arrival_row)) == goal**2
-        and _furthest(tables) >= 0
+        and _swap_scores_at_most(tables)
     )
 
 
-def _furthest(tables: Tables) -> int:
-    """Find by how many points a landing raises the mover's score at most; -1 if it does more."""
+def _swap_scores_at_most(tables: Tables) -> bool:
+    """Whether every turn that does not win lands on its two scores, in either order."""
     goal = tables.dimensions.goal
     cell = np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))
-    low, high = np.sort(np.divmod(cell, goal), axis=0)
-    opponent, score = np.divmod(tables.arrival_row, goal)
-    raised = low + high - opponent - score
-    # The opponent's score is the cell's lower or higher one, the mover's the other or less.
-    whole = ((low == opponent) | (high == opponent)) & (raised >= 0)
-    return int(raised.max()) if whole.all() else -1
+    landed = np.sort(np.divmod(cell, goal), axis=0)
+    left = np.sort(np.divmod(tables.arrival_row, goal), axis=0)
+    return len(np.unique(tables.arrival_row)) == goal**2 and np.array_equal(landed, left)
 
 
-def _shape(tables: Tables) -> Shape:
+def memory_shape(tables: Tables) -> Shape:
+    """Gather what kernels are written for."""
     dimensions, lanes, kind = tables.dimensions, len(tables.lane), tables.plane_dice[0]
     targets = []
     for x in range(*tables.correction_start[kind : kind + 2].tolist()):
-        points = int(tables.correction_points[x])
-        offset = int(tables.correction_offset[x]) - points * tables.strides.scores
+        scored = int(tables.correction_points[x])
+        offset = int(tables.correction_offset[x]) - scored * tables.strides.scores
         sources = slice(*tables.correction_first[x : x + 2].tolist())
         rolls = (tables.correction_source[sources] // lanes).tolist()
         ways = zip(rolls, tables.correction_prob[sources].tolist(), strict=True)
-        targets.append(Target(points, 0, offset // tables.strides.records, tuple(ways)))
+        targets.append(Target(scored, 0, offset // tables.strides.records, tuple(ways)))
     dice = Dice(
         sides=int(tables.sides[kind]),
         depth=int(tables.sum_depth[kind]),
@@ -86,9 +84,8 @@ def _shape(tables: Tables) -> Shape:
         ),
         recorded=tuple(sorted(points)),
         sole=tuple(sorted(sole)),
-        shared=tuple((x, max(points[x])) for x in sorted(points) if x not in sole),
+        shared=tuple(x for x in sorted(points) if x not in sole),
         dice=dice,
-        wait=max(2, 1 + _furthest(tables)),
     )
 
 
@@ -127,7 +124,7 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     at = np.zeros((len(score), shape.width), np.int64)
     end = 0
     for record in shape.recorded:
-        span = min(most[record] + shape.wait, goal)
+        span = min(most[record] + 1, goal)
         at[:, record] = end + score % span * lanes
         end += span * lanes
     at[score >= goal, : shape.records] = spare = end
@@ -165,48 +162,51 @@ class MemoryPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
-        goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-        self._shape = shape = _shape(tables)
-        self._goal, self._players, self._matches = goal, players, matches
-        self._layout = layout = _column(tables, shape)
+        goal, shape = tables.dimensions.goal, memory_shape(tables)
+        column = _column(tables, shape)
         own, opponent = _order(goal, max(1, STRIP // matches))
         kind = tables.plane_dice[0]
         score = own + tables.zero_points[kind][own, opponent]
         record = tables.zero_record[kind][own, opponent]
-        none = layout.at[np.minimum(score, goal) + shape.below, record]
-        self._visits = np.column_stack([own, opponent, none]).ravel()
-        self._wins = tables.terminal_win[kind][own, opponent].ravel()
-        self._past = tables.terminal_win[kind][goal:].swapaxes(0, 1).ravel()
-        self._landed = np.column_stack(np.divmod(tables.arrival_row, goal)).ravel()
-        self._at, self._arrival_start = layout.at.ravel(), tables.arrival_start
+        none = column.at[np.minimum(score, goal) + shape.below, record]
+        visits = np.column_stack([own, opponent, none]).ravel()
+        landed = np.column_stack(np.divmod(tables.arrival_row, goal)).ravel()
         width = PIECE if shape.lanes % (2 * PIECE) else 0
         self._values = Program(write_values, shape, dtype, width)
-        self._reach_program = Program(write_reach, shape, dtype, width)
-        self._columns = zeros((matches * players * goal * layout.size,), dtype)
+        self._forward = Program(write_reach, shape, dtype, width)
+        self._players, self._goal, self._column = players, goal, column
+        self._where = column.at.ravel(), landed, tables.arrival_start
+        self._visits = visits
+        points = _points(tables, shape.dice)
+        self._most = np.array([max(points[x]) for x in shape.shared], np.int64)
+        self._wins = tables.terminal_win[kind][own, opponent].ravel()
+        self._past = tables.terminal_win[kind][goal:].swapaxes(0, 1).ravel()
+        self._columns = zeros((matches * players * goal * column.size,), dtype)
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
         self._starts = np.zeros((matches, players))
         self._changes = np.zeros(1)
-        self._none = np.zeros(0)
         self.weights = np.full(matches, 1.0 / matches)
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill the reach of cells; see :meth:`hogeq.model.passes.Passes.forward`."""
-        for match in range(self._matches):
-            both = policies if self._matches == 1 else policies[[0, 1 + match]]
-            self._reach_program(
-                (int(memories), self._players, self._goal, self._layout.size, self._layout.used)
-                + (1.0 / self._players,),
-                (
-                    self._visits,
-                    self._at,
-                    self._landed,
-                    self._arrival_start,
-                    both.reshape(-1),
-                    self._columns,
-                    self._reach[match],
-                    infoset_reach.reshape(-1),
-                ),
+        """Fill the reach of cells against each opponent, (n, G, G).
+
+        Keep what weights values, unless that of `memories` is not needed.
+        """
+        size, used = self._column.size, self._column.used
+        numbers = int(memories), self._players, self._goal, size, used, 1.0 / self._players
+        for match, cells in enumerate(infoset_reach):
+            played = policies if match == 0 else policies[[0, 1 + match]]
+            rows, reach = played.reshape(-1), self._reach[match]
+            arrays = (
+                self._most,
+                self._visits,
+                *self._where,
+                rows,
+                self._columns,
+                reach,
+                cells.reshape(-1),
             )
+            self._forward(numbers, arrays)
 
     def backward(
         self,
@@ -217,17 +217,20 @@ class MemoryPasses:
         temperature: float,
         damping: float,
     ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.passes.Passes.backward`."""
+        """Pass over all cells; any role but FULL_MEMORY, for the player, against all opponents.
+
+        Returns the win probability of each player when moving first, (n, Q), and how many rows
+        ASCEND changed.
+        """
+        matches, size, spare = len(self._starts), self._column.size, self._column.spare
+        sizes = self._players, matches, self._goal, size, spare
         self._values(
-            (int(role), self._players, self._matches, self._goal, self._layout.size)
-            + (self._layout.spare, temperature, damping),
+            (int(role), *sizes, float(temperature), float(damping)),
             (
                 self._visits,
                 self._wins,
                 self._past,
-                self._at,
-                self._landed,
-                self._arrival_start,
+                *self._where,
                 policies.reshape(-1),
                 self._columns,
                 self._starts.reshape(-1),

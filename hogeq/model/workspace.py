@@ -9,12 +9,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels import cycles, passes, roles
 from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.plan import Plan
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.kernels.view import TablesView
 from hogeq.model.diagonal_arrays import DiagonalArrays
-from hogeq.model.plan_arrays import plan_arrays
+from hogeq.model.memory_passes import MemoryPasses
 from hogeq.model.stay_arrays import OrbitArrays, StayArrays
 from hogeq.support.aliases import Floats, Ints
 
@@ -92,7 +91,7 @@ class Workspace:
     fresh arrays; a solver that reads an attribute copies it, or is done with it before the next
     pass.
 
-    Large games have passes compiled for them (:mod:`hogeq.kernels.planned`), and small memories
+    Large memories have passes written for them (:mod:`hogeq.kernels.memory_vectors`), small ones
     passes by diagonals (:mod:`hogeq.kernels.diagonal_values`). They keep neither `values` nor
     `reach` unless :meth:`backward` and :meth:`forward` are asked to, and those by diagonals only
     what :meth:`hidden_values` and :meth:`hidden_reach` give of them.
@@ -114,7 +113,7 @@ class Workspace:
         tables: Tables,
         players: int,
         dtype: DTypeLike = np.float64,
-        plan: Plan | None = None,
+        large: MemoryPasses | None = None,
         diagonals: Diagonals | None = None,
     ) -> None:
         dimensions = tables.dimensions
@@ -145,10 +144,10 @@ class Workspace:
                 self._diagonal = StayArrays(tables, diagonals, players)
             else:
                 self._diagonal = DiagonalArrays(tables, diagonals, players, dtype=dtype)
-        self._values_kept = self._reach_kept = plan is None and diagonals is None
+        self._values_kept = self._reach_kept = large is None and diagonals is None
         self._values_due = False
         self._weighed = True
-        self._large = None if plan is None else plan_arrays(tables, plan, players, dtype)
+        self._large = large
 
     def forward(self, policies: Floats, *, keep: bool = False) -> None:
         """Fill `infoset_reach` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
@@ -188,7 +187,7 @@ class Workspace:
         self._reach_kept = keep or self._large is None
         if self._large is not None:
             self._weighed = memories
-            self._large.forward(_plain(policies), self.infoset_reach, memories=memories)
+            self._large.forward(_plain(policies), self.infoset_reach[None], memories=memories)
         if self._reach_kept:
             self._kernels.forward(
                 self._view, policies, self.reach, self._flow, self._sums, self.infoset_reach
@@ -244,7 +243,7 @@ class Workspace:
             return found
         if self._large is not None and not self._values_kept:
             played = _plain(policies)
-            found = self._large.backward(
+            starts, changes = self._large.backward(
                 int(role),
                 played,
                 self.counterfactual_values,
@@ -254,7 +253,7 @@ class Workspace:
             )
             if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
                 policies[:] = played
-            return found
+            return float(starts[0, 0]), float(starts[0, -1]), changes
         self._values_due = False
         chosen = np.zeros(
             (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8

@@ -1,6 +1,5 @@
 """Passes over many pairs at once are those over one pair after the other."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -8,8 +7,6 @@ import numpy as np
 import pytest
 
 from hogeq.kernels.passes import TIE
-from hogeq.kernels.planning import plan_of
-from hogeq.model import side_by_side
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import GenericMany, ManyWorkspace
 from hogeq.model.side_by_side import LargeMany, many_workspace
@@ -44,9 +41,7 @@ def many(game: HogEngine, how: str = "generic", pairs: int = PAIRS) -> ManyWorks
     """Make a workspace of a kind."""
     if how == "generic":
         return GenericMany(game.tables, pairs)
-    plan = plan_of(game.tables, smallest=0)
-    assert plan is not None
-    return many_workspace(replace(game, plan=plan), pairs)
+    return LargeMany(game, None, pairs)
 
 
 def singly(
@@ -195,34 +190,14 @@ def test_games_have_the_way_that_suits_them() -> None:
     assert isinstance(many_workspace(game_of("fa15"), PAIRS), GenericMany)
 
 
-@pytest.fixture
-def one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pass matches forward as in large games, whose reach fits no cache."""
-    monkeypatch.setattr(side_by_side, "LARGEST_KEPT", 0)
-    monkeypatch.setattr(side_by_side, "LEAST_IN_USE", 0.0)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("pairs", [1, 2, 3, 8, 11])
 def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> None:
-    _compare_pairs(pairs, dtype)
-
-
-@pytest.mark.usefixtures("one_after_the_other")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("pairs", [3, 11])
-def test_any_number_of_pairs_one_after_the_other(pairs: int, dtype: type) -> None:
-    _compare_pairs(pairs, dtype)
-
-
-def _compare_pairs(pairs: int, dtype: type) -> None:
     game = game_of("su20")
     policy, *opponents = drawn(game, 1 + pairs)
     weights = np.random.default_rng(1).dirichlet(np.ones(pairs))
     exact = GenericMany(game.tables, pairs)
-    plan = plan_of(game.tables, smallest=0)
-    assert plan is not None
-    work = LargeMany(replace(game, plan=plan), plan, pairs, dtype)
+    work = LargeMany(game, None, pairs, dtype)
     found = []
     ways: list[ManyWorkspace] = [exact, work]
     for one in ways:
@@ -230,57 +205,6 @@ def _compare_pairs(pairs: int, dtype: type) -> None:
         one.face(np.array(opponents), weights)
         one.forward(played)
         result = one.backward(played, Role.SOFTMAX, temperature=0.05, damping=0.5)
-        found.append((result.win_rates, played, one.infoset_reach.copy()))
-    close = 1e-12 if dtype == np.float64 else 2e-5
-    for left, right in zip(*found, strict=True):
-        assert left == pytest.approx(right, abs=close)
-
-
-DICE_REMEMBERED = {"edition": "fa19", "goal": 14, "max_dice": 6}
-OTHERS = {
-    "two kinds of dice": {"goal": 14, "max_dice": 4, "hog_wild": True},
-    "gifts and extra turns": {
-        "goal": 14,
-        "max_dice": 4,
-        "piggy_back": True,
-        "pig_out": 0,
-        "more_boar": "digit_range",
-    },
-}
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
-    "rules", [DICE_REMEMBERED, *OTHERS.values()], ids=["dice remembered", *OTHERS]
-)
-def test_matches_lie_side_by_side_in_other_games(rules: dict[str, Any], dtype: type) -> None:
-    _compare_games(rules, dtype)
-
-
-@pytest.mark.usefixtures("one_after_the_other")
-@pytest.mark.parametrize("rules", OTHERS.values(), ids=OTHERS)
-def test_matches_one_after_the_other_in_other_games(rules: dict[str, Any]) -> None:
-    _compare_games(rules, np.float64)
-
-
-def _compare_games(rules: dict[str, Any], dtype: type) -> None:
-    game = compile_game(rules_from({"edition": "su20", **rules}))
-    policy, *opponents = drawn(game, 9)
-    plan = plan_of(game.tables, smallest=0)
-    assert plan is not None
-    ways: list[ManyWorkspace] = [
-        GenericMany(game.tables, 8),
-        LargeMany(replace(game, plan=plan), plan, 8, dtype),
-    ]
-    found = []
-    for one in ways:
-        one.face(np.array(opponents[::-1]))
-        one.forward(policy)
-        one.face(np.array(opponents))  # those of before are forgotten
-        for _ in range(2):  # the second finds the columns in use
-            played = policy.copy()
-            one.forward(played)
-            result = one.backward(played, Role.SOFTMAX, temperature=0.05, damping=0.5)
         found.append((result.win_rates, played, one.infoset_reach.copy()))
     close = 1e-12 if dtype == np.float64 else 2e-5
     for left, right in zip(*found, strict=True):
