@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli.commands.attack_field import answer
+from hogeq.cli.games import GameOption, attack_game
 from hogeq.cli.inputs import (
     MATRIX_SUFFIXES,
     check_output,
@@ -136,6 +137,11 @@ def attack(
     on: OnOption = None,
     trust: TrustOption = False,
     digits: DigitsOption = DIGITS,
+    other_game: GameOption = None,
+    exact: Annotated[
+        float,
+        typer.Option(min=0.0, metavar="SECONDS", help="With --game: limit of the exact search."),
+    ] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Strongest counter-matrix found, and the full-memory bound.
@@ -143,6 +149,9 @@ def attack(
     With --field A B ...: the matrix that wins most from several rivals, if you like with a cap on
     what an attack may win from it (a restricted Nash response).
     """
+    if other_game is not None:
+        _other_game(other_game, strategies, exact, out, overwrite, as_json)
+        return
     if field:
         _check_field(plot, cap, mixed, tradeoff)
     else:
@@ -161,8 +170,9 @@ def attack(
     reads = [rules, *strategies]
     suffixes = (".npy", ".npz") if mixed else MATRIX_SUFFIXES
     check_output(out, suffixes, reads=reads, replace=overwrite)
-    proofs = (".json", ".json.gz")
-    check_output(certificate, proofs, reads=reads, replace=overwrite, option="--certificate")
+    check_output(
+        certificate, (".json", ".json.gz"), reads=reads, replace=overwrite, option="--certificate"
+    )
     _check_drawn(plot, tradeoff, reads)
     game = load_game(rules)
     about = title_of(rules, game.rules)
@@ -219,6 +229,29 @@ def _check_one(strategies: list[str], only_with_field: dict[str, Any]) -> None:
     for name, value in only_with_field.items():
         if value not in {None, False}:
             raise BadInputError(f"{name}: allowed only with --field")
+
+
+def _other_game(
+    game: str,
+    strategies: list[str],
+    seconds: float,
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Answer for a game other than Hog."""
+    if len(strategies) != 1:
+        raise BadInputError("attack: allowed with --game: one strategy")
+    check_output(out, (".npz",), reads=strategies, replace=overwrite)
+    data, text, response = attack_game(game, strategies[0], seconds)
+    if out is not None:
+        import numpy as np
+
+        from hogeq.support.files import replacing
+
+        with refusing(), replacing(out) as temporary:
+            np.savez_compressed(temporary, policy=response)
+    emit(data, text, as_json)
 
 
 def _check_field(plot: Path | None, cap: float | None, mixed: bool, tradeoff: Path | None) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hogeq.cli.games import GameOption, audit_game
 from hogeq.cli.inputs import load_rules, title_of
 from hogeq.cli.shell import (
     JsonOption,
@@ -38,6 +39,7 @@ def audit_(
     goal: Annotated[int, typer.Option(min=1, metavar="G", help="Goal of the game walked.")] = 6,
     max_dice: Annotated[int, typer.Option(min=1, metavar="N", help="Most dice in it.")] = 2,
     memory: MemoryOption = False,
+    game: GameOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what information sets forget, and what theory says of such a game.
@@ -46,6 +48,9 @@ def audit_(
     they show is one of the full game too: both histories of its witness lead to the same scores
     there. That a property holds is shown for the game walked only.
     """
+    if game is not None:
+        emit(*audit_game(game), as_json)
+        return
     from hogeq.trees.audit import audit, small
 
     full = load_rules(rules)

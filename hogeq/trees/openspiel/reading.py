@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from hogeq.support.messages import one_line, shown_path
+from hogeq.support.messages import nearest, one_line, printable, shown, shown_path
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 MOST_NODES = 20_000_000
@@ -41,6 +42,11 @@ def from_openspiel(
         If there is no such game, or it is not one of two players, sequential, finite and zero-sum.
     """
     if isinstance(game, str):
+        known = pyspiel.registered_names()
+        if game.partition("(")[0] not in known:  # OpenSpiel would list them all
+            raise ValueError(
+                f"game: got {shown(game)}; allowed: a game of OpenSpiel{nearest(game, known)}"
+            )
         try:
             game = pyspiel.load_game(game)
         except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
@@ -64,7 +70,7 @@ def from_efg(path: str | Path) -> FlatTree:
         raise ValueError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None
     except Exception as error:  # noqa: BLE001 - as above
         raise ValueError(f"{shown_path(path)}: {one_line(error)}") from None
-    return from_openspiel(game)
+    return replace(from_openspiel(game), name=printable(path.name))
 
 
 def check(game: Any) -> None:

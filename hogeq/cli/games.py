@@ -1,0 +1,144 @@
+"""Games other than Hog on the command line: --game, and strategies for them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hogeq.cli.shell import BadInputError, refusing, table
+from hogeq.support.messages import printable, shown
+
+if TYPE_CHECKING:
+    from hogeq.support.aliases import Floats
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.recall_of_players import PlayerRecall
+
+GameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help="Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.",
+    ),
+]
+
+SHOWN = {
+    "perfect_recall": "perfect recall",
+    "a_loss_recall": "A-loss recall",
+    "absent_minded": "absent-minded",
+}
+"""Properties as data and as text name them."""
+
+
+def load_tree(game: str) -> "FlatTree":
+    """Build the tree of a game by OpenSpiel's name, or from a file."""
+    with refusing():
+        try:
+            from hogeq.trees.openspiel.reading import from_efg, from_openspiel
+        except ImportError as error:
+            raise BadInputError(str(error)) from None
+        return from_efg(game) if game.endswith(".efg") else from_openspiel(game)
+
+
+def load_rows(tree: "FlatTree", given: str) -> "Floats":
+    """Read a strategy of both seats: ``uniform``, or the ``policy`` of a ``.npz`` file."""
+    import numpy as np
+
+    if given == "uniform":
+        return tree.uniform()
+    with refusing():
+        path = Path(given)
+        if path.suffix != ".npz":
+            raise ValueError(f"strategy: got {shown(given)}; allowed: uniform, or a file .npz")
+        with np.load(path, allow_pickle=False) as arrays:
+            if "policy" not in arrays:
+                raise ValueError(f"{printable(path)}: holds no array policy")
+            rows = np.asarray(arrays["policy"], np.float64)
+    return check_rows(tree, rows, printable(path))
+
+
+def check_rows(tree: "FlatTree", rows: "Floats", name: str) -> "Floats":
+    """Refuse what is no strategy of a game."""
+    import numpy as np
+
+    shape = (tree.num_rows, tree.num_actions)
+    if rows.shape != shape:
+        raise BadInputError(f"{name}: policy is of shape {rows.shape}; allowed: {shape}")
+    wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~tree.legal)
+    bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(rows.sum(axis=1) - 1.0) > 1e-9))
+    if len(bad):
+        raise BadInputError(
+            f"{name}: information set {bad[0]} ({printable(tree.names[bad[0]])}): allowed:"
+            " probabilities of legal actions that sum to 1"
+        )
+    return rows
+
+
+def audit_game(game: str) -> tuple[dict[str, Any], str]:
+    """Say which recall each player of a game has: data, and text."""
+    from hogeq.trees.recall_of_players import recall_of_player
+
+    tree = load_tree(game)
+    players = [recall_of_player(tree, player) for player in (0, 1)]
+    data = {
+        "game": game,
+        "nodes": tree.num_nodes,
+        "infosets": [one.infosets for one in players],
+        "players": [{name: getattr(one, name)._asdict() for name in SHOWN} for one in players],
+    }
+    rows = [
+        (SHOWN[name], *("yes" if getattr(one, name).holds else "no" for one in players))
+        for name in SHOWN
+    ]
+    sizes = " and ".join(f"{one.infosets:,}" for one in players)
+    text = [
+        f"{printable(game)}: {tree.num_nodes:,} nodes, {sizes} information sets",
+        table(rows, ("property", "player 0", "player 1")),
+        *(line for number, one in enumerate(players) for line in _witnesses(number, one)),
+    ]
+    return data, "\n\n".join(text)
+
+
+def _witnesses(number: int, player: "PlayerRecall") -> list[str]:
+    lines: dict[str, list[str]] = {}
+    for name, words in SHOWN.items():
+        witness = getattr(player, name).witness
+        if witness:
+            told = [
+                f"  {place}. {'; '.join(map(printable, one)) or 'the start'}"
+                for place, one in enumerate(witness, 1)
+            ]
+            shows = words if name == "absent_minded" else f"no {words}"
+            lines.setdefault("\n".join(told), []).append(shows)
+    return [
+        f"Player {number}, {', '.join(shown_by)}: one information set after either of\n{told}"
+        for told, shown_by in lines.items()
+    ]
+
+
+def attack_game(game: str, strategy: str, seconds: float) -> tuple[dict[str, Any], str, "Floats"]:
+    """Find the best response to a strategy from either seat: data, text, and the response."""
+    from hogeq.trees.exact import respond
+
+    tree = load_tree(game)
+    rows = load_rows(tree, strategy)
+    with refusing():
+        answer = respond(tree, rows, seconds)
+    data = {
+        "game": game,
+        "strategy": strategy,
+        "attack": answer.attack,
+        "bound": answer.bound,
+        "full_memory": answer.full_memory,
+        "proved": answer.is_proved,
+    }
+    meaning = (
+        ("attack", f"{answer.attack:.9f}", "best response found, mean payoff over both seats"),
+        ("bound", f"{answer.bound:.9f}", "no response has more" + ": proved" * answer.is_proved),
+        (
+            "full memory",
+            f"{answer.full_memory:.9f}",
+            "responder who forgets nothing of the own past",
+        ),
+    )
+    return data, f"against {strategy}, {printable(game)}\n\n{table(meaning)}", answer.strategy
