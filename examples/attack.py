@@ -2,12 +2,12 @@
 
 import hogeq
 
-game = hogeq.compile_game(hogeq.rules_from({"edition": "su20", "goal": 30, "max_dice": 5}))
-strategy = hogeq.builtin("ignore_memory", game)
+game = hogeq.Game({"edition": "su20", "goal": 30, "max_dice": 5})
+strategy = game.strategy("ignore_memory")
 budget = hogeq.SearchBudget(starts=4, perturbations=10, seed=0)
-found = hogeq.attack(game, strategy, budget)
-bound = hogeq.full_memory_bound(game, strategy)
+found = game.attack(strategy, budget)
+bound = game.bound(strategy)
 print(f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]")
-again = hogeq.win_rate(game, found.matrix, strategy).win_rate
+again = game.win_rate(found.matrix, strategy).win_rate
 print(f"the counter found wins {again:.6f}")
-hogeq.write_strategy("counter.csv", found.matrix)
+game.strategy(found.matrix).write("counter.csv")

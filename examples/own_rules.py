@@ -13,7 +13,7 @@ SWAPS["same_ones_digit"] = same_ones_digit
 parts = {"edition": "fa22", "goal": 30, "max_dice": 5}
 for swap in ("none", "same_ones_digit"):
     rules = hogeq.rules_from({**parts, "swap": swap, "name": f"swap {swap}"})
-    tablebase = hogeq.solve(hogeq.compile_game(rules))
+    tablebase = hogeq.Game(rules).tablebase()
     print(f"{rules.name}: first roll {tablebase.first_roll}, it wins {tablebase.value:.6f}")
 for part, meaning in hogeq.describe(rules):
     print(f"  {part}: {meaning}")

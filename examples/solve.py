@@ -2,15 +2,15 @@
 
 import hogeq
 
-game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 30, "max_dice": 5}))
-tablebase = hogeq.solve(game)
+game = hogeq.Game({"edition": "fa22", "goal": 30, "max_dice": 5})
+tablebase = game.tablebase()
 print(f"whoever moves first wins {tablebase.value:.9f} of the games")
 
 solver = hogeq.SOLVERS["cfr_plus"]()
-state = solver.init(game)
+state = solver.init(game.engine)
 for iteration in range(1, 101):
-    state = solver.step(game, state)
+    state = solver.step(game.engine, state)
     if iteration in {1, 10, 100}:
-        policy = solver.average(game, state)
-        least = hogeq.full_memory_bound(game, policy) - 0.5  # exact: there is nothing to remember
+        policy = solver.average(game.engine, state)
+        least = game.bound(policy) - 0.5  # exact: there is nothing to remember
         print(f"after {iteration} iterations a best response wins {least:.6f} more than half")

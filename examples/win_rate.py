@@ -2,9 +2,9 @@
 
 import hogeq
 
-game = hogeq.compile_game(hogeq.rules_from("su20"))
-six = hogeq.builtin("always_roll:6", game)
-seven = hogeq.builtin("always_roll:7", game)
-rates = hogeq.win_rate(game, six, seven)
+game = hogeq.Game("su20")
+six = game.strategy("always_roll:6")
+seven = game.strategy("always_roll:7")
+rates = game.win_rate(six, seven)
 print(f"always 6 against always 7 wins {rates.win_rate:.12f}")
 print(f"moving first {rates.first:.12f}, moving second {rates.second:.12f}")

@@ -39,7 +39,7 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
 from hogeq.runs.filenames import MANIFEST, SCHEMA
-from hogeq.search.attack import ResponseFound, SearchBudget, attack
+from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.counters import read_counters
 from hogeq.strategies.mixtures import AnyStrategy, Mixture
@@ -102,7 +102,7 @@ class Opposition(NamedTuple):
     counters: Matrix
     """(n, G, G)"""
 
-    def attacks(self, strategy: AnyStrategy) -> list[ResponseFound]:
+    def attacks(self, strategy: AnyStrategy) -> list[SearchResult]:
         """Attack a strategy."""
         return [attack(self.game, strategy, budget) for budget in self.budgets]
 
@@ -114,7 +114,7 @@ class Opposition(NamedTuple):
 class Measured(NamedTuple):
     """A strategy measured."""
 
-    found: ResponseFound
+    found: SearchResult
     """The strongest attack."""
     figures: Figures
     counter: Matrix
@@ -125,7 +125,7 @@ class Measured(NamedTuple):
         return f"attack {found.win_rate:.6f}, {found.saturation}, known {known:.6f}"
 
 
-Found = TypeVar("Found", bound=ResponseFound | Counter)
+Found = TypeVar("Found", bound=SearchResult | Counter)
 
 
 def main() -> None:
@@ -223,7 +223,7 @@ def measure(opposition: Opposition, strategy: AnyStrategy) -> Measured:
     }
     if given:
         figures["known"] = strongest(given).win_rate
-    both: list[ResponseFound | Counter] = [*attacks, *given]
+    both: list[SearchResult | Counter] = [*attacks, *given]
     return Measured(found, figures, strongest(both).matrix)
 
 

@@ -19,7 +19,7 @@ from common import arguments, publish, small_game, solved
 
 from hogeq.baselines import builtin
 from hogeq.model.game import HogEngine
-from hogeq.search.attack import ResponseFound, SearchBudget, attack
+from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.portfolio import MOVES, NEAR
 from hogeq.support.files import replacing
 from hogeq.support.workers import workers
@@ -92,7 +92,7 @@ def rows(
 
 def searched(
     game: HogEngine, strategy: np.ndarray, given: argparse.Namespace, name: str
-) -> ResponseFound:
+) -> SearchResult:
     """Attack by one move, or by all, for so many sweeps or a few more."""
     kick = SWEEPS.get(name, 3.5) * given.starts
     kicks = ceil(max(0, given.sweeps - 66 * given.starts) / kick)
@@ -100,7 +100,7 @@ def searched(
     return attack(game, strategy, budget, MOVES if name == PORTFOLIO else [name])
 
 
-def at(found: ResponseFound, sweeps: int) -> float:
+def at(found: SearchResult, sweeps: int) -> float:
     """Win rate found after so many sweeps."""
     return [rate for spent, rate in found.curve if spent <= max(sweeps, found.curve[0][0])][-1]
 

@@ -5,10 +5,9 @@ What a script needs can be had from here; each name is imported when it is first
 Examples
 --------
 >>> import hogeq
->>> rules = hogeq.rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
->>> game = hogeq.compile_game(rules)
->>> none, one = (hogeq.builtin(f"always_roll:{dice}", game) for dice in (0, 1))
->>> hogeq.win_rate(game, none, one)  # no dice: 1 point, a square, becomes 4 and wins
+>>> game = hogeq.Game({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
+>>> none, one = (game.strategy(f"always_roll:{dice}") for dice in (0, 1))
+>>> game.win_rate(none, one)  # no dice: 1 point, a square, becomes 4 and wins
 WinRate(win_rate=0.75, first=1.0, second=0.5)
 """
 

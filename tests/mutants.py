@@ -118,8 +118,7 @@ TARGETS = (
             "evaluation/beliefs",
             "evaluation/hidden",
             "evaluation/analysis",
-            "evaluation/longest_game",
-            "evaluation/stationarity",
+            "evaluation/counterfactual",
         ),
         tests=_files(
             "evaluation",

@@ -41,43 +41,11 @@ PAGES = (
 )
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
-# Public modules that hold examples.
-MODULES = (
-    "hogeq",
-    "hogeq.baselines.registry",
-    "hogeq.contest.review",
-    "hogeq.contest.tournament",
-    "hogeq.contest.transcript",
-    "hogeq.evaluation.counterfactual",
-    "hogeq.evaluation.hidden",
-    "hogeq.evaluation.mixtures",
-    "hogeq.evaluation.tablebase",
-    "hogeq.evaluation.win_rates",
-    "hogeq.figures",
-    "hogeq.model.game",
-    "hogeq.model.workspace",
-    "hogeq.purification",
-    "hogeq.purification.base",
-    "hogeq.search.bounds",
-    "hogeq.search.gains",
-    "hogeq.search.attack",
-    "hogeq.search.untold_bound",
-    "hogeq.rules.edition",
-    "hogeq.rules.memory_part",
-    "hogeq.rules.register",
-    "hogeq.rules.rules",
-    "hogeq.runs.config",
-    "hogeq.runs.runner",
-    "hogeq.runs.summary",
-    "hogeq.solvers.base",
-    "hogeq.strategies.mixtures",
-    "hogeq.strategies.read",
-    "hogeq.strategies.write",
-    "hogeq.support.plugins",
-    "hogeq.support.progress",
-    "hogeq.support.workers",
-    "hogeq.trees.audit",
-    "hogeq.trees.recall",
+# Modules that hold examples.
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in (ROOT / "hogeq").rglob("*.py")
+    if ">>> " in path.read_text("utf-8")
 )
 
 FLAGS = doctest.ELLIPSIS

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import hogeq
+from hogeq.baselines import builtin
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import ResponseFound, SearchBudget
+from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.search.saturation import Saturation
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
@@ -293,7 +294,7 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     assert figures["note"] == "five"
     game = compile_game(rules_from("fa22"))
     counter = read_strategy(kept / "counter_to_matrix.csv")
-    won = hogeq.win_rate(game, counter, hogeq.builtin("always_roll:5", game)).win_rate
+    won = win_rate(game, counter, builtin("always_roll:5", game)).win_rate
     assert won == pytest.approx(figures["attack"], abs=1e-12)
     assert row["attack found"] == row["upper bound"] == f"{won:.6f}"
     assert row["known counters"] == "0.500000"
@@ -307,11 +308,11 @@ def found(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], float]:
     """
     rates: dict[tuple[int, int], float] = {}
 
-    def stub(game: HogEngine, strategy: Matrix, budget: SearchBudget) -> ResponseFound:
+    def stub(game: HogEngine, strategy: Matrix, budget: SearchBudget) -> SearchResult:
         rate = rates[int(strategy[0, 0]), budget.seed]
         counter = np.full((game.goal, game.goal), budget.seed, np.int8)
         told, curve = Saturation(0.0, 1.0 - rate), ((1, rate),)
-        return ResponseFound(counter, rate, budget, 1, (rate,), told, {}, curve)
+        return SearchResult(counter, rate, budget, 1, (rate,), told, {}, curve)
 
     monkeypatch.setattr("hogeq.search.attack.attack", stub)
     return rates
@@ -398,7 +399,7 @@ def test_a_contestant_reads_what_a_champion_is_worth(table: Run, tmp_path: Path)
     assert {"champion", "ignore_memory", "counter to ignore_memory", "huan2020"} <= set(by_name)
     assert [int(row["rank"]) for row in rows] == sorted(int(row["rank"]) for row in rows)
     champion = read_strategy(tmp_path / "matrix.csv", 10, 3)
-    against = hogeq.win_rate(game, champion, hogeq.builtin("always_roll:3", game)).win_rate
+    against = win_rate(game, champion, builtin("always_roll:3", game)).win_rate
     assert by_name["always_roll:3"]["champion against it"] == f"{against:.4f}"
     rates = [float(row["champion against it"]) for row in rows if row["entry"] != "champion"]
     assert float(by_name["champion"]["worst"]) == min(rates)

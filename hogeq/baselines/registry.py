@@ -79,8 +79,8 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     ... def alternating(game, even, odd):
     ...     own = np.arange(game.goal) % 2
     ...     return np.repeat(np.where(own, odd, even)[:, None], game.goal, axis=1)
-    >>> game = hogeq.compile_game(hogeq.rules_from("fa22"))
-    >>> hogeq.builtin("alternating:2,6", game)[:4, 0].tolist()
+    >>> game = hogeq.Game("fa22")
+    >>> game.strategy("alternating:2,6").array[:4, 0].tolist()
     [2, 6, 2, 6]
     """
     name, _, parameters = usage.partition(":")
@@ -168,14 +168,6 @@ def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
         or an option unknown, given twice, no number or out of range; if it is a mixture's.
     TypeError
         If `spec` is no text or `game` no game.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> hogeq.builtin("always_roll:3", game)[0, :4].tolist()
-    [3, 3, 3, 3]
     """
     if not isinstance(spec, str):
         raise TypeError(refusal("spec", spec, "the name of a strategy, as a text"))

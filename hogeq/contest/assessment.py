@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.samples import samples_of
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
@@ -181,18 +181,7 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
 
     Notes
     -----
-    A game that never ends counts as half a win, as it does for `hogeq.solve`.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> found = assess(game, three, hogeq.builtin("optimal", game))
-    >>> bool(abs(found.costs.sum() - (0.5 - found.win_rate)) < 1e-12)
-    True
-    >>> found.changes[0].gain >= found.changes[1].gain > 0.0
-    True
+    A game that never ends counts as half a win, as it does for the tablebase.
     """
     policies_of(game, matrix, against)  # refuses what is malformed
     rate = _rate(game, matrix, against)
@@ -226,7 +215,7 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
 
 
 def _rate(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> float:
-    return win_rate_of_valid(game, matrix, against, endless_is_draw=True).win_rate
+    return win_rate(game, matrix, against, endless_is_draw=True).win_rate
 
 
 def _best_response(

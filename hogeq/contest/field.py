@@ -33,7 +33,6 @@ from hogeq.contest.objectives import (
     count_beaten,
 )
 from hogeq.contest.tournament import WIN
-from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.search.attack import SearchBudget, search_steps
@@ -41,8 +40,8 @@ from hogeq.search.kicks import ASCENT
 from hogeq.search.moves import random_policy, rolls_at_random, to_matrix
 from hogeq.search.population import Measured, Population
 from hogeq.strategies.arrays import as_policy, one_hot
-from hogeq.strategies.mixtures import Mixture, parts_of
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase, phase
@@ -76,11 +75,11 @@ class Field(Population):
     def __init__(self, game: HogEngine, rivals: Sequence[ArrayLike | Mixture]) -> None:
         if not len(rivals):
             raise ValueError("field: 0 strategies; allowed: 1 or more")
-        played = [parts_of(checked(game, rival)) for rival in rivals]
-        super().__init__(game, [policy_of(game, part) for parts in played for _, part in parts])
+        played = [strategy_of(game, rival) for rival in rivals]
+        super().__init__(game, [policy for one in played for policy in one.policies])
         self.weights = np.full(len(rivals), 1.0 / len(rivals))
-        owners = np.repeat(np.arange(len(rivals)), [len(parts) for parts in played])
-        chances = np.array([chance for parts in played for chance, _ in parts])
+        owners = np.repeat(np.arange(len(rivals)), [len(one.chances) for one in played])
+        chances = np.concatenate([one.chances for one in played])
         self._shares = one_hot(owners, len(rivals)).T * chances
 
     def rates_of(self, policy: Floats) -> Floats:

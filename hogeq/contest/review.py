@@ -87,7 +87,7 @@ class Review(NamedTuple):
     >>> import hogeq
     >>> rules = hogeq.rules_from({"edition": "fa22", "goal": 9, "max_dice": 2})
     >>> played = hogeq.Transcript.of([[1, 5], [5, 6]], rules, ("Ann", "Bob"))
-    >>> round(hogeq.review(hogeq.compile_game(rules), played).tallies[1].cost, 3)
+    >>> round(hogeq.Game(rules).review(played).tallies[1].cost, 3)
     0.694
     """
 
@@ -188,17 +188,6 @@ def review(game: HogEngine, transcript: Transcript) -> Review:
     ------
     ValueError
         If the game was played by other rules.
-
-    Examples
-    --------
-    The first turn of a game to 9 points, and what a review says of it.
-
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "fa22", "goal": 9, "max_dice": 2})
-    >>> played = hogeq.Transcript.of([[1, 5], [5, 6]], rules, ("Ann", "Bob"))
-    >>> found = hogeq.review(hogeq.compile_game(rules), played)
-    >>> [(turn.best, turn.grade) for turn in found.turns], found.result
-    ([((1,), 'blunder'), ((0,), 'blunder')], (0.0, 1.0))
     """
     if transcript.rules != game.rules:
         raise ValueError(

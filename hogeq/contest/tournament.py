@@ -6,15 +6,14 @@ counts share a rank and the next rank skips.
 
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import checked, win_rate_of_valid
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.strategies.arrays import as_array
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.workers import compute, width
@@ -48,7 +47,7 @@ class Standing(NamedTuple):
 
 def round_robin(
     game: HogEngine,
-    strategies: Sequence[ArrayLike | Mixture],
+    strategies: Sequence[StrategyLike],
     progress: Callable[[], object] = lambda: None,
 ) -> Floats:
     """Exact win rate of every strategy against every other.
@@ -65,7 +64,7 @@ def round_robin(
     -------
     float64 (n, n)
         Row against column, averaged over who moves first; 1/2 on the diagonal. A game that never
-        ends counts as half a win, as it does for `hogeq.solve`.
+        ends counts as half a win, as it does for the tablebase.
 
     Raises
     ------
@@ -75,17 +74,14 @@ def round_robin(
     Examples
     --------
     >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
-    >>> field = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 2, 3)]
-    >>> hogeq.round_robin(game, field).round(4).tolist()
+    >>> game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 4})
+    >>> field = [game.strategy(f"always_roll:{dice}") for dice in (1, 2, 3)]
+    >>> game.round_robin(field).round(4).tolist()
     [[0.5, 0.1871, 0.1402], [0.8129, 0.5, 0.389], [0.8598, 0.611, 0.5]]
     """
     tables = [
-        one if isinstance(one, Mixture) else as_array(one, f"strategy {number}")
-        for number, one in enumerate(strategies, 1)
+        strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
     ]
-    for table in tables:
-        checked(game, table)  # refuses what is malformed
     rates = np.full((len(tables), len(tables)), 0.5)
     pairs = list(combinations(range(len(tables)), 2))
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
@@ -109,13 +105,13 @@ class _Block(NamedTuple):
 
     game: HogEngine
     pairs: list[tuple[int, int]]
-    strategies: dict[int, NDArray[Any] | Mixture]
+    strategies: dict[int, Strategy]
     """As given, since policies of a large field would not fit in memory."""
 
     def rates(self) -> dict[tuple[int, int], float]:
         """Win rate of the first of each pair against the second."""
         return {
-            (a, b): win_rate_of_valid(
+            (a, b): win_rate(
                 self.game, self.strategies[a], self.strategies[b], endless_is_draw=True
             ).win_rate
             for a, b in self.pairs

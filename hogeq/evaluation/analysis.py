@@ -2,13 +2,11 @@
 
 from typing import Literal, NamedTuple
 
-from numpy.typing import ArrayLike
-
 from hogeq.evaluation.hidden import belief, check_position, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine
 from hogeq.rules.memory import Memory
-from hogeq.strategies.policies import check_game, policy_of
+from hogeq.strategies.strategy import StrategyLike, check_game, table_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import one_line
 
@@ -35,11 +33,10 @@ class Analysis(NamedTuple):
 
     Examples
     --------
-    >>> from hogeq.model.game import compile_game
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
-    >>> analyze(compile_game(rules), 0, 0).source
-    'start'
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> game.analyze(0, 0).rolls[0]
+    RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
     """
 
     source: MemorySource
@@ -55,9 +52,9 @@ def analyze(
     game: HogEngine,
     score: int,
     opponent: int,
-    strategy: ArrayLike | None = None,
+    strategy: StrategyLike | None = None,
     memory: Memory | None = None,
-    past: ArrayLike | None = None,
+    past: StrategyLike | None = None,
 ) -> Analysis:
     """Exact win probability of every roll at a position.
 
@@ -88,21 +85,13 @@ def analyze(
         from 0 to the goal less 1.
     TypeError
         If `game` is none.
-
-    Examples
-    --------
-    >>> from hogeq.model.game import compile_game
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
-    >>> analyze(compile_game(rules), 0, 0).rolls[0]
-    RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
     """
     check_game(game)
     check_position(game, score, opponent)
     if memory is not None:
         _check_memory(game, memory)
-    policy = None if strategy is None else policy_of(game, strategy)
-    before = policy if past is None else policy_of(game, past)
+    plays = None if strategy is None else table_of(game, strategy)
+    before = plays if past is None else table_of(game, past)
     source: MemorySource = (
         "given"
         if memory is not None
@@ -118,11 +107,11 @@ def analyze(
         if weights is None:
             raise UnreachedError(f"play never comes to {score} points against {opponent}")
     shares: Floats | None = None
-    if policy is None:
+    if plays is None:
         by_memory = solve(game).roll_values(score, opponent)
     else:
-        (by_memory,) = hidden_action_values(game, policy, None, [(score, opponent)])
-        shares = policy[score, opponent]
+        (by_memory,) = hidden_action_values(game, plays, None, [(score, opponent)])
+        shares = plays.policy[score, opponent]
     if memory is not None:
         values = by_memory[game.memories.index(memory)]
     else:

@@ -9,19 +9,10 @@ from hogeq.support.aliases import Floats
 
 
 def fold(rules: Rules, shares: ArrayLike) -> Floats:
-    """Lay a distribution over the memory out along the two axes of `hogeq.rules.memory.axes`.
+    """Lay a distribution over the memory out along the axes of `hogeq.rules.memory.axes`.
 
-    Parts of the memory that have no axis are summed over.
-
-    Parameters
-    ----------
-    rules : Rules
-    shares : array_like, shape (..., H)
-        Probabilities by memory, in the order of `HogEngine.memories`.
-
-    Returns
-    -------
-    float64 array, shape (..., rows, columns)
+    Shares are (..., H), the table (..., rows, columns). Parts of the memory that have no axis are
+    summed over.
     """
     turns, extras, records = memory_sizes(rules)
     table = np.asarray(shares, np.float64)
@@ -41,15 +32,8 @@ def over_seats(weights: ArrayLike) -> Floats:
     has no weight, the other's alone, as in Huan (2020) [1]. A seat is 0 for who moved first in the
     game and 1 for the other.
 
-    Parameters
-    ----------
-    weights : array_like, shape (2, ..., H)
-        Weight of each memory by seat, not negative.
-
-    Returns
-    -------
-    float64 (..., H)
-        Sums to 1, or to 0 where no seat has weight.
+    Weights (2, ..., H) are those of each memory by seat, not negative. The result, (..., H), sums
+    to 1, or to 0 where no seat has weight.
     """
     table = np.asarray(weights, np.float64)
     sums = table.sum(axis=-1, keepdims=True)
@@ -59,15 +43,6 @@ def over_seats(weights: ArrayLike) -> Floats:
 
 
 def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
-    """Total variation distance of two distributions: half the summed absolute differences.
-
-    Parameters
-    ----------
-    one, other : array_like, shape (..., H)
-
-    Returns
-    -------
-    float64 (...)
-    """
+    """Total variation distance of two distributions: half the summed absolute differences."""
     gap = np.asarray(one, np.float64) - np.asarray(other, np.float64)
     return np.asarray(np.abs(gap).sum(axis=-1) / 2.0)

@@ -3,12 +3,12 @@
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.strategies.policies import policies_of
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
 
@@ -28,11 +28,11 @@ class Counterfactual(NamedTuple):
 
 def action_values(
     game: HogEngine,
-    policy: ArrayLike,
-    opponent: ArrayLike | None = None,
+    policy: StrategyLike,
+    opponent: StrategyLike | None = None,
     weight: RegretWeight = "reach",
 ) -> Floats:
-    """Counterfactual value of every action at every information set.
+    """Counterfactual value of every action at every information set, (G, G, K).
 
     An information set joins hidden states that the scores do not tell apart. The value of an action
     is the sum, over these states, of its win probability, play going on by the strategies, times
@@ -42,10 +42,8 @@ def action_values(
     Parameters
     ----------
     game : HogEngine
-    policy : array_like
-        Of the player whose actions are valued: a matrix (G, G) or a policy (G, G, K).
-    opponent : array_like, optional
-        Strategy of the other player; by default the same.
+    policy, opponent : StrategyLike
+        Of the player whose actions are valued, and of the other; by default the same.
     weight : {"reach", "counterfactual", "belief"}
         "reach" weights a hidden state by its reach probability with a fair coin to say who starts,
         the player's own actions included; by the expected number of visits where positions recur.
@@ -54,28 +52,11 @@ def action_values(
         "belief" divides the values of "reach" by the reach of the information set: the win
         probability, given that it is reached. It is 0 where play never comes.
 
-    Returns
-    -------
-    float64 (G, G, K)
-        By own score, opponent's score and dice rolled.
-
     Raises
     ------
     ValueError
         If a strategy is malformed, `weight` unknown, or "counterfactual" in a game whose positions
         can recur.
-
-    Examples
-    --------
-    To 4 points with one die of two sides. No dice score 1, a square, which becomes 4 and wins; one
-    die shows 2 half the time, which wins nothing yet.
-
-    >>> from hogeq.model.game import compile_game
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
-    >>> game = compile_game(rules)
-    >>> action_values(game, np.zeros((4, 4)), weight="belief")[0, 0]
-    array([1. , 0.5])
     """
     if weight not in get_args(RegretWeight):
         raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
@@ -86,22 +67,11 @@ def action_values(
 def counterfactual_values(
     work: Workspace, policies: Floats, weight: RegretWeight = "reach"
 ) -> Counterfactual:
-    """Counterfactual values and reach, from valid policies and a workspace: what solvers call.
+    """Counterfactual values and reach, fresh arrays, from valid policies (Q, G, G, K).
 
-    Parameters
-    ----------
-    work : Workspace
-        Of two players, or of one for self-play (any weight but "counterfactual"). With one, the
-        turns of both seats count, so that reach is twice what two players have.
-    policies : float64 (Q, G, G, K)
-        Row 0 is the player whose actions are valued.
-    weight : {"reach", "counterfactual", "belief"}
-        See :func:`action_values`.
-
-    Returns
-    -------
-    Counterfactual
-        Fresh arrays.
+    Row 0 is the player whose actions are valued. A workspace of one player is for self-play, with
+    any weight but "counterfactual"; the turns of both seats count then, so that reach is twice what
+    two players have.
     """
     if weight == "counterfactual":
         any_action = policies.copy()
@@ -115,3 +85,15 @@ def counterfactual_values(
         reach = infoset_reach[..., None]
         np.divide(values, reach, out=values, where=reach > 0.0)
     return Counterfactual(values, infoset_reach)
+
+
+def kkt_gap(game: HogEngine, policy: Floats) -> float:
+    """Measure how far a policy is from a stationary point of self-play, in units of win rate.
+
+    The win rate is linear in each row of a policy, so its gradient at the policy against itself is
+    exact; the gap is what the best direction gains to first order, all rows taken together. It is 0
+    exactly at the policies that meet the Karush-Kuhn-Tucker conditions of a best response to
+    themselves, which under imperfect recall is necessary for an equilibrium, not sufficient.
+    """
+    found = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
+    return float((found.max(axis=-1) - (found * policy).sum(axis=-1)).sum())

@@ -1,81 +1,36 @@
-"""Values, reach probabilities and beliefs, by hidden state."""
+"""Values, reach probabilities and beliefs, by hidden state (`HogEngine.memories`)."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Workspace
-from hogeq.strategies.policies import policies_of, policy_of
+from hogeq.strategies.policies import policies_of
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 
 
-def values(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
-    """Win probability of the player to move, at every hidden state.
+def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
+    """Win probability of the player to move in every hidden state, (G, G, H).
 
     Parameters
     ----------
     game : HogEngine
-    a : array_like
-        Strategy of the player to move.
-    b : array_like, optional
-        Strategy of the other; by default the same.
-
-    Returns
-    -------
-    float64 (G, G, H)
-        By own score, opponent's score and memory (`HogEngine.memories`). Play that never ends
-        counts as half a win.
-
-    Raises
-    ------
-    StrategyError
-        If a strategy is malformed.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> hogeq.values(game, three).shape  # own score, opponent's score, memory
-    (20, 20, 64)
+    a, b : StrategyLike
+        Of the player to move and of the other, by default the same: matrices or policies. Play that
+        never ends counts as half a win.
     """
-    policy = policy_of(game, a)
-    work = _played(game, policy, b)
+    policies, work = _played(game, a, b)
     found = np.zeros((game.goal, game.goal, game.memory_size))
-    for own in range(game.goal):
-        for opponent in range(game.goal):
-            found[own, opponent] = work.hidden_values(own, opponent) @ policy[own, opponent]
+    for own, opponent in np.ndindex(found.shape[:2]):
+        found[own, opponent] = work.hidden_values(own, opponent) @ policies[0, own, opponent]
     return found
 
 
-def mean_values(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
-    """Win probability of the player to move, averaged over the belief about the hidden memory.
+def mean_values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
+    """Win probability of the player to move, averaged over the belief, (G, G).
 
-    Parameters
-    ----------
-    game : HogEngine
-    a, b : array_like
-        As in :func:`values`.
-
-    Returns
-    -------
-    float64 (G, G)
-        In games with a hidden memory NaN where play never comes.
-
-    Raises
-    ------
-    StrategyError
-        If a strategy is malformed.
-
-    Examples
-    --------
-    >>> from hogeq.model.game import compile_game
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "su20", "goal": 3, "max_dice": 1, "sides": 2})
-    >>> mean_values(compile_game(rules), np.ones((3, 3), int)).shape
-    (3, 3)
+    In games with a hidden memory NaN where play never comes.
     """
     by_memory = values(game, a, b)
     if not game.has_memory:
@@ -89,67 +44,25 @@ def mean_values(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Fl
 
 def hidden_action_values(
     game: HogEngine,
-    a: ArrayLike,
-    b: ArrayLike | None = None,
+    a: StrategyLike,
+    b: StrategyLike | None = None,
     cells: list[tuple[int, int]] | None = None,
 ) -> Floats:
-    """Win probability of every roll in every hidden state, play going on by the strategies.
+    """Win probability of every roll in every hidden state, (len(cells), H, K).
 
-    Parameters
-    ----------
-    game : HogEngine
-    a, b : array_like
-        As in :func:`values`.
-    cells : list of (own score, opponent's score), optional
-        The cells asked for; by default all, row by row.
-
-    Returns
-    -------
-    float64 (len(cells), H, K)
-
-    Raises
-    ------
-    StrategyError
-        If a strategy is malformed.
+    Cells are pairs of own and opponent's score, by default all, row by row.
     """
-    work = _played(game, policy_of(game, a), b)
-    if cells is None:
-        cells = [(own, other) for own in range(game.goal) for other in range(game.goal)]
-    return np.stack([work.hidden_values(*cell) for cell in cells])
+    _, work = _played(game, a, b)
+    wanted = list(np.ndindex(game.goal, game.goal)) if cells is None else cells
+    return np.stack([work.hidden_values(*cell) for cell in wanted])
 
 
-def reach(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
-    """Probability of reaching every hidden state with the player of `a` to move.
+def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
+    """Probability of reaching every hidden state with the player of `a` to move, (G, G, H).
 
-    Parameters
-    ----------
-    game : HogEngine
-    a : array_like
-        Strategy of the player to move.
-    b : array_like, optional
-        Strategy of the other; by default the same.
-
-    Returns
-    -------
-    float64 (G, G, H)
-        A fair coin says who starts. The sum is the expected number of turns of that player, and
-        where positions recur a value is an expected number of visits. Play that can never end is
-        followed to where that is certain, and no further.
-
-    Raises
-    ------
-    StrategyError
-        If a strategy is malformed.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> reach = hogeq.reach(game, three)
-    >>> float(reach[0, 0].sum())  # the coin says who begins
-    0.5
+    A fair coin says who starts. The sum is the expected number of turns of that player, and where
+    positions recur a value is an expected number of visits. Play that can never end is followed to
+    where that is certain, and no further.
     """
     policies = policies_of(game, a, a if b is None else b)
     work = game.workspace(2)
@@ -158,39 +71,14 @@ def reach(game: HogEngine, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
 
 
 def belief(
-    game: HogEngine, a: ArrayLike, b: ArrayLike | None, score: int, opponent: int
+    game: HogEngine, a: StrategyLike, b: StrategyLike | None, score: int, opponent: int
 ) -> Floats | None:
-    """Distribution of the hidden memory at an information set.
-
-    Parameters
-    ----------
-    game : HogEngine
-    a, b : array_like
-        As in :func:`reach`.
-    score, opponent : int
-        Scores of the player to move and of the other.
-
-    Returns
-    -------
-    float64 (H,) or None
-        Sums to 1; None if play never gets there.
+    """Distribution of the hidden memory at a position, (H,); None if play never gets there.
 
     Raises
     ------
-    StrategyError
-        If a strategy is malformed.
     ValueError
         If a score is not from 0 to the goal less 1.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> belief = hogeq.belief(game, three, three, 9, 9)
-    >>> game.memories[belief.argmax()], round(float(belief.max()), 3)
-    (Memory(turn=0, extra=0, own=1, opponent=1, state=0), 0.711)
     """
     check_position(game, score, opponent)
     weights = reach(game, a, b)[score, opponent]
@@ -206,8 +94,9 @@ def check_position(game: HogEngine, score: int, opponent: int) -> None:
             raise ValueError(refusal(name, points, f"whole numbers from 0 to {game.goal - 1}"))
 
 
-def _played(game: HogEngine, policy: Floats, b: ArrayLike | None) -> Workspace:
-    policies = policy[None] if b is None else np.stack([policy, policy_of(game, b)])
+def _played(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> tuple[Floats, Workspace]:
+    """Policies (1 or 2, G, G, K), and a workspace after their pass backward."""
+    policies = policies_of(game, a) if b is None else policies_of(game, a, b)
     work = game.workspace(len(policies))
     work.backward(policies, keep=True)
-    return work
+    return policies, work

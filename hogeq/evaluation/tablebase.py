@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.full_memory import remembering_win_rate
 from hogeq.evaluation.hidden import check_position
-from hogeq.evaluation.win_rates import mean_win_rate, win_rate
+from hogeq.evaluation.win_rates import mean_win_rate, remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 
 Rolls = NDArray[np.int8]
@@ -39,9 +38,11 @@ class Tablebase:
     Examples
     --------
     >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
-    >>> tablebase = hogeq.solve(game)
-    >>> hogeq.win_rate(game, tablebase.matrix, hogeq.builtin("always_roll:3", game)).win_rate > 0.5
+    >>> game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 4})
+    >>> tablebase = game.tablebase()
+    >>> tablebase.first_roll, round(tablebase.value, 6)
+    (3, 0.597846)
+    >>> game.win_rate(tablebase.matrix, "always_roll:3").win_rate > 0.5
     True
     """
 
@@ -91,114 +92,51 @@ class Tablebase:
         return np.array(rows)
 
     def roll_values(self, score: int, opponent: int) -> Floats:
-        """Win probability of every roll at a position, play going on optimally.
-
-        Parameters
-        ----------
-        score, opponent : int
-            Scores of the player to move and of the other, below the goal.
-
-        Returns
-        -------
-        float64 (H, K)
-
-        Raises
-        ------
-        ValueError
-            If a score is out of range.
-        """
+        """Win probability of every roll at a position, play going on optimally, (H, K)."""
         check_position(self.game, score, opponent)
         return self._work.hidden_values(score, opponent)
 
-    def against(self, strategy: ArrayLike) -> WinRate:
+    def against(self, strategy: StrategyLike) -> WinRate:
         """Exact win rate of the tablebase's rolls against a strategy.
 
         The rolls stay those that are best against optimal play: this is no response to `strategy`.
         Where the rules have a memory the tablebase sees it and `strategy` does not.
-
-        Parameters
-        ----------
-        strategy : array_like
-            A matrix (G, G) or a policy (G, G, K).
-
-        Returns
-        -------
-        WinRate
 
         Raises
         ------
         ValueError
             If the strategy is malformed, or positions of a game with hidden memory can recur.
         """
-        if self.game.has_memory:
-            return remembering_win_rate(self.game, self.rolls, strategy)
-        return win_rate(self.game, self.matrix, strategy)
+        target = strategy_of(self.game, strategy)
+        if not self.game.has_memory:
+            return win_rate(self.game, self.matrix, target)
+        return mean_win_rate(
+            (weight, remembering_win_rate(self.game, self.rolls, component))
+            for weight, component in target.drawn()
+        )
 
 
 def solve(game: HogEngine) -> Tablebase:
-    """Solve a game by backward induction over scores and memory, exactly where positions recur.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    Tablebase
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from({"edition": "fa22", "goal": 20, "max_dice": 4}))
-    >>> tablebase = hogeq.solve(game)
-    >>> tablebase.first_roll, round(tablebase.value, 6)
-    (3, 0.597846)
-    """
+    """Solve a game by backward induction over scores and memory, exactly where positions recur."""
     work = game.workspace(1)
     rolls = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
     value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=rolls)
     return Tablebase(game, value, rolls, work)
 
 
-def full_memory_win_rate(game: HogEngine, strategy: ArrayLike | Mixture | None = None) -> WinRate:
+def full_memory_win_rate(game: HogEngine, strategy: StrategyLike | None = None) -> WinRate:
     """Exact win rate of the player who plays optimally and remembers everything.
 
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like or Mixture, optional
-        The other's, a matrix (G, G), a policy (G, G, K) or a mixture; by default the same as the
-        player's.
-
-    Returns
-    -------
-    WinRate
-        Of the player who remembers.
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed, or positions of a game with hidden memory can recur.
+    Without a strategy the other plays the same.
     """
     solved = solve(game)
     if strategy is None:
         return WinRate(0.5, solved.value, 1.0 - solved.value)
-    if isinstance(strategy, Mixture):
-        return mean_win_rate((weight, solved.against(part)) for weight, part in strategy.drawn())
     return solved.against(strategy)
 
 
 def best_first(values: ArrayLike) -> list[int]:
-    """Order rolls by falling win probability, the fewest dice first where they tie within `TIE`.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (K,)
-
-    Returns
-    -------
-    list of int
-    """
+    """Order rolls by falling win probability, the fewest dice first where they tie within `TIE`."""
     left = dict(enumerate(np.asarray(values, np.float64).tolist()))
     order = []
     while left:

@@ -10,80 +10,32 @@ from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
-from hogeq.strategies.arrays import as_array, as_policy, check_matrix, check_policy
-from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
-from hogeq.strategies.policies import check_game, policy_of
+from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.support.aliases import Floats
 
 
-def win_rate(game: HogEngine, a: ArrayLike | Mixture, b: ArrayLike | Mixture) -> WinRate:
-    """Exact win rate of strategy `a` against strategy `b`.
-
-    Parameters
-    ----------
-    game : HogEngine
-    a, b : array_like or Mixture
-        Each a matrix (G, G), a policy (G, G, K), or a mixture of such: the win rate is the mean
-        over what is drawn, each player drawing for itself.
-
-    Returns
-    -------
-    WinRate
-        As probabilities; ``win_rate(a, b) + win_rate(b, a) = 1``.
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed, or a game between the two may never end.
-    TypeError
-        If `game` is none.
-
-    Examples
-    --------
-    To 4 points with one die of two sides, a square raised to the next: no dice score 1, hence 4.
-
-    >>> from hogeq.model.game import compile_game
-    >>> from hogeq.rules import rules_from
-    >>> rules = rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
-    >>> game = compile_game(rules)
-    >>> win_rate(game, np.zeros((4, 4)), np.ones((4, 4))).first
-    1.0
-    """
-    return win_rate_of_valid(game, checked(game, a), checked(game, b))
-
-
-def win_rate_of_valid(
-    game: HogEngine,
-    a: NDArray[Any] | Mixture,
-    b: NDArray[Any] | Mixture,
-    *,
-    endless_is_draw: bool = False,
+def win_rate(
+    game: HogEngine, a: StrategyLike, b: StrategyLike, *, endless_is_draw: bool = False
 ) -> WinRate:
-    """Exact win rate of strategy `a` against strategy `b`, both of which were checked before.
-
-    Parameters
-    ----------
-    game : HogEngine
-    a, b : arrays or Mixture
-        Each a matrix (G, G) or a policy (G, G, K), of any type of number, or a mixture.
-    endless_is_draw : bool
-        Count a game that never ends as half a win, as the tablebase does.
-
-    Returns
-    -------
-    WinRate
+    """Exact win rate of strategy `a` against strategy `b`; each mixture is drawn for itself.
 
     Raises
     ------
+    StrategyError
+        If a strategy is malformed.
     EndlessError
-        If a game between the two may never end, and that is no draw.
+        If a game between the two may never end, unless that counts as half a win, as in the
+        tablebase.
     """
-    if isinstance(a, Mixture) or isinstance(b, Mixture):
-        return mean_win_rate(
-            (weight * other, _of_tables(game, one, two, endless_is_draw))
-            for weight, one in parts_of(a)
-            for other, two in parts_of(b)
-        )
-    return _of_tables(game, a, b, endless_is_draw)
+    one, two = strategy_of(game, a), strategy_of(game, b)
+    if len(one.chances) == len(two.chances) == 1:
+        return _of_tables(game, one.drawn()[0][1], two.drawn()[0][1], endless_is_draw)
+    return mean_win_rate(
+        (weight * other, _of_tables(game, mine, theirs, endless_is_draw))
+        for weight, mine in one.drawn()
+        for other, theirs in two.drawn()
+    )
 
 
 def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
@@ -95,7 +47,7 @@ def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
 
 
 def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bool) -> WinRate:
-    duels = shared_duels(game) if a.ndim == b.ndim == 2 else None
+    duels = shared_duels(game) if a.ndim == b.ndim == len(game.shape) - 1 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
     policies = np.stack([as_policy(one, game.num_actions) for one in (a, b)])
@@ -109,42 +61,45 @@ def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_dra
     return work.win_rate(policies)
 
 
-def checked(game: HogEngine, strategy: ArrayLike | Mixture) -> NDArray[Any] | Mixture:
-    """Check a matrix, a policy or a mixture against a game, and copy it."""
-    check_game(game)
-    if isinstance(strategy, Mixture):
-        return check_mixture(strategy.weights, strategy.parts, game.goal, game.rules.max_dice)
-    table = as_array(strategy, "strategy")
-    check = check_policy if table.ndim == 3 else check_matrix
-    return check(table, game.goal, game.rules.max_dice)
-
-
-def mover_value(game: HogEngine, strategy: ArrayLike) -> float:
-    """Win probability of whoever moves first, both players using one strategy.
+def remembering_win_rate(game: HogEngine, rolls: ArrayLike, strategy: StrategyLike) -> WinRate:
+    """Exact win rate of a player who knows the hidden memory against one who does not.
 
     Parameters
     ----------
     game : HogEngine
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
-
-    Returns
-    -------
-    float
+    rolls : array_like of int, shape (G, G, H)
+        Dice rolled by own score, opponent's score and memory (`HogEngine.memories`).
+    strategy : StrategyLike
+        The other's, a matrix or a policy.
 
     Raises
     ------
-    StrategyError
-        If the strategy is malformed.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> round(hogeq.mover_value(game, three), 6)
-    0.568755
+    ValueError
+        If `rolls` has the wrong shape or is out of range, if `strategy` is malformed, or if
+        positions of a game with hidden memory can recur.
     """
-    policy = policy_of(game, strategy)
-    return game.workspace(1).backward(policy[None])[0]
+    table = np.asarray(rolls)
+    shape = (game.goal, game.goal, game.memory_size)
+    if table.shape != shape or table.dtype.kind not in "iu":
+        raise ValueError(f"rolls: {table.dtype} {table.shape}; allowed: whole numbers {shape}")
+    if table.min() < 0 or table.max() >= game.num_actions:
+        raise ValueError(
+            f"rolls: {table.min()} to {table.max()}; allowed: 0 to {game.num_actions - 1}"
+        )
+    if game.has_memory and game.positions_recur:
+        raise ValueError(
+            f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory; "
+            "allowed: rules of which only one is true"
+        )
+    other = table_of(game, strategy)
+    if not game.has_memory:
+        return win_rate(game, table[:, :, 0], other)
+    policy = other.policy
+
+    def memory_values(player: int, own: int, opponent: int, found: Floats) -> Floats:
+        if player == 1:
+            return found @ policy[own, opponent]
+        chosen = table[own, opponent].astype(np.int64)[:, None]
+        return np.take_along_axis(found, chosen, axis=1)[:, 0]
+
+    return WinRate.from_starts(*game.workspace(2).backward_by(memory_values))

@@ -3,8 +3,8 @@
 Examples
 --------
 >>> import hogeq
->>> game = hogeq.compile_game(hogeq.rules_from("su20"))
->>> hogeq.figures.matrix(hogeq.builtin("huan2020", game), "matrix.png", "huan2020")
+>>> game = hogeq.Game("su20")
+>>> hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
 from hogeq.figures.chances import beliefs, distributions

@@ -42,14 +42,6 @@ class HogEngine:
         What the kernels read.
     memories : tuple of Memory, length H
         Every value of the hidden memory of the player to move.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> game.shape, game.memory_size
-    ((20, 20, 5), 64)
     """
 
     rules: Rules
@@ -183,13 +175,6 @@ def compile_game(rules: Rules) -> HogEngine:
         If the arrays would not fit in memory, or if the game may never end.
     TypeError
         If `rules` are none, but the name of an edition or a mapping.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from("su20"))
-    >>> game.goal, game.num_actions, game.memory_size
-    (100, 11, 196)
     """
     if not isinstance(rules, Rules):
         raise TypeError(refusal("rules", rules, "Rules, as hogeq.rules_from gives them"))

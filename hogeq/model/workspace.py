@@ -46,10 +46,9 @@ class WinRate(NamedTuple):
     Examples
     --------
     >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> two, three = (hogeq.builtin(f"always_roll:{dice}", game) for dice in (2, 3))
-    >>> rate = hogeq.win_rate(game, two, three)
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> two, three = (game.strategy(f"always_roll:{dice}") for dice in (2, 3))
+    >>> rate = game.win_rate(two, three)
     >>> abs((rate.first + rate.second) / 2 - rate.win_rate) < 1e-12
     True
     """

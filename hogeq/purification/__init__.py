@@ -7,8 +7,6 @@ search, and judge matrices by attacks on them.
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from hogeq.model.game import HogEngine
 from hogeq.purification.base import PURIFIERS, Purifier, purified, purifier
 
@@ -18,43 +16,23 @@ from hogeq.purification import sampling, rounding, local_search, integer  # noqa
 # isort: on
 
 from hogeq.purification.sampling import argmax, thresholded
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal
 
 __all__ = ["PURIFIERS", "Purifier", "argmax", "purified", "purifier", "purify", "thresholded"]
 
 
-def purify(game: HogEngine, policy: ArrayLike, method: str = "argmax", **parameters: Any) -> Matrix:
-    """Matrix made from a policy by a named purifier.
-
-    Parameters
-    ----------
-    game : HogEngine
-    policy : array_like
-        (G, G, K), or a matrix (G, G).
-    method : str
-        One of `PURIFIERS`.
-    **parameters
-        Parameters of the purifier.
-
-    Returns
-    -------
-    int8 (G, G)
+def purify(
+    game: HogEngine, strategy: StrategyLike, method: str = "argmax", **parameters: Any
+) -> Matrix:
+    """Matrix (G, G) made from a policy by a named purifier, one of `PURIFIERS`, and its parameters.
 
     Raises
     ------
     ValueError
-        If there is no such purifier, or a parameter or the policy is refused.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> uniform = [[[0.2] * 5] * 20] * 20
-    >>> hogeq.purify(game, uniform, "threshold", seed=1).shape
-    (20, 20)
+        If there is no such purifier, or a parameter or the strategy is refused.
     """
     if not isinstance(method, str) or method not in PURIFIERS:
         raise ValueError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
-    return purified(method, PURIFIERS[method](**parameters), game, policy)
+    return purified(method, PURIFIERS[method](**parameters), game, strategy)

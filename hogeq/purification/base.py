@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from numpy.typing import ArrayLike
-
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.support.aliases import Matrix
+from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import StrategyLike
+from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import raised
 from hogeq.support.plugins import is_ours, named
@@ -47,9 +47,8 @@ def purifier(name: str) -> Callable[[Kind], Kind]:
     ...
     ...     def matrix(self, game, policy):
     ...         return np.argmax(np.asarray(policy) > 0, axis=-1).astype(np.int8)
-    >>> rules = hogeq.rules_from({"edition": "fa22", "goal": 10, "max_dice": 2})
-    >>> game = hogeq.compile_game(rules)
-    >>> int(hogeq.purify(game, np.full(game.shape, 1 / 3), "fewest_dice").max())
+    >>> game = hogeq.Game({"edition": "fa22", "goal": 10, "max_dice": 2})
+    >>> int(game.purify(np.full((10, 10, 3), 1 / 3), "fewest_dice").array.max())
     0
     """
     return entering(PURIFIERS, "purifier", name, Purifier)
@@ -68,7 +67,7 @@ class Purifier(ABC):
         """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
-    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: Policy) -> Matrix:
         """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G).
 
         Raises
@@ -78,27 +77,16 @@ class Purifier(ABC):
         """
 
 
-def purified(method: str, chosen: Purifier, game: HogEngine, policy: ArrayLike) -> Matrix:
+def purified(method: str, chosen: Purifier, game: HogEngine, strategy: StrategyLike) -> Matrix:
     """Matrix made by a purifier, checked if it is not the package's own.
-
-    Parameters
-    ----------
-    method : str
-        The purifier's name, for messages.
-    chosen : Purifier
-    game : HogEngine
-    policy : array_like
-        (G, G, K), or a matrix (G, G).
-
-    Returns
-    -------
-    int8 (G, G)
 
     Raises
     ------
     StrategyError
-        A purifier from outside the package raised an error, or gave no matrix of this game.
+        The strategy is malformed; or a purifier from outside the package, called `method`, raised
+        an error or gave no matrix of this game.
     """
+    policy = policy_of(game, strategy)
     if is_ours(chosen):
         return chosen.matrix(game, policy)
     where = named(f"purifier {method}", chosen)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import WinRate
@@ -17,6 +17,7 @@ from hogeq.search.population import CounterPool, Population
 from hogeq.search.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
@@ -152,7 +153,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     active: Count = 300
     seed: Seed = 0
 
-    def init(self, game: HogEngine, strategy: ArrayLike) -> RoundingState:
+    def init(self, game: HogEngine, strategy: StrategyLike) -> RoundingState:
         """State before the first round, with the likeliest rolls and the models' choice to begin.
 
         Parameters

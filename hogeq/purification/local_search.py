@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.purification.base import purifier
@@ -16,6 +16,7 @@ from hogeq.search.counters import read_counters
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.search.trails import CROSSED, Trails, follow, no_trails
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, parameters
 
@@ -118,7 +119,7 @@ class LocalSearch(SearchPurifier[SearchState]):
     seed: Seed = 0
 
     def init(
-        self, game: HogEngine, strategy: ArrayLike, counters: Matrix | None = None
+        self, game: HogEngine, strategy: StrategyLike, counters: Matrix | None = None
     ) -> SearchState:
         """State before the first round.
 

@@ -1,7 +1,7 @@
 """Progressive rounding: cells become pure in stages, the mixed ones adapt."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
@@ -10,6 +10,7 @@ from hogeq.purification.programs import best_moves
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import (
@@ -78,7 +79,7 @@ class Round(Purifier):
     most: Count = 48
     seed: Seed = 0
 
-    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G) after the last stage."""
         rows = policy_of(game, policy)
         pool = CounterPool(game)

@@ -1,19 +1,19 @@
 """Purifiers that treat every cell by itself: the likeliest roll, or a draw from the likely ones."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
 from hogeq.purification.base import Purifier, purifier
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.progress import phase
 
 
-def argmax(game: HogEngine, policy: ArrayLike) -> Matrix:
+def argmax(game: HogEngine, policy: StrategyLike) -> Matrix:
     """Most probable roll of every cell, the lower roll on ties.
 
     Parameters
@@ -29,7 +29,7 @@ def argmax(game: HogEngine, policy: ArrayLike) -> Matrix:
     return policy_of(game, policy).argmax(axis=2).astype(np.int8)
 
 
-def thresholded(game: HogEngine, policy: ArrayLike, threshold: float) -> Floats:
+def thresholded(game: HogEngine, policy: StrategyLike, threshold: float) -> Floats:
     """Policy without its unlikely rolls (Ganzfried, Sandholm and Waugh 2012, section 4).
 
     Parameters
@@ -63,7 +63,7 @@ def thresholded(game: HogEngine, policy: ArrayLike, threshold: float) -> Floats:
 class Argmax(Purifier):
     """The most probable roll of every cell."""
 
-    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G) of the most probable rolls, the lower on ties."""
         return argmax(game, policy)
 
@@ -93,12 +93,12 @@ class Threshold(Purifier):
     anneal_steps: Natural = 30
     seed: Seed = 0
 
-    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G), the best of those drawn."""
         drawn, rates = self.drawn(game, policy)
         return drawn[rates.argmin()]
 
-    def drawn(self, game: HogEngine, policy: ArrayLike) -> tuple[Matrix, Floats]:
+    def drawn(self, game: HogEngine, policy: StrategyLike) -> tuple[Matrix, Floats]:
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=2)
         random = np.random.default_rng(self.seed)

@@ -4,10 +4,11 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.purification.base import Purifier
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
@@ -56,7 +57,7 @@ class SearchPurifier(Purifier, Generic[State]):
     rounds: int
 
     @abstractmethod
-    def init(self, game: HogEngine, strategy: ArrayLike) -> State:
+    def init(self, game: HogEngine, strategy: StrategyLike) -> State:
         """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
 
     @abstractmethod
@@ -73,7 +74,7 @@ class SearchPurifier(Purifier, Generic[State]):
                 told.step()
                 yield state
 
-    def matrix(self, game: HogEngine, policy: ArrayLike) -> Matrix:
+    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
         for later in self.rounds_from(game, state):

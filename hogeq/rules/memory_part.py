@@ -38,7 +38,7 @@ class MemoryPart:
     ...     def bonus(self, value, dice):
     ...         return 1 if dice == value[0] else 0
     >>> rules = hogeq.Rules(name="stubborn", goal=10, max_dice=2, memory="Stubborn")
-    >>> hogeq.compile_game(rules).memory_size
+    >>> len(hogeq.Game(rules).memories)
     13
     """
 

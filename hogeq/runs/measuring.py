@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.evaluation.stationarity import kkt_gap
+from hogeq.evaluation.counterfactual import kkt_gap
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.runs.config import MeasureConfig

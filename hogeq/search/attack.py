@@ -12,7 +12,6 @@ from itertools import count
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from pydantic import Field
 
 from hogeq.model.game import HogEngine
@@ -25,8 +24,7 @@ from hogeq.search.moves import (
 )
 from hogeq.search.portfolio import MOVES, NEAR, bandits
 from hogeq.search.saturation import Saturation, saturation
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import check_game, policies_of, policy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.numbers import percent, points
@@ -95,16 +93,15 @@ class MovePay(NamedTuple):
     """Sweeps over the table, ascents included; of a far move, with the near ones that followed."""
 
 
-class ResponseFound(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SearchResult:
     """The strongest counter-matrix found.
 
     Examples
     --------
     >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> found = hogeq.attack(game, three, hogeq.SearchBudget(starts=2))
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> found = game.attack("always_roll:3", hogeq.SearchBudget(starts=2))
     >>> found.matrix.shape, len(found.found)
     ((20, 20), 2)
     """
@@ -125,14 +122,16 @@ class ResponseFound(NamedTuple):
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
     curve: tuple[tuple[int, float], ...]
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
+    bound: float | None = None
+    """Upper bound on the win rate of any response, where it was asked for."""
 
 
 def attack(
     game: HogEngine,
-    strategy: ArrayLike | Mixture,
+    strategy: StrategyLike,
     budget: SearchBudget | None = None,
     moves: Collection[str] = tuple(MOVES),
-) -> ResponseFound:
+) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
     From every start a softmax responder is annealed, then each cell in turn is set to its best
@@ -161,7 +160,7 @@ def attack(
 
     Returns
     -------
-    ResponseFound
+    SearchResult
         With more starts its win rate is never lower, kicks apart.
 
     Raises
@@ -170,28 +169,13 @@ def attack(
         If the strategy is malformed, a move unknown, or no move given refines.
     TypeError
         If `game` or `budget` is none, or `moves` no collection of names.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> found = hogeq.attack(game, three)
-    >>> round(found.win_rate, 4)
-    0.6974
-    >>> abs(hogeq.win_rate(game, found.matrix, three).win_rate - found.win_rate) < 1e-12
-    True
     """
     budget = SearchBudget() if budget is None else budget
     if not isinstance(budget, SearchBudget):
         raise TypeError(refusal("budget", budget, "a SearchBudget"))
-    check_game(game)
+    target = strategy_of(game, strategy)
     _check_moves(moves)
-    if isinstance(strategy, Mixture):
-        against = Against(game, policies_of(game, *strategy.parts), strategy.weights)
-    else:
-        against = Against(game, policy_of(game, strategy)[None], None)
+    against = Against(game, target.policies, target.chances if len(target.chances) > 1 else None)
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     with phase("attack", known) as told:
         return _Search(against, budget, told, moves).run()
@@ -250,7 +234,7 @@ class _Search:
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
 
-    def run(self) -> ResponseFound:
+    def run(self) -> SearchResult:
         starts = self.budget.starts
         self._begin()
         while self.kicks < starts * self.budget.perturbations:
@@ -260,7 +244,7 @@ class _Search:
                 break
             self._kick(starts * self.budget.most_kicks - self.kicks)
         best = max(self.trails, key=lambda trail: trail.rate)
-        return ResponseFound(
+        return SearchResult(
             best.matrix,
             best.rate,
             self.budget,

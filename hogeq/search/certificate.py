@@ -27,16 +27,15 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from pydantic import Field
 
-from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import HogEngine, required_bytes
 from hogeq.rules import Rules, rules_from
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
-from hogeq.strategies.arrays import as_policy, check_policy
+from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
@@ -108,42 +107,22 @@ class Certificate(NamedTuple):
         return {"policy": self.strategy.tolist()}
 
 
-def certified_bound(game: HogEngine, strategy: ArrayLike | Mixture, seconds: float) -> Certificate:
+def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
     """Prove an upper bound on any attack, below that of full memory where forgetting costs.
 
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like or Mixture
-        A matrix (G, G), a policy (G, G, K), or a mixture of such.
-    seconds : float
-        How long to look for it, compiling not counted.
-
-    Returns
-    -------
-    Certificate
+    It looks for so many seconds, compiling not counted.
 
     Raises
     ------
     ValueError
-        If the strategy is malformed (`StrategyError`), a mixture has too many parts for the memory,
-        or a turn can leave the total score as it was.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 12, "max_dice": 3})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> found = certified_bound(game, three, seconds=1.0)
-    >>> found.bound <= hogeq.full_memory_bound(game, three) + 1e-9
-    True
+        If the strategy is malformed (`StrategyError`), a mixture has too many components for the
+        memory, or a turn can leave the total score as it was.
     """
     about = as_proved(game, strategy)
     return _certificate(certify(game.rules, about, seconds), about)
 
 
-def as_proved(game: HogEngine, strategy: ArrayLike | Mixture) -> Floats | Mixture:
+def as_proved(game: HogEngine, strategy: StrategyLike) -> Floats | Mixture:
     """Give a strategy as certificates have it: a policy, or the parts that are drawn as policies.
 
     Raises
@@ -151,9 +130,10 @@ def as_proved(game: HogEngine, strategy: ArrayLike | Mixture) -> Floats | Mixtur
     StrategyError
         If it is malformed.
     """
-    weights, parts = zip(*parts_of(checked(game, strategy)), strict=True)
-    policies = [as_policy(part, game.num_actions) for part in parts]
-    return Mixture(weights, policies) if policies[1:] else policies[0]
+    target = strategy_of(game, strategy)
+    if len(target.chances) == 1:
+        return target.policies[0].copy()
+    return Mixture(target.chances, target.policies)
 
 
 def is_about(certificate: Certificate, strategy: Floats | Mixture) -> bool:

@@ -1,16 +1,15 @@
 """How much win rate each cell of a counter-strategy gains."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import HogEngine
-from hogeq.strategies.arrays import MOST_DICE, as_array, check_matrix, check_policy, is_policy
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import check_game, policies_of
-from hogeq.strategies.usual import usual_rolls
+from hogeq.model.shared import shared_workspace
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 
@@ -34,11 +33,10 @@ class Gains(NamedTuple):
     Examples
     --------
     >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> found = hogeq.gains(game, hogeq.attack(game, three).matrix, three)
-    >>> own, opponent = divmod(int(found.gains.argmax()), game.goal)
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> three = game.strategy("always_roll:3")
+    >>> found = game.gains(game.attack(three).matrix, three)
+    >>> own, opponent = divmod(int(found.gains.argmax()), 20)
     >>> int(found.usual[own, opponent])  # what is rolled there by `three`
     3
     """
@@ -58,101 +56,55 @@ class Gains(NamedTuple):
         return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
 
 
-def gains(game: HogEngine, counter: ArrayLike, strategy: ArrayLike | Mixture) -> Gains:
+def gains(game: HogEngine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
     A win rate is linear in each cell, so a cell's gain is the difference of two of its
     counterfactual values. Gains of several cells do not add up: each is computed with the other
     cells as they are. Where positions can recur a cell may be met twice, and gains are exact only
-    to first order.
-
-    Parameters
-    ----------
-    game : HogEngine
-    counter : array_like
-        A matrix (G, G) or a policy (G, G, K).
-    strategy : array_like or Mixture
-        The same, or a mixture of such; what is usual is the mean of its parts.
-
-    Returns
-    -------
-    Gains
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed.
-    TypeError
-        If `game` is none.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> three = hogeq.builtin("always_roll:3", game)
-    >>> counter = hogeq.attack(game, three).matrix
-    >>> found = hogeq.gains(game, counter, three)
-    >>> found.gains.shape
-    (20, 20)
+    to first order. What is usual of a mixture is the mean of its components.
     """
-    check_game(game)
-    drawn = strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
-    work = game.workspace(2)
-    values, infoset_reach, mean = np.zeros(game.shape), np.zeros(game.shape[:2]), 0.0
-    for weight, part in drawn:
-        policies = policies_of(game, counter, part)
-        found = counterfactual_values(work, policies)
+    target = strategy_of(game, strategy)
+    policy = table_of(game, counter).policy
+    work = shared_workspace(game, 2)
+    values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
+    for weight, component in zip(target.chances, target.policies, strict=True):
+        found = counterfactual_values(work, np.stack([policy, component]))
         values += weight * found.values
         infoset_reach += weight * found.infoset_reach
-        mean = mean + weight * policies[1]
-    usual = np.argmax(mean, axis=2)
-    as_usual = np.take_along_axis(values, usual[..., None], axis=2)[..., 0]
-    won = (values * policies[0]).sum(axis=2)
-    same = np.take_along_axis(policies[0], usual[..., None], axis=2)[..., 0] == 1.0
-    return Gains(usual.astype(np.int8), np.where(same, 0.0, won - as_usual), infoset_reach)
+    usual = target.likeliest
+    chosen = usual[..., None].astype(np.int64)
+    as_usual = np.take_along_axis(values, chosen, axis=-1)[..., 0]
+    won = (values * policy).sum(axis=-1)
+    same = np.take_along_axis(policy, chosen, axis=-1)[..., 0] == 1.0
+    return Gains(usual, np.where(same, 0.0, won - as_usual), infoset_reach)
 
 
-def largest_gains(found: Gains, counter: ArrayLike, count: int = 10) -> list[CellGain]:
-    """List the cells of a counter-strategy that gain most.
+def largest_gains(
+    found: Gains, counter: Strategy | NDArray[Any], count: int = 10
+) -> list[CellGain]:
+    """List the cells of a counter-strategy that gain most, by descending gain.
 
     Parameters
     ----------
     found : Gains
         Gains of that counter-strategy.
-    counter : array_like
-        A matrix (G, G) or a policy (G, G, K), of which the most probable rolls are listed.
+    counter : Strategy or matrix (G, G)
+        Its most probable rolls are listed.
     count : int
-        Most cells to list, 0 or more.
-
-    Returns
-    -------
-    list of CellGain
-        By descending gain, ties row by row; only cells of positive gain.
+        Most cells to list, 0 or more; only cells of positive gain are.
 
     Raises
     ------
     ValueError
         If the counter-strategy is malformed or of another size than the gains, or `count` is no
         whole number or negative.
-
-    Examples
-    --------
-    A game to 4 points with one die of two sides. No dice score 1 point at the start, a perfect
-    square that becomes 4: a win at once.
-
-    >>> from hogeq.model.game import compile_game
-    >>> from hogeq.rules import rules_from
-    >>> game = compile_game(
-    ...     rules_from({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
-    ... )
-    >>> none, one = np.zeros((4, 4), np.int8), np.ones((4, 4), np.int8)
-    >>> largest_gains(gains(game, none, one), none, 1)
-    [CellGain(score=0, opponent=0, usual=1, counter=0, gain=0.125)]
     """
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
         raise ValueError(refusal("count", count, "whole numbers from 0"))
-    rolls = _usual_of(counter, found.gains.shape)
+    rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
+    if rolls.shape != found.gains.shape:
+        raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {found.gains.shape}")
     order = (-found.gains).argsort(axis=None, kind="stable")[:count]
     cells = [divmod(int(place), len(rolls)) for place in order]
     return [
@@ -166,14 +118,3 @@ def largest_gains(found: Gains, counter: ArrayLike, count: int = 10) -> list[Cel
         for own, other in cells
         if found.gains[own, other] > 0.0
     ]
-
-
-def _usual_of(counter: ArrayLike, shape: tuple[int, ...]) -> Matrix:
-    """Most probable rolls of a counter-strategy to that many scores."""
-    table = as_array(counter, "counter")
-    if table.ndim not in {2, 3} or table.shape[:2] != shape:
-        allowed = f"{shape} as the gains, or a policy of as many scores"
-        raise ValueError(f"counter: shape is {table.shape}; allowed: {allowed}")
-    if is_policy(table):
-        return usual_rolls(check_policy(table, len(table), table.shape[2] - 1, "counter"))
-    return check_matrix(table, len(table), MOST_DICE, "counter")

@@ -28,10 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.evaluation.win_rates import checked
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role, WinRate, backward_together
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
 
@@ -128,39 +127,39 @@ class Grid(NamedTuple):
         return np.asarray(last - self.later[left, bars - np.arange(bars)].sum(axis=1))
 
 
-def told_bound(game: HogEngine, mixture: Mixture) -> float:
+def told_bound(game: HogEngine, strategy: Strategy) -> float:
     """Win rate of the best responder who remembers everything and is told what was drawn."""
     work = game.workspace(2)
-    policies = mixture.policies(game.num_actions)
-    both = [np.stack([policy, policy]) for policy in policies]
+    both = [np.stack([policy, policy]) for policy in strategy.policies]
     return float(
-        mixture.weights @ [work.win_rate(pair, Role.FULL_MEMORY).win_rate for pair in both]
+        strategy.chances @ [work.win_rate(pair, Role.FULL_MEMORY).win_rate for pair in both]
     )
 
 
-def usual_resolution(game: HogEngine, mixture: Mixture) -> int:
-    """Resolution of a grid that has the draw on it: the parts drawn; or 1 if that is too much.
+def usual_resolution(game: HogEngine, strategy: Strategy) -> int:
+    """Resolution of a grid that has the draw on it: the components; or 1 if that is too much.
 
-    More than a gibibyte is, as in su20 for more than three parts; and positions that recur are.
+    More than a gibibyte is, as in su20 for more than three components; and positions that recur
+    are.
     """
-    parts = len(mixture.drawn())
+    parts = len(strategy.chances)
     number = comb(2 * parts - 1, parts - 1)
-    largest = number * game.workspace(2).values.nbytes
-    few = number <= MOST_BELIEFS and largest <= MOST_BYTES
-    return parts if few and not game.positions_recur else 1
+    if parts == 1 or number > MOST_BELIEFS or game.positions_recur:
+        return 1
+    return parts if number * game.workspace(2).values.nbytes <= MOST_BYTES else 1
 
 
-def mixture_bound(game: HogEngine, mixture: Mixture, resolution: int = 1) -> float:
+def mixture_bound(game: HogEngine, strategy: StrategyLike, resolution: int = 1) -> float:
     """Upper bound on any attack on a mixture, by a responder who remembers all but the draw.
 
     Parameters
     ----------
     game : HogEngine
-    mixture : Mixture
+    strategy : StrategyLike
     resolution : int
         Of the grid of beliefs. At 1 the responder is told the draw: the crudest bound, the mean of
-        those of the parts. Multiples of the number of parts are best. The passes, and the memory,
-        grow as C(resolution + n - 1, n - 1) for n parts.
+        those of the components. Multiples of their number are best. The passes, and the memory,
+        grow as C(resolution + n - 1, n - 1) for n components.
 
     Returns
     -------
@@ -170,41 +169,26 @@ def mixture_bound(game: HogEngine, mixture: Mixture, resolution: int = 1) -> flo
     Raises
     ------
     ValueError
-        If the mixture is malformed, the grid has more than 500 beliefs, or positions can recur.
-
-    Examples
-    --------
-    Who is told that it is against one die, or against four, wins more than who has to find out.
-
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> parts = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 4)]
-    >>> drawn = hogeq.Mixture([0.5, 0.5], parts)
-    >>> [round(hogeq.mixture_bound(game, drawn, resolution), 4) for resolution in (1, 2)]
-    [0.8102, 0.7987]
+        If the strategy is malformed, the grid has more than 500 beliefs, or positions can recur.
     """
-    drawn = checked(game, mixture)
-    if not isinstance(drawn, Mixture):
-        raise TypeError(refusal("mixture", type(mixture).__name__, "a Mixture"))
+    target = strategy_of(game, strategy)
     if resolution == 1:
-        return told_bound(game, drawn)
-    weights, parts = zip(*drawn.drawn(), strict=True)
-    number = comb(resolution + len(parts) - 1, len(parts) - 1) if resolution > 0 else 0
+        return told_bound(game, target)
+    parts = len(target.chances)
+    number = comb(resolution + parts - 1, parts - 1) if resolution > 0 else 0
     if not 1 <= number <= MOST_BELIEFS:
         raise ValueError(
             refusal(
                 "resolution",
                 resolution,
-                f"1 or more, of which {len(parts)} parts make at most {MOST_BELIEFS} beliefs",
+                f"1 or more, of which {parts} components make at most {MOST_BELIEFS} beliefs",
             )
         )
-    policies = Mixture(np.array(weights) / sum(weights), parts).policies(game.num_actions)
-    grid = Grid.of(np.array(weights), resolution)
+    grid = Grid.of(target.chances, resolution)
     works = [game.workspace(2) for _ in grid.points]
-    roots = backward_together(works, partial(_responding, grid, policies))
+    roots = backward_together(works, partial(_responding, grid, target.policies))
     rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
-    return float((grid.chords(np.array(weights)[None]) @ rates)[0])
+    return float((grid.chords(target.chances[None]) @ rates)[0])
 
 
 def _responding(

@@ -50,11 +50,10 @@ class Mixture:
     Examples
     --------
     >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> one, three, four = (hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 3, 4))
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> one, three, four = (game.strategy(f"always_roll:{dice}") for dice in (1, 3, 4))
     >>> drawn = hogeq.Mixture([0.5, 0.5], [one, four])
-    >>> round(hogeq.win_rate(game, drawn, three).win_rate, 6)
+    >>> round(game.win_rate(drawn, three).win_rate, 6)
     0.375809
     """
 

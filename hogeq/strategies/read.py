@@ -108,15 +108,6 @@ def read_strategy(
         If the file cannot be read, is too large, is of an unknown or refused format, or does not
         hold a valid strategy: a bad cell is named, the first in reading order. If it holds a
         mixture, which `read_mixture` reads.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> hogeq.write_strategy("four.npz", hogeq.builtin("always_roll:4", game), 20, 4)
-    >>> hogeq.read_strategy("four.npz", 20, 4).shape
-    (20, 20)
     """
     found = read_any(path, goal, max_dice, trust, time_limit=time_limit)
     if isinstance(found, Mixture):
@@ -145,16 +136,6 @@ def read_mixture(path: str | os.PathLike[str], goal: int = 100, max_dice: int = 
     StrategyError
         If the file cannot be read, is too large, or does not hold a valid mixture: the part and
         its first bad cell are named.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> parts = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (2, 3)]
-    >>> hogeq.write_strategy("drawn.npz", hogeq.Mixture([0.25, 0.75], parts), 20, 4)
-    >>> hogeq.read_mixture("drawn.npz", 20, 4).weights.tolist()
-    [0.25, 0.75]
     """
     found = read_any(path, goal, max_dice)
     if isinstance(found, Mixture):

@@ -58,15 +58,6 @@ def write_strategy(
         `player_name` blank.
     OSError
         If the file cannot be written; what was there before is still there.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
-    >>> hogeq.write_strategy("three.csv", hogeq.builtin("always_roll:3", game), 20, 4)
-    >>> int(hogeq.read_strategy("three.csv", 20, 4).max())
-    3
     """
     path = Path(path)
     suffix = known_suffix(path)
@@ -163,14 +154,6 @@ def export_python(matrix: npt.ArrayLike, player_name: str) -> str:
     ------
     StrategyError
         If `matrix` is not valid, or `player_name` blank or not to be written in UTF-8.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.compile_game(hogeq.rules_from("su20"))
-    >>> text = hogeq.export_python(hogeq.builtin("always_roll:6", game), player_name="Six")
-    >>> "def final_strategy(score, opponent_score):" in text
-    True
     """
     check_player_name(player_name)
     given = as_array(matrix, "matrix")

@@ -220,10 +220,9 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
     Examples
     --------
     >>> import hogeq
-    >>> rules = hogeq.rules_from({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> game = hogeq.compile_game(rules)
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
     >>> with show_progress():
-    ...     found = hogeq.attack(game, hogeq.builtin("always_roll:3", game))
+    ...     found = game.attack(game.strategy("always_roll:3"))
     >>> round(found.win_rate, 4)
     0.6974
     """

@@ -116,7 +116,7 @@ def test_names_are_known_once_hogeq_is_imported() -> None:
     program = (
         "import hogeq; "
         "rules = hogeq.rules_from({'edition': 'su20', 'goal': 5, 'max_dice': 2}); "
-        "print(hogeq.builtin('huan2020', hogeq.compile_game(rules)).shape)"
+        "print(hogeq.Game(rules).strategy('huan2020').array.shape)"
     )
     ran = subprocess.run(  # noqa: S603 - this interpreter, a text of our own
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300

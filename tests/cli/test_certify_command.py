@@ -15,6 +15,7 @@ from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.search import certificate, certifying, lifted_bound
 from hogeq.strategies.policies import policy_of
+from hogeq.strategies.write import write_strategy
 from hogeq.support import progress
 from hogeq.support.progress import Phase
 from tests.cli.calls import ask, ok, refused
@@ -132,7 +133,7 @@ def test_what_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.M
 def test_a_certificate_of_a_mixture(folder: Path) -> None:
     rolls = np.array([1, 2, 3])[:, None, None] * np.ones((12, 12), int)
     drawn = hogeq.Mixture([0.2, 0.3, 0.5], rolls)
-    hogeq.write_strategy("drawn.npz", drawn)
+    write_strategy("drawn.npz", drawn)
     short = "--rules", "small.yaml", "--starts", "1", "--kicks", "2", "--certify", "3"
     found = ask("attack", "drawn.npz", *short, "--certificate", "proof.json")
     assert found["attack"] <= found["certified"] < found["bound"] <= found["bound_told"]
@@ -141,7 +142,7 @@ def test_a_certificate_of_a_mixture(folder: Path) -> None:
     assert checked["full_memory"] == pytest.approx(found["bound_told"], abs=1e-12)
     assert "best responder that is told the draw" in ok("certify", "proof.json")
     for other in ("always_roll:3", "swapped.npz"):
-        hogeq.write_strategy("swapped.npz", hogeq.Mixture([0.3, 0.2, 0.5], rolls))
+        write_strategy("swapped.npz", hogeq.Mixture([0.3, 0.2, 0.5], rolls))
         assert "another strategy" in refused("certify", "proof.json", "--of", other)
     proof = json.loads(Path("proof.json").read_text())
     for change in (

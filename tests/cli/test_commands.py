@@ -67,11 +67,6 @@ def test_attack_finds_the_best_response_without_memory() -> None:
     assert found["sweeps"] > 0
 
 
-def test_the_longest_game_is_told_on_demand() -> None:
-    assert ask("tablebase", "--rules", "fa22", "--longest")["longest_game"] == 181  # [4]
-    assert "longest_game" not in ask("tablebase", "--rules", "fa22")
-
-
 # --- compare, attack, tournament ------------------------------------------------------------------
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -102,7 +104,7 @@ def test_with_memory_the_best_found_has_an_effort_and_a_bound(edition: str) -> N
 def test_a_matrix_that_beats_the_search_is_the_best_found(monkeypatch: pytest.MonkeyPatch) -> None:
     of = game("su20", goal=8)
     best, against = always_roll(of, 2), always_roll(of, 1)
-    poor = attack(of, best, SearchBudget(1, 0))._replace(matrix=always_roll(of, 0), win_rate=0.0)
+    poor = replace(attack(of, best, SearchBudget(1, 0)), matrix=always_roll(of, 0), win_rate=0.0)
     monkeypatch.setattr(assessment, "attack", lambda *_: poor)
     found = assess(of, best, against)
     assert found.best_response == found.win_rate

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
-from hogeq.evaluation.win_rates import mover_value, win_rate
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
@@ -128,7 +128,7 @@ def test_action_values_at_every_hidden_state(small: Case) -> None:
 
 def test_values_in_self_play(small: Case) -> None:
     itself = Match(small.play, small.b, small.b)
-    assert mover_value(small.game, small.b) == pytest.approx(
+    assert win_rate(small.game, small.b, small.b, endless_is_draw=True).first == pytest.approx(
         itself.value(0, State(0, 0)), abs=EXACT
     )
     found = values(small.game, small.b)

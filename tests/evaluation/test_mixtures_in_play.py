@@ -4,17 +4,20 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.full_memory import remembering_win_rate
-from hogeq.evaluation.tablebase import full_memory_win_rate
-from hogeq.evaluation.win_rates import win_rate_of_valid
-from hogeq.model.game import HogEngine
+from hogeq.baselines import builtin
+from hogeq.contest.tournament import round_robin
+from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.mixtures import components_at
+from hogeq.evaluation.tablebase import full_memory_win_rate, solve
+from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
+from hogeq.model.game import HogEngine, compile_game
 
 SIZES = {"goal": 9, "max_dice": 3}
 
 
 @pytest.fixture
 def game() -> HogEngine:
-    return hogeq.compile_game(hogeq.rules_from({"edition": "su20", **SIZES}))
+    return compile_game(hogeq.rules_from({"edition": "su20", **SIZES}))
 
 
 def players(game: HogEngine) -> tuple[hogeq.Mixture, hogeq.Mixture]:
@@ -29,26 +32,26 @@ def test_win_rates_are_means_over_both_draws(game: HogEngine) -> None:
     expected = np.zeros(3)
     for weight, a in zip(one.weights, one.parts, strict=True):
         for chance, b in zip(two.weights, two.parts, strict=True):
-            expected += weight * chance * np.array(hogeq.win_rate(game, a, b))
-    assert hogeq.win_rate(game, one, two) == pytest.approx(tuple(expected), abs=1e-14)
-    assert hogeq.win_rate(game, two, one).win_rate == pytest.approx(1.0 - expected[0], abs=1e-14)
-    assert hogeq.win_rate(game, one, one).win_rate == pytest.approx(0.5, abs=1e-14)
+            expected += weight * chance * np.array(win_rate(game, a, b))
+    assert win_rate(game, one, two) == pytest.approx(tuple(expected), abs=1e-14)
+    assert win_rate(game, two, one).win_rate == pytest.approx(1.0 - expected[0], abs=1e-14)
+    assert win_rate(game, one, one).win_rate == pytest.approx(0.5, abs=1e-14)
     same = hogeq.Mixture([0.5, 0.5], [two.parts[0]] * 2)
-    alone = hogeq.win_rate(game, two.parts[0], one.parts[0])
-    assert hogeq.win_rate(game, same, one.parts[0]) == pytest.approx(alone, abs=1e-14)
+    alone = win_rate(game, two.parts[0], one.parts[0])
+    assert win_rate(game, same, one.parts[0]) == pytest.approx(alone, abs=1e-14)
 
 
 def test_a_round_robin_takes_mixtures(game: HogEngine) -> None:
     one, two = players(game)
-    field = [one, hogeq.builtin("always_roll:2", game), two]
-    rates = hogeq.round_robin(game, field)
-    assert rates[0, 2] == pytest.approx(hogeq.win_rate(game, one, two).win_rate, abs=1e-14)
+    field = [one, builtin("always_roll:2", game), two]
+    rates = round_robin(game, field)
+    assert rates[0, 2] == pytest.approx(win_rate(game, one, two).win_rate, abs=1e-14)
     assert rates + rates.T == pytest.approx(np.ones((3, 3)))
 
 
 def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: HogEngine) -> None:
     one, _ = players(game)
-    solved = hogeq.solve(game)
+    solved = solve(game)
     each = [remembering_win_rate(game, solved.rolls, part).win_rate for part in one.parts]
     found = full_memory_win_rate(game, one).win_rate
     assert found == pytest.approx(float(one.weights @ each), abs=1e-14)
@@ -56,28 +59,28 @@ def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: HogEngine) -> 
 
 def test_mixtures_of_another_game_are_refused(game: HogEngine) -> None:
     one, two = players(game)
-    small = hogeq.compile_game(hogeq.rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
+    small = compile_game(hogeq.rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
     with pytest.raises(ValueError, match=r"mixture, part 1: cell .* is one too many"):
-        hogeq.win_rate(small, one, one)
-    fewer = hogeq.compile_game(hogeq.rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
+        win_rate(small, one, one)
+    fewer = compile_game(hogeq.rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
     with pytest.raises(ValueError, match=r"mixture, part 1: has shape \(9, 9, 4\)"):
-        hogeq.win_rate(fewer, two, one)
+        win_rate(fewer, two, one)
 
 
 def test_a_part_that_is_never_drawn_does_not_matter() -> None:
     # Positions recur in sp22, and games of two who never roll do not end.
-    game = hogeq.compile_game(hogeq.rules_from({"edition": "sp22", **SIZES}))
-    never, two = (hogeq.builtin(f"always_roll:{dice}", game) for dice in (0, 2))
-    alone = hogeq.win_rate(game, two, two)
-    assert hogeq.win_rate(game, hogeq.Mixture([0.0, 1.0], [never, two]), two) == alone
-    assert win_rate_of_valid(game, hogeq.Mixture([1.0], [two]), two) == alone
+    game = compile_game(hogeq.rules_from({"edition": "sp22", **SIZES}))
+    never, two = (builtin(f"always_roll:{dice}", game) for dice in (0, 2))
+    alone = win_rate(game, two, two)
+    assert win_rate(game, hogeq.Mixture([0.0, 1.0], [never, two]), two) == alone
+    assert win_rate(game, hogeq.Mixture([1.0], [two]), two) == alone
 
 
 def test_what_was_drawn_follows_by_bayes_rule(game: HogEngine) -> None:
     one, two = players(game)
-    reach = np.array([[hogeq.reach(game, a, b)[4, 5] for b in two.parts] for a in one.parts])
-    joint = one.weights[:, None, None] * two.weights[:, None] * reach
-    at = hogeq.parts_at(game, one, 4, 5, two)
+    reach_found = np.array([[reach(game, a, b)[4, 5] for b in two.parts] for a in one.parts])
+    joint = one.weights[:, None, None] * two.weights[:, None] * reach_found
+    at = components_at(game, one, 4, 5, two)
     assert at is not None
     assert at.reach == pytest.approx(joint.sum(), abs=1e-15)
     assert at.own == pytest.approx(joint.sum(axis=(1, 2)) / joint.sum())
@@ -87,7 +90,7 @@ def test_what_was_drawn_follows_by_bayes_rule(game: HogEngine) -> None:
 
 def test_at_the_start_nothing_is_known(game: HogEngine) -> None:
     one, two = players(game)
-    at = hogeq.parts_at(game, one, 0, 0, two)
+    at = components_at(game, one, 0, 0, two)
     assert at is not None
     assert at.reach == 0.5
     assert at.own.tolist() == pytest.approx(one.weights.tolist())
@@ -95,7 +98,7 @@ def test_at_the_start_nothing_is_known(game: HogEngine) -> None:
 
 
 def test_unreached_positions_say_so(game: HogEngine) -> None:
-    three = hogeq.builtin("always_roll:3", game)
-    assert hogeq.parts_at(game, hogeq.Mixture([1.0], [three]), 0, 5) is None
+    three = builtin("always_roll:3", game)
+    assert components_at(game, hogeq.Mixture([1.0], [three]), 0, 5) is None
     with pytest.raises(ValueError, match="score: got 9"):
-        hogeq.parts_at(game, three, 9, 0)
+        components_at(game, three, 9, 0)

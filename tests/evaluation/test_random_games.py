@@ -13,7 +13,7 @@ import pytest
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate, win_rate_of_valid
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, parts
@@ -127,7 +127,7 @@ def both_end(game: HogEngine, play: twin.Play, a: Floats, b: Floats) -> bool:
         with pytest.raises(EndlessError, match="may never end"):
             win_rate(game, a, b)
         drawn = twin.Match(play, a.tolist(), b.tolist(), DRAW).win_rate()
-        found = win_rate_of_valid(game, a, b, endless_is_draw=True)
+        found = win_rate(game, a, b, endless_is_draw=True)
         assert found == pytest.approx(drawn, abs=EXACT)
         return False
     assert win_rate(game, a, b) == pytest.approx(expected, abs=EXACT)

@@ -10,8 +10,8 @@ from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.hidden import belief, mean_values, reach, values
-from hogeq.evaluation.mixtures import parts_at
-from hogeq.evaluation.win_rates import mover_value, win_rate
+from hogeq.evaluation.mixtures import components_at
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
@@ -22,14 +22,13 @@ GAME = compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 2}))
 ONE = np.ones((6, 6), np.int8)
 ASK: dict[str, Callable[[Any, Any], object]] = {
     "win_rate": lambda game, table: win_rate(game, ONE, table),
-    "mover_value": mover_value,
     "values": values,
     "mean_values": mean_values,
     "reach": reach,
     "belief": lambda game, table: belief(game, table, None, 1, 1),
     "analyze": lambda game, table: analyze(game, 1, 1, table),
     "action_values": action_values,
-    "parts_at": lambda game, table: parts_at(game, table, 1, 1),
+    "components_at": lambda game, table: components_at(game, table, 1, 1),
     "gains": lambda game, table: gains(game, table, ONE),
     "attack": attack,
     "round_robin": lambda game, table: round_robin(game, [ONE, table]),

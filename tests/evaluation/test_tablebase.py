@@ -1,7 +1,6 @@
 """Optimal play against figures, against a plain recursion, and what is built on it."""
 
 import copy
-import math
 import pickle
 from dataclasses import replace
 from functools import cache
@@ -12,11 +11,9 @@ import pytest
 
 from hogeq.baselines import ignore_memory, optimal
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.full_memory import remembering_win_rate
 from hogeq.evaluation.hidden import values as strategy_values
-from hogeq.evaluation.longest_game import longest_game
 from hogeq.evaluation.tablebase import best_first, solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules, rules_from
@@ -217,40 +214,6 @@ def test_one_who_remembers_plays_where_positions_recur_or_something_is_hidden() 
     rolls = np.ones((12, 12, both.memory_size), int)
     with pytest.raises(ValueError, match="positions can recur and rolls depend on hidden memory"):
         remembering_win_rate(both, rolls, three)
-
-
-# --- the longest game -----------------------------------------------------------------------------
-
-
-def naive_longest(rules: Rules) -> int:
-    @cache
-    def longest(state: State) -> int:
-        return 1 + max(
-            longest(after) if after is not None else 0
-            for roll in range(rules.max_dice + 1)
-            for _, after, _, _ in turns(rules, state, roll)
-        )
-
-    return longest((0, 0, Memory()))
-
-
-@pytest.mark.parametrize("edition", [name for name in EDITIONS if name != "sp22"])
-def test_the_longest_game_agrees_with_a_plain_recursion(edition: str) -> None:
-    rules = replace(EDITIONS[edition], goal=11, max_dice=3)
-    assert longest_game(rules) == naive_longest(rules)
-
-
-def test_the_longest_game_of_hogfish() -> None:
-    # Tong (2023) [4], 2.2: T = G - floor(sqrt(G - 1)) turns of a player, 2T - 1 in all.
-    assert longest_game(EDITIONS["fa22"]) == 181
-    for goal in (5, 16, 17, 26, 50):
-        rules = replace(EDITIONS["fa22"], goal=goal)
-        assert longest_game(rules) == 2 * (goal - math.isqrt(goal - 1)) - 1
-
-
-def test_a_game_in_which_positions_recur_has_no_longest() -> None:
-    assert longest_game(rules_from(NO_PIGGY_BACK)) is None
-    assert longest_game(EDITIONS["sp22"]) is None
 
 
 # --- refusals and ties ----------------------------------------------------------------------------

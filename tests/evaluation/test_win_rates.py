@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach
-from hogeq.evaluation.win_rates import mover_value, win_rate
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import WinRate
 from hogeq.rules import EDITIONS, rules_from
@@ -114,7 +114,7 @@ def test_without_dice_the_game_is_a_walk(name: str) -> None:
         state = State(mine, theirs, turn.memory) if turn.again else State(theirs, mine, turn.memory)
         mover = mover if turn.again else 1 - mover
     reached = reach(game, zero)
-    assert mover_value(game, zero) == 1 - winner
+    assert win_rate(game, zero, zero, endless_is_draw=True).first == 1 - winner
     # Each turn of the walk belongs to a given player in one of the two seatings.
     assert reached.sum() == pytest.approx(sum(visits.values()) / 2, abs=1e-9)
     for (own, opponent, memory), count in visits.items():
@@ -179,7 +179,9 @@ def test_mover_s_value_and_first_roll_with_full_memory(
 def test_tablebase_against_always_five(name: str, rate: float) -> None:
     game = compile_game(EDITIONS[name])
     matrix = tablebase(game)[1][:, :, 0]
-    assert mover_value(game, matrix) == pytest.approx(tablebase(game)[0], abs=EXACT)
+    assert win_rate(game, matrix, matrix, endless_is_draw=True).first == pytest.approx(
+        tablebase(game)[0], abs=EXACT
+    )
     found = win_rate(game, matrix, builtin("always_roll:5", game)).win_rate
     assert found == pytest.approx(rate, abs=1e-9)
 

@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, csr_array
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach, values
-from hogeq.evaluation.win_rates import mover_value, win_rate
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE, Role
 from hogeq.rules import EDITIONS, Rules, rules_from
@@ -290,7 +290,9 @@ def test_self_play_is_play_against_the_same_strategy(name: str, play: Strategies
     a = play(game, 3)
     won = twin.solve(twin.rows(a), twin.rows(a))
     assert values(game, a).ravel() == pytest.approx(won[: twin.size], abs=1e-12)
-    assert mover_value(game, a) == pytest.approx(won[twin.start], abs=1e-13)
+    assert win_rate(game, a, a, endless_is_draw=True).first == pytest.approx(
+        won[twin.start], abs=1e-13
+    )
     work = game.workspace(1)
     work.forward(a[None])
     visits = twin.visits(twin.rows(a), twin.rows(a))
@@ -448,7 +450,9 @@ def test_fall_2015_without_piggy_back_satisfies_its_own_equations(whole: Twin) -
     assert np.abs(equations.max(axis=0) - optimal).max() < 1e-12
     # Without memory the tablebase's matrix is a solution: nothing wins against it.
     matrix = choice[:, :, 0]
-    assert mover_value(game, matrix) == pytest.approx(value, abs=1e-12)
+    assert win_rate(game, matrix, matrix, endless_is_draw=True).first == pytest.approx(
+        value, abs=1e-12
+    )
     assert full_memory_bound(game, matrix) == pytest.approx(0.5, abs=1e-12)
     work = game.workspace(2)
     policies = np.stack([random_policy(game, 12), one_hot(matrix, game.num_actions)])

@@ -14,9 +14,14 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.model.game import HogEngine
+from hogeq.evaluation.hidden import belief
+from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules.memory import Memory, memory_fields
 from hogeq.rules.memory_part import MEMORY_PARTS
+from hogeq.search.attack import attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.support.aliases import Floats, Matrix
 
 pytestmark = pytest.mark.usefixtures("registries")
@@ -174,7 +179,7 @@ def game_of(kind: type[hogeq.MemoryPart], changes: dict[str, Any]) -> tuple[HogE
     hogeq.rule_part("memory")(kind)
     base = {"zero_dice": "twice_digit_gap_plus_one", "max_dice": 2}
     rules = hogeq.Rules(name=kind.__name__, memory=kind.__name__, **{**base, **changes})
-    return hogeq.compile_game(rules), Naive(kind(), rules)
+    return compile_game(rules), Naive(kind(), rules)
 
 
 def random_matrices(game: HogEngine) -> list[Matrix]:
@@ -191,16 +196,16 @@ TOGETHER = [(kind, name) for kind in PARTS for name in GAMES if kind is Streak o
 def test_parts_are_played_as_they_are_written(kind: type[hogeq.MemoryPart], name: str) -> None:
     game, naive = game_of(kind, GAMES[name])
     a, b = random_matrices(game)
-    found = hogeq.win_rate(game, a, b)
+    found = win_rate(game, a, b)
     assert found.first == pytest.approx(naive.wins(a, b), abs=1e-12)
     assert found.second == pytest.approx(1 - naive.wins(b, a), abs=1e-12)
-    assert hogeq.solve(game).value == pytest.approx(naive.wins(None, None), abs=1e-12)
+    assert solve(game).value == pytest.approx(naive.wins(None, None), abs=1e-12)
     bound = (naive.wins(None, a) + 1 - naive.wins(a, None)) / 2
-    assert hogeq.full_memory_bound(game, a) == pytest.approx(bound, abs=1e-12)
-    attack = hogeq.attack(game, a, hogeq.SearchBudget(starts=2, anneal_steps=10))
-    exact = (naive.wins(attack.matrix, a) + 1 - naive.wins(a, attack.matrix)) / 2
-    assert attack.win_rate == pytest.approx(exact, abs=1e-12)
-    assert attack.win_rate <= bound + 1e-12
+    assert full_memory_bound(game, a) == pytest.approx(bound, abs=1e-12)
+    attack_found = attack(game, a, hogeq.SearchBudget(starts=2, anneal_steps=10))
+    exact = (naive.wins(attack_found.matrix, a) + 1 - naive.wins(a, attack_found.matrix)) / 2
+    assert attack_found.win_rate == pytest.approx(exact, abs=1e-12)
+    assert attack_found.win_rate <= bound + 1e-12
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -208,7 +213,7 @@ def test_beliefs_are_over_what_the_part_remembers(kind: type[hogeq.MemoryPart]) 
     game, naive = game_of(kind, GAMES["plain"])
     matrix = random_matrices(game)[0]
     for (own, opponent), weights in naive.beliefs(matrix).items():
-        shares = hogeq.belief(game, matrix, None, own, opponent)
+        shares = belief(game, matrix, None, own, opponent)
         assert shares is not None
         there: dict[tuple[str, ...], float] = {}
         for memory, share in zip(game.memories, shares.tolist(), strict=True):
@@ -292,7 +297,7 @@ def test_memories_that_are_refused() -> None:
 
     hogeq.rule_part("memory")(Generous)
     with pytest.raises(ValueError, match="bonuses of different sizes cannot be compiled"):
-        hogeq.compile_game(hogeq.Rules(goal=9, max_dice=2, memory="Generous"))
+        compile_game(hogeq.Rules(goal=9, max_dice=2, memory="Generous"))
 
     class Unhashable(Echo):
         """Gives a list for an answer."""
@@ -327,7 +332,7 @@ def test_what_is_told_of_a_memory() -> None:
         hogeq.rule_part("memory", name)(type("Kind", (Echo,), {"__doc__": docstring}))
         rules = hogeq.Rules(goal=6, max_dice=1, memory=name)
         assert f"{told} (Kind)" in dict(hogeq.describe(rules)).values()
-    shares = hogeq.belief(game, np.ones((10, 10), np.int8), None, 4, 3)
+    shares = belief(game, np.ones((10, 10), np.int8), None, 4, 3)
     assert isinstance(shares, np.ndarray)
     table: Floats = shares
     assert table.argmax() == game.memories.index(Memory(state=2))

@@ -10,6 +10,9 @@ import pytest
 import yaml
 
 import hogeq
+from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
 from hogeq.rules import describe
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.config import config_from, load_config
@@ -71,13 +74,13 @@ def test_tables_are_played_as_they_are_written(seed: int) -> None:
     given = tables(seed)
     if seed == 0:
         given["zero_dice"] = given["zero_dice"][0]  # by the opponent's score alone
-    game = hogeq.compile_game(rules_of(given))
+    game = compile_game(rules_of(given))
     random = np.random.default_rng(seed)
     a, b = random.integers(0, DICE + 1, (2, GOAL, GOAL))
-    found = hogeq.win_rate(game, a, b)
+    found = win_rate(game, a, b)
     assert found.first == pytest.approx(naive_wins(given, a, b), abs=1e-12)
     assert found.second == pytest.approx(1 - naive_wins(given, b, a), abs=1e-12)
-    assert hogeq.solve(game).value == pytest.approx(naive_wins(given, None, None), abs=1e-12)
+    assert solve(game).value == pytest.approx(naive_wins(given, None, None), abs=1e-12)
 
 
 def test_rules_with_tables_are_small_values() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.stationarity import kkt_gap
+from hogeq.evaluation.counterfactual import kkt_gap
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.purification import purify

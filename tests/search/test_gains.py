@@ -9,6 +9,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.gains import gains, largest_gains
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import strategy_of
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
 COUNTER = np.random.default_rng(0).integers(0, 4, (8, 8)).astype(np.int8)
@@ -18,8 +19,8 @@ FOUND = gains(GAME, COUNTER, np.full((8, 8), 2))
 @pytest.mark.parametrize("counter", [COUNTER.tolist(), one_hot(COUNTER, 4), COUNTER * 1.0])
 def test_counters_are_given_as_gains_takes_them(counter: Any) -> None:
     np.testing.assert_array_equal(gains(GAME, counter, np.full((8, 8), 2)).gains, FOUND.gains)
-    assert largest_gains(FOUND, counter) == largest_gains(FOUND, COUNTER)
-    assert largest_gains(FOUND, counter, 0) == []
+    assert largest_gains(FOUND, strategy_of(GAME, counter)) == largest_gains(FOUND, COUNTER)
+    assert largest_gains(FOUND, COUNTER, 0) == []
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,6 @@ def test_counters_are_given_as_gains_takes_them(counter: Any) -> None:
         (COUNTER, True, r"^count: got True; allowed"),
         (COUNTER[:7, :7], 3, r"^counter: shape is \(7, 7\); allowed: \(8, 8\)"),
         (COUNTER[0], 3, r"^counter: shape is \(8,\); allowed"),
-        ([[1, 2], [3]], 3, "^counter: rows differ in length; allowed"),
-        (COUNTER - 1, 3, r"^counter: cell .* is -1; allowed"),
-        (np.zeros((8, 8, 4)), 3, "^counter: cell .* sum to 0.0; allowed"),
     ],
 )
 def test_what_gives_no_list_of_cells(counter: Any, count: Any, says: str) -> None:

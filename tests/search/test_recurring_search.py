@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import hogeq
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role, Workspace
@@ -67,8 +67,8 @@ def test_mixtures_are_attacked_too() -> None:
     parts = [random_matrix(game, seed) for seed in (1, 2)]
     drawn = Mixture([0.5, 0.5], parts)
     found = attack(game, drawn, SearchBudget(2, 10))
-    assert hogeq.win_rate(game, found.matrix, drawn).win_rate == pytest.approx(found.win_rate)
-    rates = [hogeq.win_rate(game, random_matrix(game, seed), drawn).win_rate for seed in range(20)]
+    assert win_rate(game, found.matrix, drawn).win_rate == pytest.approx(found.win_rate)
+    rates = [win_rate(game, random_matrix(game, seed), drawn).win_rate for seed in range(20)]
     assert found.win_rate > max(rates)
     assert found.win_rate <= full_memory_bound(game, drawn)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import hogeq
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
@@ -75,7 +75,7 @@ def test_no_matrix_wins_more_from_a_mixture(name: str) -> None:
     found = best_response(game, mixture)
     assert found.is_exact
     assert found.win_rate == pytest.approx(float(np.max(rates)), abs=1e-12)
-    won = hogeq.win_rate(game, found.rolls, mixture).win_rate
+    won = win_rate(game, found.rolls, mixture).win_rate
     assert won == pytest.approx(found.win_rate, abs=1e-12)
 
 
@@ -122,7 +122,7 @@ def test_prices_on_the_draw() -> None:
     assert exact.is_exact
     priced = tighter_bound(process)
     assert exact.win_rate - 1e-9 <= priced <= full_memory_bound(game, mixture) + 1e-12
-    rate = hogeq.win_rate(game, exact.rolls, mixture).win_rate
+    rate = win_rate(game, exact.rolls, mixture).win_rate
     assert value_of(process, exact.rolls.ravel().astype(int)) == pytest.approx(rate, abs=1e-12)
 
 

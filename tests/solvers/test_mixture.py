@@ -7,6 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
@@ -38,7 +39,7 @@ def exploited(game: HogEngine, mixture: Any) -> float:
     for first, then in ((1, 0), (1, 2), (2, 0), (2, 2)):
         rolls = np.zeros((4, 4), int)
         rolls[0, 0], rolls[0, 1], rolls[1, 1] = 2, first, then
-        best = max(best, hogeq.win_rate(game, rolls, mixture).win_rate)
+        best = max(best, win_rate(game, rolls, mixture).win_rate)
     return best - 0.5
 
 
@@ -73,7 +74,7 @@ def test_a_step_by_hand() -> None:
         policies = match_regrets(before["regrets"])
         weights = match_regrets(before["draw_regrets"])
         drawn = hogeq.Mixture(weights, policies)
-        rates = np.array([hogeq.win_rate(game, one, drawn).win_rate for one in state.counters])
+        rates = np.array([win_rate(game, one, drawn).win_rate for one in state.counters])
         np.testing.assert_allclose(rates, state.win_rates, atol=1e-12)
         shares = responder_weights(rates)
         regrets = before["regrets"].copy()
@@ -83,7 +84,7 @@ def test_a_step_by_hand() -> None:
                 both = np.stack([policy, one_hot(counter, game.num_actions)])
                 values = counterfactual_values(game.workspace(2), both).values
                 regrets[part] += share * (values - (values * policy).sum(axis=2, keepdims=True))
-                won[part] += share * hogeq.win_rate(game, policy, counter).win_rate
+                won[part] += share * win_rate(game, policy, counter).win_rate
         np.testing.assert_allclose(state.regrets, np.maximum(regrets, 0.0), atol=1e-12)
         draws = before["draw_regrets"] + won - weights @ won
         np.testing.assert_allclose(state.draw_regrets, np.maximum(draws, 0.0), atol=1e-12)
@@ -131,10 +132,10 @@ def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: HogEngine) 
     assert drawn.kind == "policies"
     assert exploited(coins, drawn) < 0.02
     for row, one in zip(state.payoffs, state.pool, strict=True):
-        rates = [hogeq.win_rate(coins, one, other).win_rate for other in state.pool]
+        rates = [win_rate(coins, one, other).win_rate for other in state.pool]
         np.testing.assert_allclose(row, rates, atol=1e-12)
     # A softmax response at this temperature: no roll is certain where play may come to.
     newest = state.pool[-1, 0, 1]
     assert 0.0 < newest.min() < newest.max() < 1.0
-    won = [hogeq.win_rate(coins, one, drawn).win_rate for one in state.pool]
+    won = [win_rate(coins, one, drawn).win_rate for one in state.pool]
     assert max(won) <= 0.5 + 1e-9

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.kicks import Against
@@ -49,11 +50,11 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
     for _ in range(6):
         state = solver.step(small, state)
         mixture = solver.mixture(small, state)
-        rates = [hogeq.win_rate(small, counter, mixture).win_rate for counter in state.pool]
+        rates = [win_rate(small, counter, mixture).win_rate for counter in state.pool]
         assert max(rates) <= state.worst + 2e-3
         worst.append(max(rates))
     assert worst[-1] < worst[0]
-    one = np.array([hogeq.win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
+    one = np.array([win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
     fresh = cut_of_parts(Against(small, state.parts, None), state.pool[0])
     np.testing.assert_allclose(fresh.won, one, atol=1e-9)
     rows = fresh.gradients.reshape(3, -1)
@@ -70,7 +71,7 @@ def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: HogEngine) -> N
     changed[1, 2, 3] = [0.2, 0.5, 0.3]
     change = cut.gradients.reshape(state.parts.shape)[1, 2, 3] @ (changed - state.parts)[1, 2, 3]
     won = [
-        hogeq.win_rate(small, hogeq.Mixture(state.draw, parts), state.pool[-1]).win_rate
+        win_rate(small, hogeq.Mixture(state.draw, parts), state.pool[-1]).win_rate
         for parts in (state.parts, changed)
     ]
     assert won[1] - won[0] == pytest.approx(state.draw[1] * change, abs=1e-7)
@@ -127,7 +128,7 @@ def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine)
         if len(state.draw) > parts[-2:][0]:
             assert (state.watched == 1.0).all()
             apart.append(np.abs(state.parts[-1] - state.parts[-2]).max())
-            known = [hogeq.win_rate(coins, state.parts[-1], one).win_rate for one in state.pool]
+            known = [win_rate(coins, state.parts[-1], one).win_rate for one in state.pool]
             rows = state.gradients[:, -1].reshape(len(known), -1)
             modelled = state.constants[:, -1] + rows @ state.parts[-1].ravel()
             np.testing.assert_allclose(modelled, known, atol=1e-6)
@@ -169,7 +170,7 @@ def test_the_pool_begins_with_known_counters(small: HogEngine, tmp_path: Path) -
     solver: Any = SOLVERS["mixture_bundle"](**options)
     state = solver.init(small)
     np.testing.assert_array_equal(state.pool, known)
-    rates = [hogeq.win_rate(small, one, solver.mixture(small, state)).win_rate for one in known]
+    rates = [win_rate(small, one, solver.mixture(small, state)).win_rate for one in known]
     assert float(state.worst) == pytest.approx(max(rates), abs=1e-6)
     after = solver.step(small, state)
     assert (after.weights[:5] > 0.0).any()

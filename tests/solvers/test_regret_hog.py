@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.win_rates import mover_value
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify
@@ -36,7 +36,7 @@ def test_without_memory_the_tablebase_s_value_is_found(
 ) -> None:
     game, value = short(edition)
     found = [
-        abs(mover_value(game, policy) - value)
+        abs(win_rate(game, policy, policy, endless_is_draw=True).first - value)
         for policy in averages(game, name, [10, 100], alternating=alternating)
     ]
     assert found[1] < found[0] / 2 + 1e-5

@@ -9,6 +9,11 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.baselines import builtin
+from hogeq.contest.tournament import round_robin
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.purification import purify
 from hogeq.support import plugins
 from hogeq.support.plugins import Plugin, PluginError, load_plugin, loaded, run_with
 from hogeq.support.workers import workers
@@ -81,10 +86,10 @@ class Lazy(Solver):
     assert hogeq.rules_from("teens").swap == "both_teens"
     rules = hogeq.Rules(goal=10, max_dice=2, zero_dice="seven", more_boar="even")
     assert ("Zero dice", "7 (seven)") in hogeq.describe(rules)
-    game = hogeq.compile_game(rules)
-    first = hogeq.builtin("most:1", game)
-    assert hogeq.win_rate(game, first, hogeq.builtin("always_roll:1", game)).win_rate == 0.5
-    assert hogeq.purify(game, first, "zero").max() == 0
+    game = compile_game(rules)
+    first = builtin("most:1", game)
+    assert win_rate(game, first, builtin("always_roll:1", game)).win_rate == 0.5
+    assert purify(game, first, "zero").max() == 0
     assert "lazy" in hogeq.SOLVERS
 
 
@@ -175,7 +180,7 @@ def test_a_part_that_fails_is_refused_when_a_game_is_compiled(
     load_plugin(written(tmp_path, code), trust=True)
     rules = hogeq.Rules(goal=5, max_dice=1, zero_dice="bad")
     with pytest.raises(ValueError, match=rf"^zero_dice: bad at [^\n]*{re.escape(why)}") as refused:
-        hogeq.compile_game(rules)
+        compile_game(rules)
     assert "\n" not in str(refused.value)
 
 
@@ -187,18 +192,18 @@ def test_a_swap_is_true_or_false(tmp_path: Path) -> None:
         trust=True,
     )
     with pytest.raises(ValueError, match=r"^swap: both_teens at score, opponent = 0, 1: got 5; "):
-        hogeq.compile_game(hogeq.rules_from("teens"))
+        compile_game(hogeq.rules_from("teens"))
 
 
 def test_processes_have_the_plugins_of_the_one_that_asks(tmp_path: Path) -> None:
     path = written(tmp_path, TEENS)
     load_plugin(path, trust=True)
     path.unlink()  # its text travels, not its path
-    game = hogeq.compile_game(hogeq.rules_from("teens"))
-    field = [hogeq.builtin(f"always_roll:{dice}", game) for dice in (1, 2, 3)]
-    here = hogeq.round_robin(game, field)
+    game = compile_game(hogeq.rules_from("teens"))
+    field = [builtin(f"always_roll:{dice}", game) for dice in (1, 2, 3)]
+    here = round_robin(game, field)
     with workers(2, on="local"):
-        np.testing.assert_array_equal(hogeq.round_robin(game, field), here)
+        np.testing.assert_array_equal(round_robin(game, field), here)
 
 
 def test_a_plugin_that_fails_elsewhere_says_so(tmp_path: Path) -> None:

@@ -159,11 +159,11 @@ def _of_mixtures(
     """Tell what was drawn, and the memory: the JSON object and the text."""
     import numpy as np
 
-    from hogeq.evaluation.mixtures import parts_at
+    from hogeq.evaluation.mixtures import components_at
     from hogeq.strategies.mixtures import Mixture
 
     one, two = strategies
-    at = parts_at(game, one, *scores, two)
+    at = components_at(game, one, *scores, two)
     if at is None:
         raise BadInputError(
             f"strategy {names[0]}: play never comes to {scores[0]} against {scores[1]}; allowed: "

@@ -40,7 +40,6 @@ def tablebase(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write its matrix (rules without memory).")
     ] = None,
-    longest: Annotated[bool, typer.Option("--longest", help="Also the longest game.")] = False,
     trust: TrustOption = False,
     digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
@@ -50,7 +49,6 @@ def tablebase(
     game = load_game(rules)
     expect_kernels(game, "full memory", strategies=[against])
     target = None if against is None else load_strategy(against, game, trust)
-    from hogeq.evaluation.longest_game import longest_game
     from hogeq.evaluation.tablebase import solve
     from hogeq.model.endless import EndlessError
 
@@ -82,10 +80,6 @@ def tablebase(
         rows.append(
             ("against", percent(found.win_rate, digits), f"win rate against {against}{sees}")
         )
-    if longest:
-        turns = longest_game(game.rules)
-        data["longest_game"] = turns
-        rows.append(("longest game", turns or "no limit", "turns of both players" if turns else ""))
     if out is not None:
         from hogeq.strategies.write import write_strategy
 

@@ -1,0 +1,267 @@
+"""A game as users hold it: strategies are made for it, and it answers what they are worth."""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hogeq.baselines.registry import find_any
+from hogeq.contest.review import Review, review
+from hogeq.contest.tournament import round_robin
+from hogeq.contest.transcript import Transcript
+from hogeq.evaluation import analysis, counterfactual, hidden, mixtures, tablebase, win_rates
+from hogeq.evaluation.analysis import Analysis
+from hogeq.evaluation.counterfactual import RegretWeight
+from hogeq.evaluation.mixtures import ComponentsAt
+from hogeq.evaluation.tablebase import Tablebase
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.workspace import WinRate
+from hogeq.purification import purify
+from hogeq.rules import Rules, rules_from
+from hogeq.rules.memory import Memory
+from hogeq.rules.reading import find_rules
+from hogeq.search import attack, bounds, untold_bound
+from hogeq.search import gains as gaining
+from hogeq.search.attack import SearchBudget, SearchResult
+from hogeq.search.bounds import Interval
+from hogeq.search.gains import Gains
+from hogeq.search.portfolio import MOVES
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.support.aliases import Floats
+
+StrategySpec = StrategyLike | str | Path
+"""What a strategy is given by: itself, an array, a name, a file or a run's folder."""
+
+
+class Game:
+    """Hog by some rules. Wherever a method takes a strategy, a name will do.
+
+    Parameters
+    ----------
+    rules : str, path, mapping or Rules
+        An edition's name, fields of `Rules` by name, a YAML file of these, or a run's folder.
+
+    Attributes
+    ----------
+    rules : Rules
+    engine : HogEngine
+        The rules compiled: what solvers and purifiers take.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> three = game.strategy("always_roll:3")
+    >>> round(game.win_rate(three, "always_roll:2").win_rate, 4)
+    0.5808
+    >>> round(game.attack(three).win_rate, 4)
+    0.6974
+    """
+
+    def __init__(self, rules: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> None:
+        """Read the rules and compile them; the same rules are compiled once."""
+        self.engine: HogEngine = compile_game(_rules(rules))
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of this game."""
+        return self.engine.rules
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """Every value of the hidden memory of the player to move, H of them."""
+        return self.engine.memories
+
+    def __repr__(self) -> str:
+        """Name the rules."""
+        return f"Game({self.rules.name})"
+
+    def strategy(
+        self, given: StrategySpec, *, trust: bool = False, time_limit: float = 60.0
+    ) -> Strategy:
+        """Make a strategy of this game, checked.
+
+        Parameters
+        ----------
+        given : str, path, array_like, Mixture or Strategy
+            A name such as ``"always_roll:6"``, a file, a run's folder, a matrix (G, G), a policy
+            (G, G, K), or a mixture of such.
+        trust : bool
+            Whether the code of a ``.py`` file may be run, in a process of its own.
+        time_limit : float
+            Seconds that such code is given.
+
+        Raises
+        ------
+        StrategyError
+            If there is no such name or file, or its first bad cell.
+        """
+        if isinstance(given, str | os.PathLike):
+            given = find_any(str(given), self.engine, trust, time_limit=time_limit)
+        return strategy_of(self.engine, given)
+
+    def win_rate(self, a: StrategySpec, b: StrategySpec) -> WinRate:
+        """Exact win rate of strategy `a` against `b`, also when `a` moves first and second.
+
+        Raises
+        ------
+        StrategyError
+            If a strategy is refused.
+        ValueError
+            If a game between the two may never end.
+        """
+        return win_rates.win_rate(self.engine, self.strategy(a), self.strategy(b))
+
+    def attack(
+        self,
+        strategy: StrategySpec,
+        budget: SearchBudget | None = None,
+        moves: Collection[str] = tuple(MOVES),
+    ) -> SearchResult:
+        """Search for the matrix that wins most against a strategy; how, is in `hogeq.search`.
+
+        Parameters
+        ----------
+        strategy : strategy
+        budget : SearchBudget, optional
+        moves : collection of str, optional
+            Names of the moves to kick by; by default all.
+
+        Returns
+        -------
+        SearchResult
+            With ``matrix``, its exact ``win_rate``, and ``bound``, which no response exceeds.
+        """
+        target = self.strategy(strategy)
+        found = attack.attack(self.engine, target, budget, moves)
+        return replace(found, bound=max(found.win_rate, bounds.upper_bound(self.engine, target)))
+
+    def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
+        """Upper bound on the win rate of any response: of one with full memory.
+
+        Parameters
+        ----------
+        strategy : strategy
+        resolution : int, optional
+            Of a mixture: that of the grid of beliefs about the draw. At 1 the responder is told the
+            draw, the crudest bound; by default what takes seconds.
+        """
+        target = self.strategy(strategy)
+        if resolution is None:
+            return bounds.upper_bound(self.engine, target)
+        return untold_bound.mixture_bound(self.engine, target, resolution)
+
+    def exploitability(
+        self, strategy: StrategySpec, budget: SearchBudget | None = None
+    ) -> Interval:
+        """Interval that contains the exploitability of a strategy.
+
+        That is the win rate of a best response less 1/2: half of NashConv. It is 0 for an
+        equilibrium.
+        """
+        return bounds.exploitability(self.engine, self.strategy(strategy), budget)
+
+    def best_response_interval(
+        self, strategy: StrategySpec, budget: SearchBudget | None = None
+    ) -> Interval:
+        """Interval that contains the win rate of a best response: exploitability plus 1/2."""
+        return bounds.best_response_interval(self.engine, self.strategy(strategy), budget)
+
+    def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
+        """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
+        return gaining.gains(self.engine, self.strategy(counter), self.strategy(strategy))
+
+    def tablebase(self) -> Tablebase:
+        """Optimal play from every position, both players remembering everything."""
+        return tablebase.solve(self.engine)
+
+    def analyze(
+        self,
+        score: int,
+        opponent: int,
+        strategy: StrategySpec | None = None,
+        memory: Memory | None = None,
+        past: StrategySpec | None = None,
+    ) -> Analysis:
+        """Exact win probability of every roll at a position.
+
+        Parameters
+        ----------
+        score, opponent : int
+            Scores of the player to move and of the other, below the goal.
+        strategy : strategy, optional
+            What both play from the next turn on; by default optimally, remembering everything.
+        memory : Memory, optional
+            The hidden memory; by default the average over the belief, and that of the start where
+            neither `strategy` nor `past` is given.
+        past : strategy, optional
+            What both have played so far, which makes the belief; by default `strategy`.
+        """
+        plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
+        return analysis.analyze(self.engine, score, opponent, plays, memory, played)
+
+    def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+        """Win probability of the player to move in every hidden state, (G, G, H)."""
+        return hidden.values(self.engine, *self._both(a, b))
+
+    def mean_values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+        """Win probability of the player to move, averaged over the belief, (G, G)."""
+        return hidden.mean_values(self.engine, *self._both(a, b))
+
+    def reach(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+        """Reach probability of every hidden state, the player of `a` to move, (G, G, H)."""
+        return hidden.reach(self.engine, *self._both(a, b))
+
+    def belief(
+        self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
+    ) -> Floats | None:
+        """Distribution of the hidden memory at a position, (H,); None if play never gets there."""
+        return hidden.belief(self.engine, *self._both(a, b), score, opponent)
+
+    def components_at(
+        self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
+    ) -> ComponentsAt | None:
+        """Distribution of what was drawn of mixtures, given that a position is reached."""
+        one, two = self._both(a, b)
+        return mixtures.components_at(self.engine, one, score, opponent, two)
+
+    def action_values(
+        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
+    ) -> Floats:
+        """Counterfactual value of every action at every information set, (G, G, K).
+
+        Parameters
+        ----------
+        a, b : strategy
+            Of the player whose actions are valued, and of the other; by default the same.
+        weight : {"reach", "counterfactual", "belief"}
+            How hidden states are weighted: by reach, which is the gradient of the win rate; without
+            the player's own actions, as CFR is defined; or given that the information set is
+            reached.
+        """
+        return counterfactual.action_values(self.engine, *self._both(a, b), weight)
+
+    def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
+        """Make a matrix of a policy by a purifier's name and parameters."""
+        matrix = purify(self.engine, self.strategy(strategy), method, **parameters)
+        return strategy_of(self.engine, matrix)
+
+    def round_robin(self, strategies: Sequence[StrategySpec]) -> Floats:
+        """Win rate of each of some strategies against each other, (n, n), row against column."""
+        return round_robin(self.engine, [self.strategy(one) for one in strategies])
+
+    def review(self, transcript: Transcript) -> Review:
+        """Tell what each roll of a played game cost, and what was luck."""
+        return review(self.engine, transcript)
+
+    def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy | None]:
+        return self.strategy(a), None if b is None else self.strategy(b)
+
+
+def _rules(given: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> Rules:
+    if isinstance(given, Rules):
+        return given
+    return (
+        find_rules(os.fspath(given)) if isinstance(given, str | os.PathLike) else rules_from(given)
+    )
