@@ -3,9 +3,9 @@
     python experiments/exact_response.py
 
 Against random policies, random matrices and policies of CFR-BR, the best matrix is found and proved
-by branch and bound (hogeq/search/branch_and_bound.py). Beside it: coordinate ascent alone, the
+by branch and bound (research/branch_and_bound.py). Beside it: coordinate ascent alone, the
 search from one start and from four, with and without perturbations, what memory would gain beyond
-the optimum, and how much of that the bound from prices takes off (hogeq/search/priced_bound.py).
+the optimum, and how much of that the bound from prices takes off (research/priced_bound.py).
 Prints a Markdown table and writes results/exact_response.md.
 """
 
@@ -14,13 +14,13 @@ from collections.abc import Iterator
 
 import numpy as np
 from common import arguments, publish, small_game, solved
+from research.branch_and_bound import best_response
+from research.priced_bound import tighter_bound
+from research.process import decision_process
 
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.branch_and_bound import best_response
-from hogeq.search.priced_bound import tighter_bound
-from hogeq.search.process import decision_process
 
 SHORT = 1e-9  # win rate by which a search must miss to have missed
 BUDGETS = {

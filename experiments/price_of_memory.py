@@ -11,11 +11,11 @@ with --most 0 results/price_of_memory_full.md.
 """
 
 from common import EFFORT, arguments, effort, publish, small_game, solved
+from research.branch_and_bound import branch_and_bound
+from research.process import decision_process
 
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.branch_and_bound import branch_and_bound
-from hogeq.search.process import decision_process
 
 
 def main() -> None:

@@ -3,18 +3,18 @@
     python experiments/tighter_bound.py
 
 Against the average policy of discounted CFR: the attack found, the bound from prices on all states
-(hogeq/search/priced_bound.py), the full-memory bound. At full size prices are put on the states
+(research/priced_bound.py), the full-memory bound. At full size prices are put on the states
 of the first turns alone, up to a sum of scores. Prints a Markdown table and writes
 results/tighter_bound.md.
 """
 
 from common import arguments, publish, small_game, solved
+from research.priced_bound import tighter_bound
+from research.process import decision_process
 
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.priced_bound import tighter_bound
-from hogeq.search.process import decision_process
 from hogeq.support.clock import working_time
 
 

@@ -135,9 +135,6 @@ TARGETS = (
             "search/population",
             "search/bounds",
             "search/gains",
-            "search/process",
-            "search/branch_and_bound",
-            "search/priced_bound",
         ),
         tests="tests/search/test_population.py tests/search/test_respond.py"
         " tests/search/test_moves.py"

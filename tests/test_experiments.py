@@ -157,16 +157,6 @@ def test_certificates(table: Run) -> None:
         assert float(row["not told"] or full) <= full + 1e-9
 
 
-def test_branching(table: Run) -> None:
-    (row,) = table("branching", "--sizes 10x3 --seconds 1 --each 0.1 --iterations 10 --kicks 2")
-    steps, more, branches = (
-        float(row[name].split()[0]) for name in ("steps", "more steps", "branches")
-    )
-    assert float(row["attack"]) <= branches <= steps <= float(row["full memory"]) + 1e-6
-    assert more <= steps
-    assert int(row["branched on"]) > 0
-
-
 def test_tighter_bound(table: Run) -> None:
     sizes = "--goals 9 --dice 3 --full-goal 12 --full-dice 3 --horizons 4 8 --iterations 5"
     rows = table("tighter_bound", sizes)

@@ -12,8 +12,6 @@ from hogeq.model.priced import WIDTH, Board, Claim, Kept, PricedResponder
 from hogeq.rules import Rules
 from hogeq.support.aliases import Floats
 
-MORE = 4.0  # than can be won
-
 
 class KeptClaims:
     """One cell's part of the prices, kept so that it can be revised."""
@@ -82,21 +80,6 @@ class PricedResponders:
     def infoset_reach(self) -> Floats:
         """Reach of all states as chosen when they were last solved: float64 (C, n * H)."""
         return np.hstack([weight * part.infoset_reach() for weight, part in self._drawn()])
-
-    def fix(self, cell: int, roll: int) -> None:
-        """Let it make one roll at a cell: others cost more than can be won."""
-        for part in self.parts:
-            part.prices[cell][:, np.arange(part.prices.shape[2]) != roll] += MORE
-
-    def value_with(self, cell: int, roll: int) -> float:
-        """Give its value if it makes one roll at a cell."""
-        kept = [part.prices[cell].copy() for part in self.parts]
-        self.fix(cell, roll)
-        value = self.remember()
-        for part, prices in zip(self.parts, kept, strict=True):
-            part.prices[cell] = prices
-        self.remember()
-        return value
 
     def slack(self, cell: int) -> Floats:
         """Loss by every roll at a cell, by part and memory: float64 (K, n * H)."""

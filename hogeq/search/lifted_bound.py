@@ -60,8 +60,7 @@ all parts; that a part is kept to the end makes each maximum a mean over the par
 .. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
 """
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -117,8 +116,6 @@ class LiftedBound:
     rules : Rules
     strategy : float64 (G, G, K) or Mixture
         Of the opponent: a policy, or several of which one is drawn before the game.
-    fixed : mapping of int to int, optional
-        Rolls by cell, ``score * G + opponent``: the bound is on those who make them there.
     revised : frozenset of int, optional
         Cells that will be revised, whose claims are therefore kept. By default those of all cells
         are, in the order in which they claim, as long as they fit into 3 GiB.
@@ -140,7 +137,6 @@ class LiftedBound:
         self,
         rules: Rules,
         strategy: Floats | Mixture,
-        fixed: Mapping[int, int] = MappingProxyType({}),
         revised: frozenset[int] | None = None,
     ) -> None:
         self.rules = rules
@@ -149,10 +145,6 @@ class LiftedBound:
         policies = [as_policy(part, rules.max_dice + 1) for part in parts]
         self._responder = PricedResponders(rules, weights, policies)
         self._responder.begin()
-        if fixed:
-            for cell, roll in fixed.items():
-                self._responder.fix(cell, roll)
-            self._responder.remember()
         self._refunded = np.zeros((rules.goal**2, rules.max_dice + 1))
         self._tried: tuple[Step, Claim] | None = None
         self._revised = revised
@@ -274,12 +266,6 @@ class LiftedBound:
         if len(worth):
             found[claim.rolls] = worth[np.minimum(np.arange(len(claim.rolls)), len(worth) - 1)]
         return found
-
-    def bound_with(self, cell: int, roll: int) -> float:
-        """Give the bound on those who make one roll at a cell, at the prices in force."""
-        refunds = self.refunds()
-        refunds[cell] = self._refunded[cell, roll]
-        return self._responder.value_with(cell, roll) + float(refunds.sum()) + self.margin()
 
     def _cell(self, step: Step | Revision) -> int:
         return step.score * self.rules.goal + step.opponent

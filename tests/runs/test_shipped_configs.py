@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from research.branch_and_bound import best_response
 
 from hogeq.model.game import compile_game
 from hogeq.runs.config import load_config
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.branch_and_bound import best_response
 from hogeq.search.untold_bound import mixture_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.read import read_mixture

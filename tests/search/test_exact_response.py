@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from research.branch_and_bound import best_response, branch_and_bound
+from research.priced_bound import best_prices, largest_reach, priced_bound, tighter_bound
+from research.process import decision_process, remember, value_of
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
@@ -11,9 +14,6 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.branch_and_bound import best_response, branch_and_bound
-from hogeq.search.priced_bound import best_prices, largest_reach, priced_bound, tighter_bound
-from hogeq.search.process import decision_process, remember, value_of
 from tests.search.test_respond import TINY
 from tests.twin import Match, Play, every_matrix_wins
 
@@ -89,7 +89,7 @@ def test_a_search_that_falls_short_is_corrected(monkeypatch: pytest.MonkeyPatch)
         valued.append(of)
         return value_of(*of)
 
-    monkeypatch.setattr("hogeq.search.branch_and_bound.value_of", noted)
+    monkeypatch.setattr("research.branch_and_bound.value_of", noted)
     best_response(game, policy, start=found.rolls.astype(np.int8))
     assert len(valued) < found.nodes
     # A bad start costs no branch: those that could not win more are never looked into.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from research.branch_and_bound import best_response
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
@@ -15,7 +16,6 @@ from hogeq.model.priced import Board, PricedResponder
 from hogeq.rules import rules_from
 from hogeq.search import certifying, lifted_bound
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.branch_and_bound import best_response
 from hogeq.search.certificate import certified_bound, check_certificate, read_certificate
 from hogeq.search.certifying import certify, improve
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
@@ -219,42 +219,6 @@ def test_lanes_that_are_alike_need_not_be_summed_one_by_one(edition: str) -> Non
         assert few == pytest.approx(found.gain(step), abs=1e-14)
         responder._alike, responder._asked = alike, asked
         found.take(step)
-
-
-@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
-def test_who_makes_a_roll_wins_no_more_than_its_bound(parts: dict[str, Any]) -> None:
-    game = compile_game(rules_from(parts))
-    policy = random_policy(game, 7)
-    cells, rolls, wins = every_matrix_wins(Play(game.rules), policy)
-    free = LiftedBound(game.rules, policy)
-    for step in random_steps(game, 7, 5):
-        free.take(step)
-    whole = free.bound()
-    for column, (score, opponent) in enumerate(cells):
-        cell = score * game.goal + opponent
-        for roll in range(game.num_actions):
-            most = wins[rolls[:, column] == roll].max()
-            fixed = LiftedBound(game.rules, policy, {cell: roll})
-            assert fixed.bound() >= most
-            improve(fixed, 0.02)
-            assert fixed.bound() >= most
-            assert most <= free.bound_with(cell, roll) <= whole + 1e-12
-    assert free.bound() == whole
-
-
-def test_one_whole_step_is_worth_as_much_as_any_claims_of_its_cell() -> None:
-    game = small(12, 3)
-    policy = random_policy(game, 3)
-    first = LiftedBound(game.rules, policy)
-    losses = first.losses()
-    for cell in np.argsort(-losses.min(axis=1))[:8].tolist():
-        found = LiftedBound(game.rules, policy)
-        best = max(found.bound_with(cell, roll) for roll in range(game.num_actions))
-        roll = int(losses[cell].argmin())
-        score, opponent = divmod(cell, game.goal)
-        found.take(Step(score, opponent, roll, 1.0, 1.0, 1.0, 1e9))
-        assert best < first.value - 1e-6
-        assert found.bound() == pytest.approx(best, abs=1e-9)
 
 
 def test_a_revision_never_raises_the_bound() -> None:

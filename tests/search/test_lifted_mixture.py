@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from research.branch_and_bound import best_response
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model import lifting
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.search.branch_and_bound import best_response
 from hogeq.search.certificate import as_proved, certified_bound, check_certificate, is_about
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import LiftedBound, Revision, replay

@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from research.branch_and_bound import best_response
+from research.priced_bound import tighter_bound
+from research.process import decision_process, value_of
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -11,9 +14,6 @@ from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.branch_and_bound import best_response
-from hogeq.search.priced_bound import tighter_bound
-from hogeq.search.process import decision_process, value_of
 from hogeq.search.untold_bound import Grid, mixture_bound
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Floats

@@ -23,9 +23,9 @@ Mixed responders win no more: a win rate is linear in each row of a policy, so s
 """
 
 import numpy as np
+from research.process import Process, remember
 from scipy.sparse import csr_array, diags_array, eye_array, hstack, kron, vstack
 
-from hogeq.search.process import Process, remember
 from hogeq.support.aliases import Floats
 
 BLOCK = 256  # states whose largest reach is computed at once

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from research.process import GAP, Process, decision_process, remember, value_of
 
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
-from hogeq.search.process import GAP, Process, decision_process, remember, value_of
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Ints, Matrix
 from hogeq.support.numbers import percent
