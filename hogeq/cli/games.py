@@ -141,4 +141,8 @@ def attack_game(game: str, strategy: str, seconds: float) -> tuple[dict[str, Any
             "responder who forgets nothing of the own past",
         ),
     )
-    return data, f"against {strategy}, {printable(game)}\n\n{table(meaning)}", answer.strategy
+    return (
+        data,
+        f"against {strategy}, {printable(game)}\n\n{table(meaning, left=3)}",
+        answer.strategy,
+    )

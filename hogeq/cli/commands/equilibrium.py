@@ -66,7 +66,7 @@ def equilibrium(
         ("upper", f"{solved.upper:.9f}", "payoff that player 1 allows"),
     )
     sizes = " and ".join(str(len(one.weights)) for one in solved.mixtures)
-    text = f"{printable(game)}: value to player 0, in mixtures of {sizes}\n\n{table(rows)}"
+    text = f"{printable(game)}: value to player 0, in mixtures of {sizes}\n\n{table(rows, left=3)}"
     emit(data, text, as_json)
 
 
