@@ -5,6 +5,7 @@ A *matrix* is an int8 array of shape (G, G): ``matrix[s, o]`` dice are rolled by
 probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeGuard
 
@@ -43,9 +44,26 @@ def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> 
     # Not a number fails every comparison.
     good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
     if not good.all():
-        row, column = np.argwhere(~good)[0]
-        _refuse_cell(int(row), int(column), array[row, column].item(), max_dice, name)
+        row, column = map(int, np.argwhere(~good)[0])
+        line = cell_line(row, column, array[row, column].item(), max_dice)
+        raise StrategyError(f"{name}: {line}")
     return array.astype(np.int8)
+
+
+def cell_fault(value: object, max_dice: int) -> str:
+    """Name the kind of a bad cell; empty if it is good."""
+    # By type, since True == 1; and 6.0 is a whole number.
+    if type(value) is float and not value.is_integer():
+        return "fraction" if math.isfinite(value) else "no number"
+    if type(value) is int or type(value) is float:
+        return "negative" if value < 0 else "large" if value > max_dice else ""
+    return type(value).__name__
+
+
+def cell_line(row: int, column: int, value: object, max_dice: int) -> str:
+    """Say that a cell is bad, and what is allowed."""
+    where = f"cell (row {row}, column {column}) is {shown(value)}"
+    return f"{where}; allowed: whole numbers from 0 to {max_dice}"
 
 
 def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> Policy:
@@ -139,10 +157,8 @@ def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
             if column == goal:
                 _refuse_excess(row, column, goal, name)
             value = cell.item() if isinstance(cell, np.generic) else cell
-            # By type, since True == 1; and 6.0 is a whole number.
-            whole = type(value) is int or (type(value) is float and value.is_integer())
-            if not (whole and 0 <= value <= max_dice):
-                _refuse_cell(row, column, value, max_dice, name)
+            if cell_fault(value, max_dice):
+                raise StrategyError(f"{name}: {cell_line(row, column, value, max_dice)}")
             matrix[row, column] = value
         if len(cells) < goal:
             _refuse_gap(row, len(cells), goal, name)
@@ -173,13 +189,6 @@ def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:
     if rows < goal:
         _refuse_gap(rows, 0, goal, name)
     _refuse_excess(goal, 0, goal, name)
-
-
-def _refuse_cell(row: int, column: int, value: object, max_dice: int, name: str) -> NoReturn:
-    raise StrategyError(
-        f"{name}: cell (row {row}, column {column}) is {shown(value)}; "
-        f"allowed: whole numbers from 0 to {max_dice}"
-    )
 
 
 def _refuse_gap(row: int, column: int, goal: int, name: str) -> NoReturn:

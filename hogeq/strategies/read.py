@@ -11,7 +11,8 @@ suffix     matrix                                   policy
 .py        function ``final_strategy``
 ========== ======================================== ===================================
 
-A mixture is an ``.npz`` of two arrays, ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
+In an ``.npz`` without these names the one array of the right shape is read. A mixture is an
+``.npz`` of two arrays, ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
 (n, G, G, K).
 
 An object's keys are the two scores, own first, with a comma or space between and, if you like,
@@ -27,13 +28,15 @@ import os
 import re
 import shlex
 import stat
+import warnings
 import zipfile
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Final, Literal, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
+import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import (
@@ -61,12 +64,6 @@ PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 IN_FOLDER: Final = "matrix.csv"
 """What a run directory has for its matrix."""
 
-_MEMBERS: Final = ("matrix.npy", "policy.npy")  # of an .npz file
-
-_WEIGHTS: Final = "weights.npy"  # of one that holds a mixture
-
-_PARTS: Final = ("matrices.npy", "policies.npy")
-
 _HEADER_BYTES: Final = 2**12  # of an .npy file
 
 _KEY_LENGTH: Final = 40  # of an object's keys, in characters
@@ -92,9 +89,9 @@ def read_strategy(
         Most dice a turn may roll; K is one more.
     trust : bool
         Whether the code in a ``.py`` file may be run. It runs in a process of its own, which may
-        read what its user may read and use 4 GiB of memory. On Linux (with Landlock, on x86-64 and
-        64-bit ARM) it can change no file, open no connection and start no process; elsewhere a line
-        on standard error says what it could do.
+        read what its user may read and use 4 GiB of memory. On Linux (x86-64 and 64-bit ARM) it
+        can change no file and reach no other process; elsewhere a line on standard error says
+        first what it could do.
     time_limit : float
         Seconds that such code is given.
 
@@ -201,7 +198,11 @@ def _read(
         data = _read_bytes(path, MAX_BYTES)
         if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
             raise _pickle_refused(path)
-        return _read_npy(io.BytesIO(data), name) if suffix == ".npy" else _read_npz(data, name)
+        return (
+            _read_npy(io.BytesIO(data), name)
+            if suffix == ".npy"
+            else _read_npz(data, goal, max_dice, name)
+        )
     most = 2**20 + TEXT_BYTES_PER_CELL * goal * goal
     text = _decode(_read_bytes(path, min(most, MAX_BYTES)), name)
     return _parse_json(text, goal, name) if suffix == ".json" else _parse_table(text)
@@ -338,19 +339,10 @@ def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
     return [[cells[row, column] for column in range(goal)] for row in range(goal)]
 
 
-def _read_npz(data: bytes, name: str) -> npt.NDArray[Any] | _Drawn:
+def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> npt.NDArray[Any] | _Drawn:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            one = [found for member in _MEMBERS for found in _members(archive, member)]
-            drawn = [found for member in _PARTS for found in _members(archive, member)]
-            weights = _members(archive, _WEIGHTS)
-            if (len(one), len(drawn), len(weights)) == (1, 0, 0):
-                return _read_member(archive, one[0], name)
-            if (len(one), len(drawn), len(weights)) == (0, 1, 1):
-                return _Drawn(
-                    _read_member(archive, weights[0], f"{name}: weights", (1,)),
-                    _read_member(archive, drawn[0], name, (3, 4)),
-                )
+            return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1)}, name)
     except StrategyError:
         raise
     except (
@@ -364,27 +356,49 @@ def _read_npz(data: bytes, name: str) -> npt.NDArray[Any] | _Drawn:
         zlib.error,
     ) as error:
         raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
-    if drawn or weights:
-        raise StrategyError(
-            f"{name}: holds {len(one)} of the arrays `matrix` and `policy`, {len(drawn)} of "
-            f"`matrices` and `policies`, {len(weights)} of `weights`; allowed: 1 of the first two, "
-            "or for a mixture 1 of the others and `weights`"
-        )
-    raise StrategyError(f"{name}: holds {len(one)} of the arrays `matrix` and `policy`; allowed: 1")
 
 
-def _members(archive: zipfile.ZipFile, file: str) -> list[zipfile.ZipInfo]:
-    return [member for member in archive.infolist() if member.filename == file]
+def _read_archive(
+    archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: str
+) -> npt.NDArray[Any] | _Drawn:
+    arrays = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+    titles = [member.filename.removesuffix(".npy") for member in arrays]
+
+    def named(*known: str) -> list[zipfile.ZipInfo]:
+        return [member for member, title in zip(arrays, titles, strict=True) if title in known]
+
+    def read(member: zipfile.ZipInfo, what: str, axes: tuple[int, ...]) -> npt.NDArray[Any]:
+        if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise StrategyError(f"{what}: is not compressed as numpy does it")
+        # Decompressed no further than the array's own header says.
+        with archive.open(member) as file:
+            return _read_npy(file, what, axes)
+
+    tables, drawn, weights = (
+        named("matrix", "policy"),
+        named("matrices", "policies"),
+        named("weights"),
+    )
+    if not (tables or drawn or weights):
+        tables = arrays
+        if len(arrays) > 1:  # those of the right shape, whatever they are called
+            tables = [member for member in arrays if _shape_in(archive, member) in shapes]
+    if (len(tables), len(drawn), len(weights)) == (1, 0, 0):
+        return read(tables[0], name, (2, 3))
+    if (len(tables), len(drawn), len(weights)) == (0, 1, 1):
+        return _Drawn(read(weights[0], f"{name}: weights", (1,)), read(drawn[0], name, (3, 4)))
+    raise StrategyError(
+        f"{name}: holds {shown(titles) if titles else 'no array'}; allowed: `matrix` or `policy`, "
+        "or for a mixture `weights` and `matrices` or `policies`, or one table of any name"
+    )
 
 
-def _read_member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, axes: tuple[int, ...] = (2, 3)
-) -> npt.NDArray[Any]:
-    if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise StrategyError(f"{name}: is not compressed as numpy does it")
-    # Decompressed no further than the array's own header says.
+def _shape_in(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...] | None:
     with archive.open(member) as file:
-        return _read_npy(file, name, axes)
+        try:
+            return _npy_header(file.read(_HEADER_BYTES), "")[0]
+        except StrategyError:
+            return None
 
 
 _SHAPES: Final = {
@@ -396,41 +410,33 @@ _SHAPES: Final = {
 
 def _read_npy(file: IO[bytes], name: str, axes: tuple[int, ...] = (2, 3)) -> npt.NDArray[Any]:
     """Read one array of numbers."""
-    dtype, shape, order = _npy_header(file, name)
+    start = file.read(_HEADER_BYTES)
+    shape, is_fortran, dtype, length = _npy_header(start, name)
+    if dtype.kind not in "iuf" or dtype.itemsize > 8:
+        raise StrategyError(
+            f"{name}: holds values of type {shown(dtype.str)}; allowed: whole and floating numbers"
+        )
     size = math.prod(shape) * dtype.itemsize
     # Some policies together become float64, whatever they were.
     largest = max(size, math.prod(shape) * 8 if len(shape) == 4 else 0)
     if len(shape) not in axes or largest > MAX_BYTES:
         raise StrategyError(f"{name}: has shape {shape}; allowed: {_SHAPES[axes]}")
-    body = file.read(size)
+    body = start[length : length + size]
+    body += file.read(size - len(body))
     if len(body) < size:
         raise StrategyError(f"{name}: ends before its array of shape {shape} does")
-    return np.frombuffer(body, dtype).reshape(shape, order=order)
+    return np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
-def _npy_header(
-    file: IO[bytes], name: str
-) -> tuple[np.dtype[Any], tuple[int, ...], Literal["C", "F"]]:
-    """Read type, shape and order of an array.
-
-    Not with `numpy.lib.format`: it reads as long a header as the file says it has, and gives it to
-    Python's own parser, with all errors and warnings that this may raise.
-    """
-    prefix = file.read(8)
-    width = 2 if prefix[6:7] == b"\x01" else 4
-    if prefix[:6] != b"\x93NUMPY":
-        raise StrategyError(f"{name}: is not an array in numpy's format")
-    header = file.read(min(int.from_bytes(file.read(width), "little"), _HEADER_BYTES))
-    descr = re.search(rb"'descr'\s*:\s*'([^']*)'", header)
-    order = re.search(rb"'fortran_order'\s*:\s*(True|False)", header)
-    shape = re.search(rb"'shape'\s*:\s*\(([0-9, ]{0,60})\)", header)
-    if not (descr and order and shape):
-        raise StrategyError(f"{name}: has a header that says no type, order and shape")
-    if not re.fullmatch(rb"[<>|=]?([iu][1248]|f[248])", descr[1]):
-        raise StrategyError(
-            f"{name}: holds values of type {shown(descr[1].decode('latin-1'))}; "
-            "allowed: whole and floating numbers"
-        )
-    dtype = np.dtype(descr[1].decode())
-    sizes = tuple(int(size) for size in re.findall(rb"[0-9]+", shape[1]))
-    return dtype, sizes, "F" if order[1] == b"True" else "C"
+def _npy_header(start: bytes, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Read shape, order and type of an array, and where its numbers begin."""
+    file = io.BytesIO(start)  # numpy would read as long a header as the file says
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            version = npy.read_magic(file)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, is_fortran, dtype = read(file, max_header_size=_HEADER_BYTES)
+    except Exception as error:  # numpy evaluates a header, which may raise anything
+        raise StrategyError(f"{name}: is not an array in numpy's format") from error
+    return shape, is_fortran, dtype, file.tell()

@@ -4,7 +4,6 @@
 wants the whole list, and so does whoever runs a tournament.
 """
 
-import math
 import re
 import shutil
 import tempfile
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError, check_matrix, is_policy
+from hogeq.strategies.arrays import StrategyError, cell_fault, cell_line, check_matrix, is_policy
 from hogeq.strategies.read import file_size, read_rows
 from hogeq.strategies.sandbox import Answers, Fault, examine
 from hogeq.strategies.write import check_player_name
@@ -140,25 +139,15 @@ def _table_faults(rows: list[Any] | NDArray[Any], goal: int, max_dice: int) -> l
             if ragged == 1:
                 shapes.append(_row_line(row, values, goal))
         for column, value in enumerate(cells):
-            kind = _kind_of_fault(value, max_dice)
+            kind = cell_fault(value, max_dice)
             if kind:
                 counts[kind] += 1
                 if kind not in lines:
-                    where = f"cell (row {row}, column {column}) is {shown(value)}"
-                    lines[kind] = f"{where}; allowed: whole numbers from 0 to {max_dice}"
+                    lines[kind] = cell_line(row, column, value, max_dice)
     return [
         *(Fault("shape", ragged if line.startswith("row") else 1, line) for line in shapes),
         *(Fault("range", count, lines[kind]) for kind, count in counts.items()),
     ]
-
-
-def _kind_of_fault(value: object, max_dice: int) -> str:
-    """Name the kind of a bad cell; empty if it is good."""
-    if type(value) is float and not value.is_integer():
-        return "fraction" if math.isfinite(value) else "no number"
-    if type(value) is int or type(value) is float:
-        return "negative" if value < 0 else "large" if value > max_dice else ""
-    return type(value).__name__
 
 
 def _row_line(row: int, values: object, goal: int) -> str:
