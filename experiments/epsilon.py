@@ -13,8 +13,7 @@ from typing import Any
 
 from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
-from hogeq.baselines.delta import trembling
-from hogeq.baselines.diagonals import countable
+from hogeq.baselines.delta import countable, trembling
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.purification import argmax

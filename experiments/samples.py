@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from common import arguments, publish
 
 from hogeq.baselines.registry import builtin
-from hogeq.baselines.samples import BY_EDITION
+from hogeq.baselines.simple import SAMPLES
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
@@ -21,7 +21,7 @@ BASELINE = "always_roll:6"
 
 def rows() -> Iterator[list[object]]:
     """Give the line of every sample."""
-    known = {edition: samples for edition, samples in BY_EDITION.items() if edition in EDITIONS}
+    known = {edition: samples for edition, samples in SAMPLES.items() if edition in EDITIONS}
     for edition, samples in known.items():
         game = compile_game(EDITIONS[edition])
         against = builtin(BASELINE, game)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Final
 
+from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
@@ -72,3 +73,7 @@ def _shipped_for(name: str, rules: Rules) -> str | None:
         if replace(EDITIONS[edition], name=rules.name) == rules:
             return edition
     return None
+
+
+for _name in FILES:
+    baseline(_name, about(_name))(champion(_name))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hogeq.baselines.registry import baseline
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
@@ -17,6 +18,7 @@ FORCED_DICE_BONUS = 4.25
 """Points that [2] holds it to be worth that the opponent must roll four-sided dice."""
 
 
+@baseline("hog_wild_heuristic", "expected points with the three adjustments of Hog Wild!")
 def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     """Matrix that rolls for the most points, three adjustments made, in the order of [2].
 

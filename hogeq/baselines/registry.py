@@ -1,7 +1,7 @@
 """Strategies that have a name."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
@@ -19,7 +19,7 @@ from hogeq.support.registry import enter
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
-DIGITS = 9  # of a whole number; more than any parameter can use, and int() is slow on thousands
+DIGITS = 9  # of a number before the point
 
 
 class Builtin(NamedTuple):
@@ -187,9 +187,7 @@ def _made(spec: str, game: "HogEngine") -> AnyStrategy:
         allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
     entry = _BUILTINS[name]
-    texts = rest.split(",") if colon else []
-    options = _given_options(spec, entry, [text for text in texts if "=" in text])
-    given = [text for text in texts if "=" not in text]
+    given, options = _split(spec, entry, rest.split(",") if colon else [])
     left_out = len(entry.parameters) - len(given)
     if 0 < left_out <= len(entry.usual):
         given += map(str, entry.usual[-left_out:])
@@ -198,19 +196,14 @@ def _made(spec: str, game: "HogEngine") -> AnyStrategy:
             f"strategy {shown(spec)}: {len(given)} parameters given, "
             f"to be written as {' or '.join(_usages(name))}"
         )
-    arguments = []
-    for parameter, text in zip(entry.parameters, given, strict=True):
-        if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
-            raise StrategyError(
-                f"strategy {shown(spec)}: {parameter} is {shown(text)}; "
-                f"allowed: a whole number of at most {DIGITS} digits in {entry.usage(name)}"
-            )
-        number = int(text)
-        if parameter == "N" and not 0 <= number <= game.rules.max_dice:
-            raise StrategyError(
-                f"strategy {shown(spec)}: N is {number}; allowed: 0 to {game.rules.max_dice}"
-            )
-        arguments.append(number)
+    arguments = [
+        _number(spec, parameter, text, int)
+        for parameter, text in zip(entry.parameters, given, strict=True)
+    ]
+    if "N" in entry.parameters:
+        dice, most = arguments[entry.parameters.index("N")], game.rules.max_dice
+        if not 0 <= dice <= most:
+            raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: 0 to {most}")
     if is_ours(entry.make):
         return entry.make(game, *arguments, **options)
     return _made_by_others(spec, partial(entry.make, game, *arguments, **options), game)
@@ -230,28 +223,36 @@ def _made_by_others(spec: str, make: partial[Any], game: "HogEngine") -> AnyStra
     return check(found, goal, dice, name)
 
 
-def _given_options(spec: str, entry: Builtin, texts: Sequence[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _split(spec: str, entry: Builtin, texts: list[str]) -> tuple[list[str], dict[str, float]]:
+    """Tell parameters, as they are written, from options."""
+    given: list[str] = []
+    options: dict[str, float] = {}
     for text in texts:
-        option, _, value = (part.strip() for part in text.partition("="))
-        if option not in entry.options:
+        option, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            given.append(text)
+        elif option not in entry.options:
             allowed = ", ".join(entry.options) or "none"
             raise StrategyError(
                 f"strategy {shown(spec)}: unknown option {shown(option)}; allowed: {allowed}"
             )
-        if option in found:
+        elif option in options:
             raise StrategyError(f"strategy {shown(spec)}: option {option} is given twice")
-        whole = isinstance(entry.options[option], int)
-        fraction = "" if whole else r"(\.[0-9]{0,17})?(e[+-]?[0-9]{1,2})?"
-        if not re.fullmatch(rf"[+-]?[0-9]{{1,{DIGITS}}}{fraction}", value):
-            kind = "a whole number of" if whole else "a number with"
-            where = "" if whole else " before the point and 17 after it"
-            raise StrategyError(
-                f"strategy {shown(spec)}: {option} is {shown(value)}; "
-                f"allowed: {kind} at most {DIGITS} digits{where}"
-            )
-        found[option] = int(value) if whole else float(value)
-    return found
+        else:
+            options[option] = _number(spec, option, value, type(entry.options[option]))
+    return given, options
+
+
+def _number(spec: str, name: str, text: str, kind: type[float]) -> float:
+    """Read a number of few digits: int() and float() take more, and are slow on thousands."""
+    fraction = "" if kind is int else r"(\.[0-9]{0,17})?(e[+-]?[0-9]{1,2})?"
+    if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}{fraction}\s*", text):
+        what = "a whole number" if kind is int else "a number"
+        raise StrategyError(
+            f"strategy {shown(spec)}: {name} is {shown(text)}; "
+            f"allowed: {what} of at most {DIGITS} digits"
+        )
+    return kind(text)
 
 
 def find_strategy(

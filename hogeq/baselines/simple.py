@@ -1,47 +1,160 @@
-"""Strategies of one line: always the same dice, no dice for enough points, no dice for a swap."""
+"""Players of one rule: always the same dice, or no dice where that does enough.
 
+Among them are the sample strategies that the course's project asks for, by the names of each term.
+Every term has two of them. The first rolls no dice where that scores enough points. The second
+counts what the term's special rule adds: to the score, or as a turn to be rolled for.
+
+======================  ==============================  ====================================
+term                    by points                       by the special rule
+======================  ==============================  ====================================
+fall 2023 and later     ``boar:11,6``                   ``sus:11,6``, by the rise of the score
+summer 2023             ``boar:12,6``                   ``fuzzy:12,6``, by the rise
+fall 2022, spring 2023  ``tail:12,6``                   ``square:12,6``, by the rise
+summer 2022             ``oink_points:8,6``             ``pigs_on_prime:8,6``, wherever it acts
+spring 2022             ``hefty_hogs:8,6``              ``hog_pile:8,6``, wherever it acts
+fall 2021               ``picky_piggy:8,6``             ``hog_pile:8,6``, wherever it acts
+spring, summer 2021     ``piggypoints:8,6``             ``more_boar:8,6``, wherever it acts
+fall 2020               ``bacon:8,6``                   ``extra_turn:8,6``, wherever it acts
+======================  ==============================  ====================================
+
+Names, meanings and usual numbers are those of the project's files [6].
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hogeq.baselines.registry import baseline
+from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.parts import MORE_BOAR
+from hogeq.rules.turn import Landing
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
+_POINTS = "roll 0 dice for at least THRESHOLD points, else N"
+_RISE = "roll 0 dice if the own score rises by at least THRESHOLD, {} counted, else N"
+_ACTS = "roll 0 dice if {}, or for at least THRESHOLD points, else N"
 
+
+@baseline("always_roll:N", "roll N dice, whatever the scores")
 def always_roll(game: "HogEngine", dice: int) -> Matrix:
     """Matrix that rolls `dice` dice everywhere."""
     return np.full((game.goal, game.goal), dice, np.int8)
 
 
-def bacon(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
-    """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
+def _free_where(
+    game: "HogEngine", dice: int, is_good: Callable[[int, int, int, Landing], bool]
+) -> Matrix:
+    """Roll no dice where that is good by both scores, its points and where it lands."""
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
     for score in range(game.goal):
         for opponent in range(game.goal):
-            if turns.free(score, opponent).points >= cutoff:
+            points = turns.free(score, opponent).points
+            if is_good(score, opponent, points, turns.land(score + points, opponent)):
                 matrix[score, opponent] = 0
     return matrix
 
 
+@baseline("bacon:CUTOFF,N", "roll 0 dice for at least CUTOFF points, else N")
+def bacon(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
+    """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
+    return _free_where(game, dice, lambda _own, _other, points, _landing: points >= cutoff)
+
+
+@baseline("swap:CUTOFF,N", "as bacon, but roll 0 for any swap that helps and for none that hurts")
 def swap(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice for a good swap, or for `cutoff` points and no bad one.
 
     A swap is good if it leaves the mover ahead and bad if it leaves the mover behind. Feral Hogs
     are not counted: they depend on what a strategy may not see.
     """
-    matrix = always_roll(game, dice)
-    turns = TurnTable(game.rules)
-    for score in range(game.goal):
-        for opponent in range(game.goal):
-            points = turns.free(score, opponent).points
-            landing = turns.land(score + points, opponent)
-            # Only a swap changes the score of the player who is not moving.
-            swapped = landing.opponent != opponent
-            ahead = landing.score > landing.opponent
-            if ahead if swapped else points >= cutoff:
-                matrix[score, opponent] = 0
-    return matrix
+
+    def is_good(_own: int, opponent: int, points: int, landing: Landing) -> bool:
+        # Only a swap changes the score of the player who is not moving.
+        if landing.opponent != opponent:
+            return landing.score > landing.opponent
+        return points >= cutoff
+
+    return _free_where(game, dice, is_good)
+
+
+@baseline("rise:THRESHOLD,N", _RISE.format("landings and swaps"))
+def rise(game: "HogEngine", threshold: int, dice: int) -> Matrix:
+    """Matrix that rolls no dice where that raises the own score by `threshold` or more.
+
+    Points, landings and swaps are counted; Feral Hogs are not, since they depend on what a strategy
+    may not see.
+    """
+    return _free_where(
+        game, dice, lambda own, _other, _points, landing: landing.score - own >= threshold
+    )
+
+
+@baseline("special:THRESHOLD,N", _ACTS.format("a score changes or a turn is earned"))
+def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
+    """Matrix that rolls no dice where that makes a special rule act, or scores `threshold` points.
+
+    A rule acts if it changes a score, or earns another turn by where the score lands.
+    """
+    earns = MORE_BOAR[game.rules.more_boar]
+
+    def is_good(own: int, opponent: int, points: int, landing: Landing) -> bool:
+        scores = landing.score, landing.opponent
+        return points >= threshold or scores != (own + points, opponent) or earns(*scores)
+
+    return _free_where(game, dice, is_good)
+
+
+def _sample(
+    name: str, about: str, make: Callable[["HogEngine", int, int], Matrix], usual: int
+) -> None:
+    """Enter a player under the name of a term's sample, with its usual numbers."""
+
+    @baseline(f"{name}:THRESHOLD,N", about)
+    def sample(game: "HogEngine", threshold: int = usual, dice: int = 6) -> Matrix:
+        return make(game, threshold, dice)
+
+
+_sample("boar", f"{_POINTS}: Boar Brawl", bacon, 11)
+_sample("sus", _RISE.format("Sus Fuss"), rise, 11)
+_sample("fuzzy", _RISE.format("Fuzzy Factors"), rise, 12)
+_sample("tail", f"{_POINTS}: Pig Tail", bacon, 12)
+_sample("square", _RISE.format("Square Swine"), rise, 12)
+_sample("oink_points", f"{_POINTS}: Oink Points", bacon, 8)
+_sample("pigs_on_prime", _ACTS.format("Pigs on Prime acts"), special, 8)
+_sample("hefty_hogs", f"{_POINTS}: Hefty Hogs", bacon, 8)
+_sample("picky_piggy", f"{_POINTS}: Picky Piggy", bacon, 8)
+_sample("hog_pile", _ACTS.format("Hog Pile acts"), special, 8)
+_sample("piggypoints", f"{_POINTS}: Piggy Points", bacon, 8)
+_sample("more_boar", _ACTS.format("More Boar earns a turn"), special, 8)
+_sample("extra_turn", _ACTS.format("it earns a turn"), special, 8)
+
+SAMPLES: dict[str, tuple[str, str]] = {
+    "fa23": ("boar:11,6", "sus:11,6"),
+    "su23": ("boar:12,6", "fuzzy:12,6"),
+    "fa22": ("tail:12,6", "square:12,6"),
+    "su22": ("oink_points:8,6", "pigs_on_prime:8,6"),
+    "sp22": ("hefty_hogs:8,6", "hog_pile:8,6"),
+    "fa21": ("picky_piggy:8,6", "hog_pile:8,6"),
+    "sp21": ("piggypoints:8,6", "more_boar:8,6"),
+    "su21": ("piggypoints:8,6", "more_boar:8,6"),
+    "fa20": ("bacon:8,6", "extra_turn:8,6"),
+}
+"""The two of each edition, with the course's own numbers."""
+
+
+def samples_of(rules: Rules) -> tuple[str, ...]:
+    """List the course's sample strategies for a game, whatever its name, goal and dice."""
+    for edition, samples in SAMPLES.items():
+        sized = replace(
+            EDITIONS[edition], name=rules.name, goal=rules.goal, max_dice=rules.max_dice
+        )
+        if sized == rules:
+            return samples
+    return ()

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
 
+@baseline("optimal", "play optimally, in rules without hidden memory")
 def optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase, the fewest dice on ties."""
     if game.has_memory:
@@ -21,6 +23,7 @@ def optimal(game: "HogEngine") -> Matrix:
     return _solution("optimal", game.rules)
 
 
+@baseline("ignore_memory", "play optimally as if the rules that need a hidden memory did not exist")
 def ignore_memory(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of the same game without what remembers: Feral Hogs, Time Trot, ...
 
@@ -29,6 +32,7 @@ def ignore_memory(game: "HogEngine") -> Matrix:
     return _solution("ignore_memory", game.rules.without_memory())
 
 
+@baseline("full_memory", "play optimally, remembering everything; only to be compared")
 def full_memory(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase; refused where the tablebase remembers more than the scores.
 
@@ -42,6 +46,7 @@ def full_memory(game: "HogEngine") -> Matrix:
     return _solution("full_memory", game.rules)
 
 
+@baseline("fa15_optimal", "play optimally by the rules of fa15, whatever the rules in force")
 def fa15_optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of edition fa15, of the game's goal and most dice.
 
@@ -50,6 +55,7 @@ def fa15_optimal(game: "HogEngine") -> Matrix:
     return _of_edition("fa15", game)
 
 
+@baseline("fa22_optimal", "play optimally by the rules of fa22, whatever the rules in force")
 def fa22_optimal(game: "HogEngine") -> Matrix:
     """Matrix of the tablebase of edition fa22, of the game's goal and most dice.
 

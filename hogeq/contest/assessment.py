@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
-from hogeq.baselines.samples import samples_of
+from hogeq.baselines.simple import samples_of
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError

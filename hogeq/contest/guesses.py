@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from hogeq.baselines.diagonals import countable
+from hogeq.baselines.delta import countable
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.beliefs import total_variation

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from hogeq.rules.edition import ALIASES, EDITIONS
 from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.remembered import remembered
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import HIGHEST, MOST_POINTS
 from hogeq.support.messages import nearest, one_line, refusal, shown
@@ -198,5 +199,7 @@ def edition(rules: Rules) -> Rules:
         raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
     if rules.name in ALIASES:
         raise ValueError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
+    if rules.memory != "none":
+        remembered(rules)  # refuses what is wrong with it
     enter(EDITIONS, "edition", rules.name, rules)
     return rules

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines import delta, second_place
-from hogeq.baselines.belief_response import respond_to_beliefs
-from hogeq.baselines.diagonals import countable
+from hogeq.baselines.delta import countable
+from hogeq.baselines.second_place import respond_to_beliefs
 from hogeq.baselines.tablebases import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import reach

@@ -15,10 +15,9 @@ from hogeq.baselines import (
     ignore_memory,
     optimal,
 )
-from hogeq.baselines.belief_response import respond_to_beliefs
-from hogeq.baselines.diagonals import countable
+from hogeq.baselines.delta import countable
 from hogeq.baselines.registry import builtin, names
-from hogeq.baselines.second_place import first_guess, weights
+from hogeq.baselines.second_place import first_guess, respond_to_beliefs, weights
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.tablebase import solve
@@ -282,7 +281,7 @@ def test_second_place_is_refused_where_it_means_nothing(edition: str) -> None:
         ("epsilon=1.5", "epsilon: got 1.5; allowed: numbers from 0 to 1"),
         ("rounds=-1", "rounds: got -1; allowed: whole numbers from 0 to 1000"),
         ("rounds=1" + 20 * "0", "rounds is .*; allowed: a whole number of at most 9 digits"),
-        ("weight=1" + 20 * "0", "allowed: a number with at most 9 digits before the point"),
+        ("weight=1" + 20 * "0", "allowed: a number of at most 9 digits"),
         ("rounds=1.5", "rounds is '1.5'; allowed: a whole number"),
         ("epsilon=nan", "epsilon is 'nan'; allowed: a number"),
         ("epsilon=1,epsilon=1", "option epsilon is given twice"),

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hogeq.baselines import BASELINES
 from hogeq.baselines.registry import baseline, builtin, find_strategy, names
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
@@ -122,10 +121,6 @@ def test_names_are_known_once_hogeq_is_imported() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
     )
     assert ran.stdout == "(5, 5)\n"
-
-
-def test_every_baseline_has_a_name() -> None:
-    assert [usage for usage, *_ in BASELINES] == list(names())
 
 
 @pytest.mark.usefixtures("registries")
