@@ -136,19 +136,7 @@ def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
 def outcomes(
     game: HogEngine, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
 ) -> list[MatchOutcome]:
-    """Compute exact win rates against some opponents.
-
-    Parameters
-    ----------
-    game : HogEngine
-    matrix : int8 (G, G)
-    opponents : iterable of (str, array)
-        Names, and matrices (G, G) or policies (G, G, K).
-
-    Returns
-    -------
-    list of MatchOutcome
-    """
+    """Compute exact win rates against some opponents, by name."""
     found = []
     for name, opponent in opponents:
         try:
@@ -163,24 +151,6 @@ def outcomes(
 def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
     """Find where a matrix loses against an opponent, and what to change first.
 
-    Parameters
-    ----------
-    game : HogEngine
-    matrix : int8 (G, G)
-    against : array
-        The opponent, a matrix (G, G) or a policy (G, G, K).
-
-    Returns
-    -------
-    Assessment
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed.
-
-    Notes
-    -----
     A game that never ends counts as half a win, as it does for the tablebase.
     """
     policies_of(game, matrix, against)  # refuses what is malformed

@@ -1,4 +1,4 @@
-"""One strategy against a whole field: what wins most, and what that costs in safety.
+"""One strategy against a whole field: the one that wins most.
 
 A player meets one rival of the field and does not know which, so the objective is a mean of win
 rates, and the value of a roll is the mean of its counterfactual values against the rivals. Rivals
@@ -8,30 +8,15 @@ of them: every pass is made against each.
 Annealing and ascent change all cells at once, unlike those against a single rival
 (:mod:`hogeq.search.moves`). So every step of the ascent is checked: one that does not raise the
 objective is halved, down to the one cell that gains most, where for a mean the gain is exact.
-
-Safety is gained as in Johanson, Zinkevich and Bowling (2007) do, "Computing robust
-counter-strategies": in the restricted game a share of the opponents plays as the field does, and
-the others are free to exploit. Regret matching stands in for the equilibrium of that game, which
-under imperfect recall no method is known to find; what comes out is judged by attacks on it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.contest.objectives import (
-    WIN_EDGES,
-    MeanWins,
-    Objective,
-    Score,
-    Shortfall,
-    SmoothWins,
-    check_objective,
-    count_beaten,
-)
 from hogeq.contest.tournament import WIN
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
@@ -43,14 +28,52 @@ from hogeq.strategies.arrays import as_policy, one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.messages import shown
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase, phase
 
-STEP_LIMIT = 1000  # of an ascent, which has always ended in fewer than 100
+Objective = Literal["mean", "beaten"]
 
-PERTURBED_SHARE = 0.03  # of the cells, changed by a perturbation
+STEP_LIMIT: Final = 1000  # of an ascent, which has always ended in fewer than 100
 
-TARGETS = 8  # rivals not yet beaten that are tried one by one
+PERTURBED_SHARE: Final = 0.03  # of the cells, changed by a perturbation
+
+TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
+
+WIN_EDGES: Final = (0.03, 0.01, 0.003, 0.001)  # widths of the smooth step at a win, used in turn
+
+Score = Callable[[Floats], tuple[float, Floats]]
+"""Score of win rates (n,) against the rivals, the greater the better, and its gradient."""
+
+
+def mean_wins(rates: Floats) -> tuple[float, Floats]:
+    """Score by the mean win rate."""
+    return float(rates.mean()), np.full(len(rates), 1.0 / len(rates))
+
+
+def smooth_wins(width: float) -> Score:
+    """Score by the share of rivals beaten, a win being a smooth step of this width."""
+
+    def score(rates: Floats) -> tuple[float, Floats]:
+        wins = _smooth_step(rates, width)
+        return float(wins.mean()), wins * (1.0 - wins) / (width * len(rates))
+
+    return score
+
+
+def shortfall(target: NDArray[np.bool_], width: float) -> Score:
+    """Score by minus the win rate missing to a win against some rivals, smoothed."""
+
+    def score(rates: Floats) -> tuple[float, Floats]:
+        short = np.logaddexp(0.0, (WIN - rates[target]) / width)
+        return -width * float(short.sum()), np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
+
+    return score
+
+
+def _smooth_step(rates: Floats, width: float) -> Floats:
+    """Rise from 0 to 1 at a win, as the logistic function does."""
+    return 0.5 + 0.5 * np.tanh((rates - WIN) / (2.0 * width))
 
 
 class Answer(NamedTuple):
@@ -65,11 +88,15 @@ class Answer(NamedTuple):
     beaten: int
     """Number of matches won, by a win rate above 0.500001."""
 
+    def rank(self, objective: Objective) -> tuple[float, ...]:
+        """Give the key by which answers are compared: higher is better."""
+        return (self.mean,) if objective == "mean" else (self.beaten, self.mean)
+
 
 class Field(Population):
     """Population of all that the n rivals may play; rivals have equal weights.
 
-    A rival that is a mixture plays one of its parts, by their weights.
+    A rival that is a mixture plays one of its components, by their weights.
     """
 
     def __init__(self, game: HogEngine, rivals: Sequence[ArrayLike | Mixture]) -> None:
@@ -98,12 +125,7 @@ class Field(Population):
 
 
 def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
-    return Answer(strategy, rates, float(rates.mean()), count_beaten(rates))
-
-
-def rank_of(answer: Answer, objective: Objective) -> tuple[float, ...]:
-    """Give the key by which answers are compared: higher is better."""
-    return (answer.mean,) if objective == "mean" else (answer.beaten, answer.mean)
+    return Answer(strategy, rates, float(rates.mean()), int((rates > WIN).sum()))
 
 
 def answer_field(
@@ -114,40 +136,25 @@ def answer_field(
 ) -> Answer:
     """Search for the matrix that does best against a field.
 
-    Parameters
-    ----------
-    game : HogEngine
-    rivals : sequence of array_like or Mixture
-        Each a matrix (G, G), a policy (G, G, K) or a mixture.
-    objective : {"mean", "beaten"}
-        The mean win rate; or the number of rivals beaten and, of equals, the mean.
-    budget : SearchBudget, optional
-
-    Returns
-    -------
-    Answer
-        With more starts or perturbations it is never worse.
-
-    Raises
-    ------
-    ValueError
-        If a rival is malformed, there is none, or the objective is unknown.
+    "mean" is the mean win rate; "beaten" the number of rivals beaten and, of equals, the mean. With
+    more starts or perturbations the answer is never worse.
     """
+    if objective not in {"mean", "beaten"}:
+        raise ValueError(f"objective: {shown(objective)}; allowed: mean, beaten")
     budget = budget or SearchBudget()
-    check_objective(objective)
     field = Field(game, rivals)
-    found: list[Answer] = []
-    with phase("field", budget.starts * search_steps(budget)) as told:
+    answers: list[Answer] = []
+    with phase("field", budget.starts * search_steps(budget)) as progress:
         for start in range(budget.starts):
-            found.append(_search(field, objective, budget, told, start))
-            best = max(found, key=lambda answer: rank_of(answer, objective))
+            answers.append(_search(field, objective, budget, progress, start))
+            best = max(answers, key=lambda answer: answer.rank(objective))
             beaten = f"{best.beaten} of {len(rivals)} beaten"
-            told.measured(f"best {percent(best.mean)}, {beaten}")
+            progress.measured(f"best {percent(best.mean)}, {beaten}")
     return best
 
 
 def _search(
-    field: Field, objective: Objective, budget: SearchBudget, told: Phase, start: int
+    field: Field, objective: Objective, budget: SearchBudget, progress: Phase, start: int
 ) -> Answer:
     game = field.game
     random = np.random.default_rng([budget.seed, start])
@@ -162,19 +169,19 @@ def _search(
     annealed = count(1)
 
     def report() -> None:
-        told.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
+        progress.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
 
     field.anneal(policy, budget.anneal_steps, budget.damping, weights=weights, progress=report)
-    told.now(f"{which}, ascent")
+    progress.now(f"{which}, ascent")
     best = _climb(field, to_matrix(policy), objective)
-    told.step(ASCENT)
+    progress.step(ASCENT)
     for kick in range(1, budget.perturbations + 1):
         matrix = np.array(best.strategy, np.int8)
         cells, rolls = rolls_at_random(matrix.shape, PERTURBED_SHARE, game.num_actions, random)
         matrix[cells] = rolls
         again = _climb(field, matrix, objective)
-        best = max(best, again, key=lambda answer: rank_of(answer, objective))
-        told.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
+        best = max(best, again, key=lambda answer: answer.rank(objective))
+        progress.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
     return best
 
 
@@ -188,22 +195,22 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
     def climb(score: Score) -> None:
         nonlocal best
         for answer in _ascend(field, matrix, score):
-            best = max(best, answer, key=lambda answer: rank_of(answer, objective))
+            best = max(best, answer, key=lambda answer: answer.rank(objective))
 
     if objective == "mean":
-        climb(MeanWins())
+        climb(mean_wins)
         return best
     for width in WIN_EDGES:
-        climb(SmoothWins(width))
-    # One more rival each time, those beaten already kept: the nearest to a win first.
+        climb(smooth_wins(width))
+    # One more rival each time, those beaten already among them: the nearest to a win first.
     missed = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
     for rival in missed[:TARGETS]:
         target = best.win_rates > WIN
         target[rival] = True
         matrix = np.array(best.strategy, np.int8)
-        climb(Shortfall(target, WIN_EDGES[1]))
+        climb(shortfall(target, WIN_EDGES[1]))
     matrix = np.array(best.strategy, np.int8)
-    climb(MeanWins())
+    climb(mean_wins)
     return best
 
 
@@ -213,7 +220,8 @@ def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
     rates = field.rates_of(as_policy(matrix, rolls))
     size = matrix.size
     for _ in range(STEP_LIMIT):
-        found = field.measure(as_policy(matrix, rolls), score.weights(rates))
+        reached, weights = score(rates)
+        found = field.measure(as_policy(matrix, rolls), weights)
         present = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
         gains = (found.values.max(axis=2) - present[..., 0]).ravel()
         better = np.argsort(-gains, kind="stable")
@@ -225,7 +233,7 @@ def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
             cells = better[:size]
             changed.ravel()[cells] = choice[cells]
             after = field.rates_of(as_policy(changed, rolls))
-            if score.score(after) > score.score(rates):
+            if score(after)[0] > reached:
                 break
             size //= 2
         if size == 0:

@@ -16,26 +16,17 @@ from hogeq.support.aliases import Floats
 
 @dataclass(frozen=True, eq=False)
 class MemoryAt:
-    """The hidden memory at a position.
-
-    Attributes
-    ----------
-    reach : float
-        Probability of coming to move there in a game.
-    belief : float64 (H,)
-        Exact distribution of the memory, in the order of `HogEngine.memories`.
-    counted : float64 (H,) or None
-        Guess by counting the ways into each memory in the strategies' own play; None where turns
-        do not alternate, which counting takes for granted.
-    looked_up : float64 (H,) or None
-        Guess as the second place of summer 2020 looked it up: the ways in perfect play first, then
-        in the strategies' own, then 1/4 each.
-    """
+    """The hidden memory at a position; distributions are (H,), in the order of `memories`."""
 
     reach: float
+    """Probability of coming to move there in a game."""
     belief: Floats
     counted: Floats | None
+    """Guess by counting the ways into each memory in the strategies' own play; None where turns do
+    not alternate, which counting takes for granted."""
     looked_up: Floats | None
+    """Guess of the second place of summer 2020: the ways in perfect play first, then in the
+    strategies' own, then 1/4 each."""
 
     def distance(self, guess: Floats) -> float:
         """Total variation distance of a guess from the exact distribution."""
@@ -55,26 +46,7 @@ def memory_at(
 ) -> MemoryAt:
     """Distribution of the hidden memory at a position, with guesses of it.
 
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        Of the player to move, a matrix (G, G) or a policy (G, G, K).
-    score, opponent : int
-        Scores of the player to move and of the other, below the goal.
-    against : array_like, optional
-        The other's strategy; by default the same.
-
-    Returns
-    -------
-    MemoryAt
-
-    Raises
-    ------
-    UnreachedError
-        If play never comes to the position.
-    ValueError
-        If a strategy is malformed, or a score is not from 0 to the goal less 1.
+    `UnreachedError` if play never comes there.
     """
     check_position(game, score, opponent)
     state_reach = reach(game, strategy, against)[score, opponent]

@@ -1,22 +1,20 @@
 """A game between a person and an engine, turn by turn; nothing here reads or prints.
 
 Every roll has an exact win probability: that of winning if both players go on as the engine does.
-The cost of a roll is its win probability below that of the best roll, exact as well.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from hogeq.contest.turns import Situation, Tally, Turn, advance, tally
+from hogeq.evaluation.analysis import RollValue
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
-from hogeq.rules import Rules
-from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory
-from hogeq.rules.turn import Turn, dice_sides, play_turn
+from hogeq.rules.turn import dice_sides
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
@@ -31,20 +29,11 @@ First = Literal["you", "engine", "coin"]
 class Engine:
     """Chooses rolls, and gives win probabilities of rolls if both players go on as it does.
 
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like, optional
-        A matrix (G, G) or a policy (G, G, K); without one it plays optimally and remembers
-        everything.
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed.
+    Without a strategy, a matrix (G, G) or a policy (G, G, K), it plays optimally and remembers
+    everything.
     """
 
-    def __init__(self, game: HogEngine, strategy: ArrayLike | None = None) -> None:
+    def __init__(self, game: HogEngine, strategy: Any = None) -> None:
         self.optimal = strategy is None
         self._memory = {memory: index for index, memory in enumerate(game.memories)}
         self._policy: Floats | None = None
@@ -73,132 +62,11 @@ class Engine:
         )
 
 
-class Situation(NamedTuple):
-    """State of a game."""
-
-    scores: tuple[int, int]
-    """Of `YOU` and `ENGINE`."""
-    mover: int
-    """The player to move; once the game is over, the one who moved last."""
-    memory: Memory
-    """Of the player to move."""
-    turns: int
-    """Turns played so far, extra turns counted."""
-    winner: int | None
-    """None while the game goes on."""
-
-    @property
-    def view(self) -> tuple[int, int]:
-        """Scores of the player to move and of the other."""
-        return self.scores[self.mover], self.scores[1 - self.mover]
-
-
-def advance(
-    rules: Rules, situation: Situation, dice: int, faces: tuple[int, ...]
-) -> tuple[Turn, Situation]:
-    """Play the mover's turn with dice that have been rolled.
-
-    Parameters
-    ----------
-    rules : Rules
-    situation : Situation
-        Of a game that goes on.
-    dice : int
-        Dice rolled.
-    faces : tuple of int
-        What they show.
-
-    Returns
-    -------
-    turn : Turn
-    after : Situation
-
-    Raises
-    ------
-    ValueError
-        As :func:`hogeq.rules.turn.play_turn`.
-    """
-    turn = play_turn(rules, *situation.view, situation.memory, dice, faces)
-    landing, mover = turn.landing, situation.mover
-    own, other = landing.score, landing.opponent
-    winner = None
-    if landing.winner is not None:
-        winner = mover if landing.winner == 0 else 1 - mover
-    after = Situation(
-        scores=(own, other) if mover == 0 else (other, own),
-        mover=mover if turn.again or winner is not None else 1 - mover,
-        memory=turn.memory,
-        turns=situation.turns + 1,
-        winner=winner,
-    )
-    return turn, after
-
-
-class Odds(NamedTuple):
-    """One roll in a situation."""
-
-    dice: int
-    win_probability: float
-    behind: float
-    """Win probability short of the best roll's; 0 for a tie."""
-
-
-class PlayedTurn(NamedTuple):
-    """One turn that was played."""
-
-    before: Situation
-    dice: int
-    faces: tuple[int, ...]
-    turn: Turn
-    odds: Odds
-    """Of the dice that were rolled."""
-    best: Odds
-    """Of the best roll, the fewest dice of those that tie."""
-    after: Situation
-
-    @property
-    def cost(self) -> float:
-        """Win probability that the choice of dice gave away."""
-        return self.odds.behind
-
-    def effects(self, rules: Rules) -> list[str]:
-        """Say what the turn did, as :func:`hogeq.rules.effects.turn_effects` does."""
-        return turn_effects(rules, *self.before.view, self.faces, self.turn)
-
-
-class Meter(NamedTuple):
-    """Costs of a person's choices."""
-
-    moves: int
-    """Choices made."""
-    mistakes: int
-    """Those that cost anything."""
-    total: float
-    """Sum of the costs, in win probability."""
-    worst: PlayedTurn | None
-    """The costliest of the mistakes, the first of equals."""
-
-
 class Session:
     """One game between a person and an engine.
 
     All chance follows from the seed: the coin and, by the number of the turn, the dice and the
     engine's draws. A turn taken back and played again with the same dice has the same outcome.
-
-    Parameters
-    ----------
-    game : HogEngine
-    engine : Engine
-        Of the same game.
-    first : {"you", "engine", "coin"}
-        Who moves first.
-    seed : int
-        At least 0.
-
-    Raises
-    ------
-    ValueError
-        If `first` or `seed` is none of those.
     """
 
     def __init__(
@@ -210,20 +78,20 @@ class Session:
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(self._random(0).integers(2))
         mover = coin if first == "coin" else PLAYERS.index(first)
-        self._start = Situation((0, 0), mover, Memory(), 0, None)
-        self._played: list[PlayedTurn] = []
+        self._start = Situation.start(mover)
+        self._turns: list[Turn] = []
 
     # --- where the game stands ------------------------------------------------------------------
 
     @property
     def situation(self) -> Situation:
         """Where the game stands."""
-        return self._played[-1].after if self._played else self._start
+        return self._turns[-1].after if self._turns else self._start
 
     @property
-    def played(self) -> tuple[PlayedTurn, ...]:
+    def turns(self) -> tuple[Turn, ...]:
         """Turns of both players that stand, in order."""
-        return tuple(self._played)
+        return tuple(self._turns)
 
     @property
     def over(self) -> bool:
@@ -245,53 +113,27 @@ class Session:
         """Numbers of dice that may be rolled; none once the game is over."""
         return range(0 if self.over else self.game.num_actions)
 
-    def odds(self) -> list[Odds]:
-        """Exact win probability of every roll of the player to move, best first.
-
-        Raises
-        ------
-        ValueError
-            If the game is over.
-        """
+    def odds(self) -> list[RollValue]:
+        """Exact win probability of every roll of the player to move, best first."""
         if self.over:
             raise ValueError("odds: the game is over")
-        situation = self.situation
-        values = self.engine.roll_values(*situation.view, situation.memory)
-        best = float(values.max())
-        found = []
-        for dice in best_first(values):
-            behind = best - float(values[dice])
-            found.append(Odds(dice, float(values[dice]), behind if behind > TIE else 0.0))
-        return found
+        values = self._roll_values()
+        best = max(values)
+        losses = [0.0 if best - value <= TIE else best - value for value in values]
+        return [
+            RollValue(dice, values[dice], losses[dice], None)
+            for dice in best_first(np.array(values))
+        ]
 
     @property
-    def meter(self) -> Meter:
-        """Costs of the person's choices so far."""
-        own = [move for move in self._played if move.before.mover == YOU]
-        wrong = [move for move in own if move.cost > 0.0]
-        total = sum(move.cost for move in own)
-        worst = max(wrong, key=lambda move: move.cost, default=None)
-        return Meter(len(own), len(wrong), total, worst)
+    def tally(self) -> Tally:
+        """The person's turns so far."""
+        return tally(self._turns, YOU)
 
     # --- playing --------------------------------------------------------------------------------
 
-    def roll(self, dice: int) -> PlayedTurn:
-        """Play the person's turn.
-
-        Parameters
-        ----------
-        dice : int
-            One of `legal`.
-
-        Returns
-        -------
-        PlayedTurn
-
-        Raises
-        ------
-        ValueError
-            If the person is not to move, or may not roll so many.
-        """
+    def roll(self, dice: int) -> Turn:
+        """Play the person's turn, with dice one of `legal`."""
         if not self.yours:
             reason = "the game is over" if self.over else "the engine is to move"
             raise ValueError(f"dice: {shown(dice)}, but {reason}")
@@ -299,14 +141,8 @@ class Session:
             raise ValueError(f"dice: {shown(dice)}; allowed: 0 to {self.game.rules.max_dice}")
         return self._play(dice, self._random(self.situation.turns + 1))
 
-    def engine_turn(self) -> PlayedTurn:
-        """Play the engine's turn.
-
-        Raises
-        ------
-        ValueError
-            If the engine is not to move.
-        """
+    def engine_turn(self) -> Turn:
+        """Play the engine's turn."""
         if self.over or self.yours:
             raise ValueError("engine: it is not to move")
         situation = self.situation
@@ -314,27 +150,20 @@ class Session:
         dice = self.engine.choose(*situation.view, situation.memory, random)
         return self._play(dice, random)
 
-    def undo(self) -> tuple[PlayedTurn, ...]:
-        """Take back the person's last turn, and what the engine played since.
-
-        Returns
-        -------
-        tuple of PlayedTurn
-            What was taken back, in the order in which it was played; nothing if the person has
-            not moved yet.
-        """
+    def undo(self) -> tuple[Turn, ...]:
+        """Take back, and give, the person's last turn and what the engine played since."""
         last = max(
-            (i for i, move in enumerate(self._played) if move.before.mover == YOU), default=-1
+            (i for i, turn in enumerate(self._turns) if turn.before.mover == YOU), default=-1
         )
         if last < 0:
             return ()
-        taken = tuple(self._played[last:])
-        del self._played[last:]
+        taken = tuple(self._turns[last:])
+        del self._turns[last:]
         return taken
 
     def record(self) -> dict[str, Any]:
         """Give the whole game as plain numbers and texts, fit for JSON."""
-        rules, meter, situation = self.game.rules, self.meter, self.situation
+        rules, own, situation = self.game.rules, self.tally, self.situation
         return {
             "rules": rules.name,
             "seed": self.seed,
@@ -342,39 +171,44 @@ class Session:
             "winner": None if situation.winner is None else PLAYERS[situation.winner],
             "you": situation.scores[YOU],
             "engine": situation.scores[ENGINE],
-            "turns": [_plain(move) for move in self._played],
-            "meter": {"moves": meter.moves, "mistakes": meter.mistakes, "total": meter.total},
+            "turns": [_plain(turn) for turn in self._turns],
+            "meter": {
+                "moves": own.moves,
+                "mistakes": own.grades["mistake"],
+                "grades": own.grades,
+                "total": own.loss,
+            },
         }
 
-    def _play(self, dice: int, random: np.random.Generator) -> PlayedTurn:
-        situation, odds = self.situation, self.odds()
-        sides = self.sides
-        faces = tuple(int(face) for face in random.integers(1, sides + 1, dice))
-        turn, after = advance(self.game.rules, situation, dice, faces)
-        chosen = next(entry for entry in odds if entry.dice == dice)
-        move = PlayedTurn(situation, dice, faces, turn, chosen, odds[0], after)
-        self._played.append(move)
-        return move
+    def _roll_values(self) -> tuple[float, ...]:
+        here = self.situation
+        return tuple(self.engine.roll_values(*here.view, here.memory).tolist())
+
+    def _play(self, dice: int, random: np.random.Generator) -> Turn:
+        faces = tuple(int(face) for face in random.integers(1, self.sides + 1, dice))
+        turn = advance(self.game.rules, self.situation, faces)._replace(rolls=self._roll_values())
+        self._turns.append(turn)
+        return turn
 
     def _random(self, turn: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, turn])
 
 
-def _plain(move: PlayedTurn) -> dict[str, Any]:
+def _plain(turn: Turn) -> dict[str, Any]:
     return {
-        "turn": move.after.turns,
-        "player": PLAYERS[move.before.mover],
-        "before": {"you": move.before.scores[YOU], "engine": move.before.scores[ENGINE]},
-        "memory": move.before.memory._asdict(),
-        "dice": move.dice,
-        "faces": list(move.faces),
-        "points": move.turn.points,
-        "bonus": move.turn.bonus,
-        "given": move.turn.given,
-        "after": {"you": move.after.scores[YOU], "engine": move.after.scores[ENGINE]},
-        "again": move.turn.again,
-        "win_probability": move.odds.win_probability,
-        "best_roll": move.best.dice,
-        "best_win_probability": move.best.win_probability,
-        "cost": move.cost,
+        "turn": turn.number,
+        "player": PLAYERS[turn.before.mover],
+        "before": {"you": turn.before.scores[YOU], "engine": turn.before.scores[ENGINE]},
+        "memory": turn.before.memory._asdict(),
+        "dice": turn.dice,
+        "faces": list(turn.faces),
+        "points": turn.outcome.points,
+        "bonus": turn.outcome.bonus,
+        "given": turn.outcome.given,
+        "after": {"you": turn.after.scores[YOU], "engine": turn.after.scores[ENGINE]},
+        "again": turn.outcome.again,
+        "win_probability": turn.value,
+        "best_roll": turn.best[0],
+        "best_win_probability": turn.best_value,
+        "cost": turn.loss,
     }

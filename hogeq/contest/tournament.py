@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine
+from hogeq.solvers.double_oracle import equilibrium
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
@@ -119,17 +120,7 @@ class _Block(NamedTuple):
 
 
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:
-    """Mean win rate of every entry against the others.
-
-    Parameters
-    ----------
-    win_rates : array_like of float, shape (n, n)
-        Row against column, n at least 2. The diagonal is left out.
-
-    Returns
-    -------
-    list of float, length n
-    """
+    """Mean win rate of every entry against the others, row against column."""
     rows: list[list[float]] = np.asarray(win_rates, np.float64).tolist()
     return [
         (sum(row[:entry] + row[entry + 1 :])) / (len(row) - 1) for entry, row in enumerate(rows)
@@ -137,18 +128,7 @@ def mean_win_rates(win_rates: ArrayLike) -> list[float]:
 
 
 def lowest_win_rates(win_rates: ArrayLike) -> list[tuple[float, int]]:
-    """Lowest win rate of every entry, and against whom.
-
-    Parameters
-    ----------
-    win_rates : array_like of float, shape (n, n)
-        Row against column, n at least 2. The diagonal is left out.
-
-    Returns
-    -------
-    list of (float, int), length n
-        Of rivals that tie, the one given first.
-    """
+    """Lowest win rate of every entry, and against whom: of rivals that tie, the one given first."""
     rows: list[list[float]] = np.asarray(win_rates, np.float64).tolist()
     return [
         min((rate, other) for other, rate in enumerate(row) if other != entry)
@@ -185,6 +165,22 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     wins = won.sum(axis=1).tolist()
     order = sorted(range(len(wins)), key=lambda entry: -wins[entry])
     return [Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry]) for entry in order]
+
+
+def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
+    """Nash equilibrium of the game in which a player first picks one entry of a field.
+
+    Weights (n,) of a mixture that no entry beats, and by how much the best entry's win rate against
+    it exceeds 1/2: rounding, no more. Entries of equal win rates have equal weights; others may
+    have other weights in another equilibrium.
+    """
+    rates = check_rates(win_rates)
+    # Of entries with equal rows one plays for all, and they share its weight.
+    _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
+    group = group.reshape(-1)
+    one_each = equilibrium(rates[np.ix_(first, first)])
+    weights = (one_each / np.bincount(group))[group]
+    return weights, max(0.0, float((rates @ weights).max()) - 0.5)
 
 
 def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:

@@ -25,11 +25,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field
 
-from hogeq.contest.session import Situation, advance
+from hogeq.contest.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.effects import turn_effects
-from hogeq.rules.memory import Memory
-from hogeq.rules.turn import Turn, dice_sides
+from hogeq.rules.turn import dice_sides
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import is_title, one_line, refusal, shown, shown_path, unknown_key
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
@@ -86,21 +84,6 @@ class _Turn:
     after: _Pair
 
 
-class RecordedTurn(NamedTuple):
-    """One turn of a transcript."""
-
-    before: Situation
-    dice: int
-    faces: tuple[int, ...]
-    turn: Turn
-    after: Situation
-
-    def fired(self, rules: Rules) -> list[str]:
-        """Name the rules that did something, in the order of the turn."""
-        _, *others = turn_effects(rules, *self.before.view, self.faces, self.turn)
-        return [line.partition(":")[0] for line in others]
-
-
 @dataclass(frozen=True)
 class Transcript:
     """A game that was played by the rules.
@@ -112,7 +95,7 @@ class Transcript:
         What the transcript says under ``rules``.
     players : tuple of str
         Names of players 0 and 1.
-    turns : tuple of RecordedTurn
+    turns : tuple of Turn
         In the order in which they were played, extra turns as turns of their own.
     seed : int or None
         Of the dice, if it is known.
@@ -128,7 +111,7 @@ class Transcript:
     rules: Rules
     rules_given: str | dict[str, Any]
     players: tuple[str, str]
-    turns: tuple[RecordedTurn, ...]
+    turns: tuple[Turn, ...]
     seed: int | None
 
     @classmethod
@@ -171,14 +154,12 @@ class Transcript:
             raise TranscriptError(refusal("first", first, "0 or 1"))
         if seed is not None:
             check(Seed, seed=seed)
-        place, turns = Situation((0, 0), first, Memory(), 0, None), list[RecordedTurn]()
+        here, turns = Situation.start(first), list[Turn]()
         for given in rolls:
             at = f"turns[{len(turns)}]"
-            _go_on(place, at)
-            faces = _faces(given, at)
-            played = advance(rules, place, len(faces), faces)
-            turns.append(RecordedTurn(place, len(faces), faces, *played))
-            place = turns[-1].after
+            _refuse_turn_after_end(here, at)
+            turns.append(advance(rules, here, _faces(given, at)))
+            here = turns[-1].after
         if not turns:
             raise TranscriptError("turns: got none; allowed: at least one turn")
         return cls(rules, rules_given or written_rules(rules), two, tuple(turns), seed)
@@ -202,7 +183,7 @@ class Transcript:
                     "before": list(turn.before.scores),
                     "roll": turn.dice,
                     "dice": list(turn.faces),
-                    "points": turn.turn.points,
+                    "points": turn.outcome.points,
                     "fired": turn.fired(self.rules),
                     "after": list(turn.after.scores),
                 }
@@ -221,7 +202,7 @@ class Transcript:
 
 
 def written_rules(rules: Rules, named: str = "") -> str | dict[str, Any]:
-    """Say rules as a transcript does: by name if they are an edition's, else by their parts."""
+    """Serialise rules for a transcript: an edition's name, else their parts."""
     for name in (named, rules.name):
         try:
             if rules_from(name) == rules:
@@ -286,27 +267,27 @@ def _checked(content: object, wanted: Rules | None) -> Transcript:
     top = _Top(**content)
     rules = _rules(top.rules, wanted)
     players = _two_players(top.players)
-    place, turns = Situation((0, 0), 0, Memory(), 0, None), list[RecordedTurn]()
+    here, turns = Situation.start(0), list[Turn]()
     for number, given in enumerate(top.turns):
         at = f"turns[{number}]"
         if not isinstance(given, dict):
             raise TranscriptError(refusal(at, given, f"an object with {', '.join(keys(_Turn))}"))
-        _go_on(place, at)
+        _refuse_turn_after_end(here, at)
         _known(given, _Turn, at)
         try:
-            turn = _Turn(**given)
+            written = _Turn(**given)
         except ValueError as error:
             raise TranscriptError(f"{at}.{error}") from error
         if number == 0:
-            place = place._replace(mover=turn.player)
-        turns.append(_follow(rules, place, turn, at))
-        place = turns[-1].after
-    _same("winner", top.winner, place.winner)
+            here = here._replace(mover=written.player)
+        turns.append(_follow(rules, here, written, at))
+        here = turns[-1].after
+    _same("winner", top.winner, here.winner)
     return Transcript(rules, top.rules, players, tuple(turns), top.seed)
 
 
 def _two_players(given: Sequence[str]) -> tuple[str, str]:
-    """Refuse what are no names of two players."""
+    """Validate the two player names."""
     fit = all(
         isinstance(name, str) and is_title(name) and len(name) <= LONGEST_NAME for name in given
     )
@@ -316,16 +297,15 @@ def _two_players(given: Sequence[str]) -> tuple[str, str]:
 
 
 def _faces(given: Sequence[int], at: str) -> tuple[int, ...]:
-    """Refuse what are no faces of dice."""
+    """Validate the faces of dice."""
     faces = tuple(given)
     if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces):
         raise TranscriptError(refusal(at, list(faces), "whole numbers, one a die"))
     return tuple(map(int, faces))
 
 
-def _go_on(place: Situation, at: str) -> None:
-    """Refuse a turn of a game that is over."""
-    if place.winner is not None:
+def _refuse_turn_after_end(here: Situation, at: str) -> None:
+    if here.winner is not None:
         raise TranscriptError(f"{at}: got a turn; allowed: none, the game is over")
 
 
@@ -359,23 +339,21 @@ def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
     return rules
 
 
-def _follow(rules: Rules, place: Situation, given: _Turn, at: str) -> RecordedTurn:
+def _follow(rules: Rules, here: Situation, given: _Turn, at: str) -> Turn:
     """Play one turn again, and refuse what does not follow."""
-    _same(f"{at}.player", given.player, place.mover)
-    _same(f"{at}.before", given.before, list(place.scores))
+    _same(f"{at}.player", given.player, here.mover)
+    _same(f"{at}.before", given.before, list(here.scores))
     if given.roll > rules.max_dice:
         raise TranscriptError(refusal(f"{at}.roll", given.roll, f"0 to {rules.max_dice}"))
-    sides = dice_sides(rules, *place.view, place.memory)
+    sides = dice_sides(rules, *here.view, here.memory)
     if len(given.dice) != given.roll or any(not 1 <= face <= sides for face in given.dice):
         numbers = f"{given.roll} numbers" if given.roll != 1 else "1 number"
         raise TranscriptError(refusal(f"{at}.dice", given.dice, f"{numbers} from 1 to {sides}"))
-    faces = tuple(given.dice)
-    turn, after = advance(rules, place, given.roll, faces)
-    recorded = RecordedTurn(place, given.roll, faces, turn, after)
-    _same(f"{at}.points", given.points, turn.points)
-    _same(f"{at}.fired", given.fired, recorded.fired(rules))
-    _same(f"{at}.after", given.after, list(after.scores))
-    return recorded
+    turn = advance(rules, here, tuple(given.dice))
+    _same(f"{at}.points", given.points, turn.outcome.points)
+    _same(f"{at}.fired", given.fired, turn.fired(rules))
+    _same(f"{at}.after", given.after, list(turn.after.scores))
+    return turn
 
 
 def _same(path: str, given: object, follows: int | Sequence[Any] | None) -> None:
