@@ -185,11 +185,10 @@ TARGETS = (
         modules=(
             "contest/tournament",
             "contest/field",
-            "contest/objectives",
             "contest/guesses",
             "contest/assessment",
         ),
-        tests=_files("contest", "tournament objectives guesses assessment field")
+        tests=_files("contest", "tournament guesses assessment field")
         + " -k 'not judged_by_attacks and not cap_is_kept'",
         each=6,
     ),

@@ -2,11 +2,12 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from glob import has_magic, iglob
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
@@ -16,11 +17,20 @@ from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
-from hogeq.support.messages import shown_path
+from hogeq.strategies.submission import inspect_submission
+from hogeq.support.messages import printable, shown_path
 from hogeq.support.workers import compute
 
 MOST_MATCHES: Final = 10_000
 """Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
+
+SUBMISSION: Final = "final_strategy.py"
+"""Name of a student's file, whatever else lies in the student's folder."""
+
+
+_UNCLEAR: Final = (
+    f"holds several strategy files; allowed in a folder of a folder: one, or one named {SUBMISSION}"
+)
 
 
 class Refused(NamedTuple):
@@ -31,39 +41,51 @@ class Refused(NamedTuple):
     """One line, which names it."""
 
 
+class _Strategy(NamedTuple):
+    """An entry that is one."""
+
+    strategy: NDArray[Any] | Mixture
+    player_name: str | None
+
+
 class Entries(NamedTuple):
     """Entries that were read."""
 
     entries: list[str]
     """As they were named, files of a folder by their paths."""
+    player_names: list[str | None]
+    """What they call their players, printable; None if they do not say."""
     strategies: list[NDArray[Any] | Mixture]
     """Each a matrix (G, G), a policy (G, G, K), or a mixture of such."""
     refused: list[Refused]
+
+    @property
+    def names(self) -> list[str]:
+        """Names for tables and pictures: the player's, else the file's; never two the same."""
+        files = short_names(self.entries)
+        names = [name or file for name, file in zip(self.player_names, files, strict=True)]
+        times = Counter(names)
+        return [
+            name if times[name] == 1 or name == file else f"{name} ({file})"
+            for name, file in zip(names, files, strict=True)
+        ]
+
+    @property
+    def namesakes(self) -> list[list[int]]:
+        """Groups of entries that call their players the same."""
+        groups = _groups(self.player_names)
+        return [group for group in groups if self.player_names[group[0]] is not None]
 
 
 def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str]:
     """List the entries that names stand for.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Built-in strategies; files; folders, which stand for the strategy files in them; patterns
-        such as ``entries/*.csv`` or ``**/final_strategy.py``, which stand for the files and folders
-        that they match. The directory of a run is one entry.
-    unless : iterable of Path
-        Files that neither a folder nor a pattern stands for: those that the caller writes.
-
-    Returns
-    -------
-    list of str
-        Files of a folder or a pattern in natural order: ``a2.csv`` before ``a10.csv``. A file is
-        one entry, however often and by whatever path it is met; a built-in strategy named twice is
-        two.
-
-    Raises
-    ------
-    StrategyError
-        A folder holds no strategy file, or a pattern matches nothing, or more than 10,000 files.
+    Names are built-in strategies; files; folders, which stand for the strategy files in them, and
+    for one in each of their folders; patterns such as ``entries/*.csv``, which stand for the files
+    and folders that they match. The directory of a run is one entry. Neither a folder nor a pattern
+    stands for files in `unless`, which the caller writes. Files of a folder or a pattern come in
+    natural order: ``a2.csv`` before ``a10.csv``. A file is one entry, however often and by whatever
+    path it is met; a built-in strategy named twice is two.
     """
     found: list[str] = []
     written = {os.path.realpath(path) for path in unless}
@@ -79,7 +101,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
         for place in places:
             folder = _is_folder(Path(place))
             left_out = written if matched or folder else ()
-            for entry in _files_in(Path(place)) if folder else [place]:
+            for entry in _entries_in(Path(place)) if folder else [place]:
                 file = os.path.realpath(entry)
                 if file not in met and file not in left_out:
                     found.append(entry)
@@ -104,18 +126,32 @@ def _is_folder(path: Path) -> bool:
     )
 
 
-def _files_in(folder: Path) -> list[str]:
-    found = [
-        str(path)
-        for path in folder.iterdir()
-        if path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
-    ]
-    if not found:
+def _entries_in(folder: Path) -> list[str]:
+    entries = [str(file) for file in _files_in(folder)]
+    for path in folder.iterdir():
+        if is_folder(path) and not path.name.startswith("."):
+            entries += [str(path)] if not _is_folder(path) else _student_in(path)
+    if not entries:
         raise StrategyError(
             f"{shown_path(folder)}: holds no strategy file; allowed: names ending in "
             f"{', '.join(SUFFIXES)}"
         )
-    return _in_order(found)
+    return _in_order(entries)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return [
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
+    ]
+
+
+def _student_in(folder: Path) -> list[str]:
+    """Give the strategy of a student's folder; the folder itself where it is not clear which."""
+    files = _files_in(folder)
+    submitted = [file for file in files if file.name == SUBMISSION]
+    return [str(file) for file in submitted or (files if len(files) < 2 else [folder])]
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
@@ -133,56 +169,86 @@ def read_field(
     entries: Sequence[str],
     trust: bool = False,
     progress: Callable[[int], object] = int,
+    *,
+    skip_bad: bool = True,
 ) -> Entries:
-    """Read all entries, several at once.
+    """Read all entries, as `named_entries` lists them, several at once.
 
-    Parameters
-    ----------
-    game : HogEngine
-    entries : sequence of str
-        Names and files, as `named_entries` lists them.
-    trust : bool
-        Whether to run the code of ``.py`` files.
-    progress : callable, optional
-        Called with the index of each entry that was read.
-
-    Returns
-    -------
-    Entries
-        Those that are no strategies under `refused`, in the order given.
+    Those that are no strategies are under `refused`. Code is run last, and only if nothing else was
+    refused or `skip_bad`. `progress` is called with the index of each entry that was read.
     """
-    found = compute(partial(_read, game, trust), entries, progress, local=True)
-    kept = [index for index, one in enumerate(found) if not isinstance(one, Refused)]
+    found: dict[int, _Strategy | Refused] = {}
+    is_code = [trust and Path(entry).suffix.lower() == ".py" for entry in entries]
+    for code in (False, True):
+        indices = [index for index, one in enumerate(is_code) if one == code]
+        if code and not skip_bad and any(isinstance(one, Refused) for one in found.values()):
+            break
+        read = compute(
+            partial(_read, game, trust),
+            [entries[index] for index in indices],
+            partial(_report, progress, indices),
+            local=True,
+        )
+        found |= zip(indices, read, strict=True)
+    good = {index: one for index, one in sorted(found.items()) if isinstance(one, _Strategy)}
     return Entries(
-        [entries[index] for index in kept],
-        [one for one in found if not isinstance(one, Refused)],
-        [one for one in found if isinstance(one, Refused)],
+        [entries[index] for index in good],
+        [one.player_name for one in good.values()],
+        [one.strategy for one in good.values()],
+        [one for _, one in sorted(found.items()) if isinstance(one, Refused)],
     )
 
 
-def _read(game: HogEngine, trust: bool, entry: str) -> NDArray[Any] | Mixture | Refused:
+def _report(progress: Callable[[int], object], indices: Sequence[int], done: int) -> None:
+    progress(indices[done])
+
+
+def _read(game: HogEngine, trust: bool, entry: str) -> _Strategy | Refused:
+    path = Path(entry)
     try:
-        return find_any(entry, game, trust)
+        if _is_folder(path):
+            return Refused(entry, f"{shown_path(path)}: {_UNCLEAR}")
+        if trust and path.suffix.lower() == ".py":
+            return _submitted(game, path)
+        return _Strategy(find_any(entry, game, trust), None)
     except StrategyError as error:
         return Refused(entry, str(error))
 
 
+def _submitted(game: HogEngine, path: Path) -> _Strategy | Refused:
+    """Judge code as `hogeq check` does."""
+    found = inspect_submission(path, game.rules, trust=True)
+    if found.matrix is None:
+        first, *others = found.faults
+        more = f", and {len(others)} more that hogeq check lists" if others else ""
+        return Refused(str(path), f"{shown_path(path)}: {first.line}{more}")
+    return _Strategy(found.matrix, None if found.name is None else printable(found.name))
+
+
 def identical_entries(strategies: Sequence[NDArray[Any] | Mixture]) -> list[list[int]]:
     """List the groups of two and more strategies that are the same, cell by cell."""
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for index, strategy in enumerate(strategies):
+
+    def key(strategy: NDArray[Any] | Mixture) -> object:
         if isinstance(strategy, Mixture):
-            arrays: list[NDArray[Any]] = [strategy.weights, strategy.parts]
-        else:
-            arrays = [strategy]
-        key = tuple((array.shape, array.tobytes()) for array in arrays)
+            return strategy.weights.tobytes(), strategy.parts.shape, strategy.parts.tobytes()
+        return strategy.shape, strategy.tobytes()
+
+    return _groups([key(strategy) for strategy in strategies])
+
+
+def _groups(keys: Iterable[object]) -> list[list[int]]:
+    groups: dict[object, list[int]] = {}
+    for index, key in enumerate(keys):
         groups.setdefault(key, []).append(index)
     return [group for group in groups.values() if len(group) > 1]
 
 
 def short_names(entries: Sequence[str]) -> list[str]:
-    """Give names for tables and pictures: without the folder that all files lie in."""
-    folders = {PurePath(entry).parent for entry in entries if not is_builtin(entry)}
-    if len(folders) != 1:
+    """Give files and built-ins as tables name them: from the folder on that all files lie in."""
+    files = {entry: Path(entry).absolute() for entry in entries if not is_builtin(entry)}
+    if not files:
         return list(entries)
-    return [entry if is_builtin(entry) else PurePath(entry).name for entry in entries]
+    above = os.path.commonpath([file.parent for file in files.values()])
+    return [
+        printable(files[entry].relative_to(above)) if entry in files else entry for entry in entries
+    ]

@@ -156,9 +156,7 @@ def study_field(
         progress.now(f"{share:.3g} free")
         answer = alone
         if share > 0.0:  # against the field alone a matrix is as good as any policy
-            policy = restricted_response(
-                field, share, objective, start=alone.strategy, steps=steps
-            )
+            policy = restricted_response(field, share, objective, start=alone.strategy, steps=steps)
             answer = field.answer(policy if mixed else to_matrix(policy))
         attacked = attack(game, answer.strategy, budget).win_rate
         bound = full_memory_bound(game, answer.strategy)

@@ -15,8 +15,8 @@ from hogeq.board.book import LEAST
 from hogeq.board.page import Shown, make, opponents
 from hogeq.cli import app
 from hogeq.contest.review import Review, review
-from hogeq.contest.session import Situation, advance
 from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
+from hogeq.contest.turns import Situation, advance
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, rules_from
@@ -94,12 +94,12 @@ def show(tab: Tab, name: str) -> Any:
 def random_game(rules: Rules, seed: int, leave: int = 1000) -> Transcript:
     """Play a game in which both players roll as many dice as they like."""
     random = np.random.default_rng(seed)
-    place, rolls = Situation((0, 0), seed % 2, Memory(), 0, None), list[list[int]]()
+    place, rolls = Situation.start(seed % 2), list[list[int]]()
     while place.winner is None and len(rolls) < leave:
         sides = dice_sides(rules, *place.view, place.memory)
         dice = int(random.integers(rules.max_dice + 1))
         rolls.append(random.integers(1, sides + 1, dice).tolist())
-        _, place = advance(rules, place, dice, tuple(rolls[-1]))
+        place = advance(rules, place, tuple(rolls[-1])).after
     return Transcript.of(rolls, rules, ("Ann", "Bob <b>"), seed % 2, seed)
 
 

@@ -40,7 +40,12 @@ def test_tables_and_the_page_of_a_field(field: Path) -> None:
     found = ask("tournament", "field", "always_roll:3", *R, *files)
     with (field / "ranks.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [{key: str(value) for key, value in line.items()} for line in found["ranking"]] == rows
+    assert [row["file"] for row in rows] == [line["file"] for line in found["ranking"]]
+    names = [line["name"] for line in sorted(found["ranking"], key=lambda line: line["index"])]
+    for line, row in zip(found["ranking"], rows, strict=True):
+        assert list(row)[:4] == ["rank", "name", "file", "wins"]
+        assert row["lowest_against"] == names[line["lowest_against"]]
+        assert float(row["mean_win_rate"]) == line["mean_win_rate"]
     assert found["identical"] == [[3, 4]]
     page = (field / "field.html").read_text()
     assert "roll_3.csv = always_roll:3" in page
@@ -61,7 +66,8 @@ def test_a_bad_file_among_many_is_named_or_left_out(field: Path) -> None:
     (field / "field" / "worse.py").write_text("")
     line = refused("tournament", "field", *R)
     assert line.startswith("hogeq: field/bad.csv: cell (row 0, column 2) is missing")
-    assert "1 more cannot be read either; --skip-bad leaves out" in line
+    assert "; field/worse.py: reading a .py runs its code" in line
+    assert "; --skip-bad leaves out what cannot be read" in line
     found = ask("tournament", "field", *R, "--skip-bad")
     assert len(found["entries"]) == 4
     assert [one["entry"] for one in found["refused"]] == ["field/bad.csv", "field/worse.py"]

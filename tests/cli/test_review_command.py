@@ -38,22 +38,22 @@ def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
     most, least = max(you, engine), min(you, engine)
     assert f"You against optimal play, seed 3: {winner} wins, {most} to {least}\n" in text
     for turn in found.turns:
-        own, other = turn.played.before.view
+        own, other = turn.before.view
         (line,) = (
             line
             for line in text.splitlines()
             if f" {turn.number} " in line[:20] and f" {own} to {other} " in line
         )
-        for figure in (turn.before, turn.chosen, turn.after):
+        for figure in (turn.best_value, turn.value, turn.value_after):
             assert percent(figure, 10) in line
         assert points(turn.luck, 10).removesuffix(" points") in line
         assert turn.grade in line
     mine = found.tallies[0]
-    for turn in mine.dearest:
-        cost = points(turn.cost, 10, signed=False)
-        assert f"; {turn.best[0]} has {percent(turn.before, 10)}: {cost}, {turn.grade}\n" in text
-    assert f"dearest mistakes of {found.transcript.players[0]}" in text
-    assert "dearest mistakes of optimal play" not in text
+    for turn in mine.costliest:
+        cost = points(turn.loss, 10, signed=False)
+        assert f"; {turn.best[0]} has {percent(turn.best_value, 10)}: {cost}, {turn.grade}\n" in text
+    assert f"costliest mistakes of {found.transcript.players[0]}" in text
+    assert "costliest mistakes of optimal play" not in text
 
 
 def test_a_game_by_an_alias_says_so(folder: Path) -> None:

@@ -5,8 +5,7 @@ import pytest
 
 from hogeq.contest import entries
 from hogeq.contest.entries import identical_entries, named_entries, read_field, short_names
-from hogeq.contest.meta_game import field_equilibrium
-from hogeq.contest.tournament import check_rates, round_robin
+from hogeq.contest.tournament import check_rates, field_equilibrium, round_robin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
@@ -19,8 +18,8 @@ ROW = "1 1 1 1 1 1\n"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "all" / "deep").mkdir(parents=True)
-    for name in ("a10.txt", "a2.txt", "b.txt", "deep/c.txt"):
+    (tmp_path / "all").mkdir()
+    for name in ("a10.txt", "a2.txt", "b.txt"):
         (tmp_path / "all" / name).write_text(6 * ROW)
     (tmp_path / "all" / "notes.md").write_text("no strategy")
     (tmp_path / "all" / ".hidden.txt").write_text("no strategy")
@@ -30,6 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_folders_and_patterns_stand_for_their_files_in_natural_order(folder: Path) -> None:
     files = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
     assert named_entries(["all"]) == files
+    (folder / "all" / "deep").mkdir()
+    (folder / "all" / "deep" / "c.txt").write_text(6 * ROW)
+    assert named_entries(["all"]) == [*files, "all/deep/c.txt"]
     assert named_entries(["all/a*.txt"]) == files[:2]
     assert named_entries(["all/**/*.txt"]) == [*files, "all/deep/c.txt"]
     assert named_entries(["optimal", "all/d*"]) == ["optimal", "all/deep/c.txt"]
@@ -58,6 +60,34 @@ def test_what_is_written_is_no_entry_of_a_folder(folder: Path) -> None:
     written = [folder / "all" / "b.txt", folder / "all" / "new.csv"]
     assert named_entries(["all"], written) == named_entries(["all/*.txt"], written) == files
     assert named_entries(["all/b.txt", "all"], written) == ["all/b.txt", *files]
+
+
+def test_a_folder_stands_for_a_folder_for_each_student(folder: Path) -> None:
+    for name in ("ann/mine.py", "bob/hog.py", "bob/final_strategy.py", "cid/one.py", "cid/two.py"):
+        (folder / "class" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "class" / name).write_text("def final_strategy(score, opponent): return 1")
+    (folder / "class" / "__pycache__").mkdir()
+    entries = named_entries(["class"])
+    assert entries == ["class/ann/mine.py", "class/bob/final_strategy.py", "class/cid"]
+    (refused,) = read_field(GAME, entries[2:], trust=True).refused
+    assert refused.reason.startswith("class/cid: holds several strategy files; allowed in a folder")
+
+
+def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> None:
+    code = "PLAYER_NAME = {!r}\ndef final_strategy(score, opponent): return 1\n"
+    for name, player in (("a", "Ann\x1b"), ("b", "Bob"), ("c", "Bob"), ("d", "")):
+        (folder / f"{name}.py").write_text(code.format(player))
+    (folder / "README.txt").write_text("Notes of ours\n")
+    names = [*(f"{name}.py" for name in "abcd"), "README.txt", "optimal"]
+    found = read_field(GAME, names, trust=True)
+    assert found.names == ["Ann\\x1b", "Bob (b.py)", "Bob (c.py)", "optimal"]
+    assert found.namesakes == [[1, 2]]
+    assert [one.entry for one in found.refused] == ["d.py", "README.txt"]
+    assert found.refused[0].reason.startswith("d.py: ")
+    # What is bad at sight is told before any code is run.
+    quick = read_field(GAME, names, trust=True, skip_bad=False)
+    assert [one.entry for one in quick.refused] == ["README.txt"]
+    assert quick.entries == ["optimal"]
 
 
 def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
@@ -112,22 +142,22 @@ def test_identical_entries_and_short_names() -> None:
 def test_rock_paper_scissors_by_hand() -> None:
     # Weights are in proportion to what the other two win over each other.
     rates = np.array([[0.5, 0.5 + 0.1, 0.5 - 0.2], [0.4, 0.5, 0.5 + 0.3], [0.7, 0.2, 0.5]])
-    found = field_equilibrium(rates)
-    assert found.weights == pytest.approx([3 / 6, 2 / 6, 1 / 6], abs=1e-12)
-    assert found.gap < 1e-12
+    weights, gap = field_equilibrium(rates)
+    assert weights == pytest.approx([3 / 6, 2 / 6, 1 / 6], abs=1e-12)
+    assert gap < 1e-12
 
 
 def test_no_entry_beats_the_mixture_and_equals_share() -> None:
     random = np.random.default_rng(0)
     field = [random.integers(GAME.num_actions, size=(6, 6)) for _ in range(12)]
     rates = round_robin(GAME, [*field, field[3], field[3]])
-    found = field_equilibrium(rates)
-    assert found.weights.sum() == pytest.approx(1.0, abs=1e-12)
-    assert (rates @ found.weights).max() <= 0.5 + 1e-12
-    assert found.weights[3] == found.weights[12] == found.weights[13]
+    weights, _ = field_equilibrium(rates)
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (rates @ weights).max() <= 0.5 + 1e-12
+    assert weights[3] == weights[12] == weights[13]
     # Twins change nothing for the others.
-    alone = field_equilibrium(rates[:12, :12])
-    assert found.weights[3] * 3 == pytest.approx(alone.weights[3], abs=1e-9)
+    alone, _ = field_equilibrium(rates[:12, :12])
+    assert weights[3] * 3 == pytest.approx(alone[3], abs=1e-9)
 
 
 def test_what_is_no_table_of_win_rates_is_refused() -> None:

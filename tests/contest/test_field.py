@@ -1,5 +1,6 @@
 """One strategy against a field: against all matrices there are, and what safety costs."""
 
+import math
 from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
@@ -9,16 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll, bacon
-from hogeq.contest.field import Answer, Field, answer_field
-from hogeq.contest.objectives import Objective, Shortfall
-from hogeq.contest.safety import (
-    CapError,
-    Point,
-    answer_below,
-    restricted_response,
-    study_field,
-    tradeoff,
-)
+from hogeq.contest import field
+from hogeq.contest.field import Field, Objective, Score, answer_field
+from hogeq.contest.safety import CapError, restricted_response, study_field
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
@@ -115,12 +109,13 @@ def test_one_rival_more_is_tried_together_with_those_beaten(
     case = tiny("turn number", 0)  # no matrix beats more than four of the five
     targets: list[list[bool]] = []
 
-    class Noted(Shortfall):
-        def __init__(self, target: NDArray[np.bool_], width: float) -> None:
-            targets.append(target.tolist())
-            super().__init__(target, width)
+    shortfall = field.shortfall
 
-    monkeypatch.setattr("hogeq.contest.field.Shortfall", Noted)
+    def noted(target: NDArray[np.bool_], width: float) -> Score:
+        targets.append(target.tolist())
+        return shortfall(target, width)
+
+    monkeypatch.setattr(field, "shortfall", noted)
     assert answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=1)).beaten == 4
     assert targets
     assert all(map(all, targets))
@@ -160,8 +155,7 @@ def test_a_rival_that_draws_is_one_rival() -> None:
     alone = answer_field(game, [Mixture([0.5, 0.0, 0.5], [two, some, four])], "mean", QUICK)
     both = answer_field(game, [two, four], "mean", QUICK)
     np.testing.assert_array_equal(alone.strategy, both.strategy)
-    point, _ = answer_below(game, [drawn], 0.9, budget=QUICK, steps=4)
-    assert point.answer.win_rates.shape == (1,)
+    assert study_field(game, [drawn], cap=0.9, budget=QUICK, steps=4).answer.win_rates.shape == (1,)
 
 
 def test_a_field_of_one_is_an_attack() -> None:
@@ -239,7 +233,8 @@ def test_progress_counts_steps_and_tells_the_best(monkeypatch: pytest.MonkeyPatc
 def test_a_point_is_judged_by_attacks_on_it() -> None:
     game, rivals = small()
     for mixed in (False, True):
-        for point in tradeoff(game, rivals, [0.5, 0.0], mixed=mixed, budget=QUICK, steps=20):
+        study = study_field(game, rivals, shares=[0.5, 0.0], mixed=mixed, budget=QUICK, steps=20)
+        for point in study.points:
             strategy = point.answer.strategy
             assert strategy.ndim == (3 if mixed and point.share > 0.0 else 2)
             assert point.attack == attack(game, strategy, QUICK).win_rate
@@ -251,7 +246,8 @@ def test_a_point_is_judged_by_attacks_on_it() -> None:
 
 def test_safety_is_bought_with_wins() -> None:
     game, rivals = small()
-    alone, half, safe = tradeoff(game, rivals, [1.0, 0.3, 0.0], mixed=True, budget=QUICK)
+    shares = [1.0, 0.3, 0.0]
+    alone, half, safe = study_field(game, rivals, shares=shares, mixed=True, budget=QUICK).points
     assert [alone.share, half.share, safe.share] == [0.0, 0.3, 1.0]
     assert alone.attack > half.attack + 0.02 > safe.attack + 0.02
     assert alone.answer.mean > half.answer.mean > safe.answer.mean + 0.005
@@ -265,36 +261,37 @@ def test_without_memory_a_restricted_response_is_worth_most() -> None:
     """
     game = compile_game(rules_from({"edition": "fa22", "goal": 20, "max_dice": 3}))
     rivals = [always_roll(game, 1), always_roll(game, 3)]
-    share = 0.5
+    rival, share = Field(game, rivals), 0.5
 
     def worth(strategy: Any) -> float:
         mean = np.mean([win_rate(game, strategy, rival).win_rate for rival in rivals])
         return float((1.0 - share) * mean + share * (1.0 - full_memory_bound(game, strategy)))
 
     start = answer_field(game, rivals, "mean", QUICK).strategy
-    found = worth(restricted_response(game, rivals, share, start=start, steps=200))
-    safe = restricted_response(game, rivals, 1.0, steps=200)
+    found = worth(restricted_response(rival, share, start=start, steps=200))
+    safe = restricted_response(rival, 1.0, steps=200)
     assert full_memory_bound(game, safe) == pytest.approx(0.5, abs=1e-4)
     assert found > worth(start)
     assert found > worth(safe) + 0.002
-    others = [restricted_response(game, rivals, other, steps=200) for other in (0.1, 0.3, 0.7)]
+    others = [restricted_response(rival, other, steps=200) for other in (0.1, 0.3, 0.7)]
     assert found > max(map(worth, others)) - 1e-4
 
 
 def test_the_cap_is_kept() -> None:
     game, rivals = small()
     free = answer_field(game, rivals, "mean", QUICK)
-    loose, _ = answer_below(game, rivals, 1.0, budget=QUICK, steps=20)
+    loose = study_field(game, rivals, cap=1.0, budget=QUICK, steps=20)
     assert np.array_equal(loose.answer.strategy, free.strategy)
     for cap, mixed in ((0.55, False), (0.53, True)):
-        best, tried = answer_below(game, rivals, cap, mixed=mixed, budget=QUICK, steps=60)
-        assert best.attack <= cap
-        assert attack(game, best.answer.strategy, QUICK).win_rate <= cap
-        kept = [point.answer.mean for point in tried if point.attack <= cap]
-        assert best.answer.mean == max(kept)
-        shares = [point.share for point in tried]
+        study = study_field(game, rivals, cap=cap, mixed=mixed, budget=QUICK, steps=60)
+        assert study.chosen is not None
+        assert study.chosen.attack <= cap
+        assert attack(game, study.answer.strategy, QUICK).win_rate <= cap
+        below = [point.answer.mean for point in study.points if point.attack <= cap]
+        assert study.answer.mean == max(below)
+        shares = [point.share for point in study.points]
         assert shares == sorted(set(shares))
-        assert best.answer.mean < free.mean
+        assert study.answer.mean < free.mean
 
 
 def test_a_study_has_the_answer_and_the_curve_that_were_asked_for() -> None:
@@ -316,14 +313,12 @@ def test_a_cap_that_nothing_keeps_is_refused() -> None:
     with pytest.raises(
         CapError, match=r"cap: 0\.5, but every matrix found .* lowest attack is 0\."
     ):
-        answer_below(game, rivals, 0.5, budget=QUICK, steps=5)
+        study_field(game, rivals, cap=0.5, budget=QUICK, steps=5)
 
 
-def test_the_objective_beaten_has_curves_too() -> None:
+def test_the_objective_beaten_has_caps_too() -> None:
     game, rivals = small()
-    best, _ = answer_below(game, rivals, 0.6, "beaten", mixed=True, budget=QUICK, steps=40)
-    assert isinstance(best, Point)
-    assert isinstance(best.answer, Answer)
+    best = study_field(game, rivals, "beaten", cap=0.6, mixed=True, budget=QUICK, steps=40)
     assert best.answer.beaten == 4
 
 
@@ -340,8 +335,41 @@ def test_what_is_no_request_is_refused() -> None:
     with pytest.raises(ValueError, match="cell"):
         answer_field(game, [np.full((20, 20), 9)])
     with pytest.raises(ValueError, match=r"share: got 1\.5; allowed: numbers from 0 to 1"):
-        restricted_response(game, rivals, 1.5)
+        restricted_response(Field(game, rivals), 1.5)
     with pytest.raises(ValueError, match="steps: got 0"):
-        restricted_response(game, rivals, 0.5, steps=0)
+        restricted_response(Field(game, rivals), 0.5, steps=0)
     with pytest.raises(ValueError, match=r"cap: 0\.4; allowed: win rates from 0\.5 to 1"):
-        answer_below(game, rivals, 0.4)
+        study_field(game, rivals, cap=0.4)
+
+
+# --- scores and their slopes ----------------------------------------------------------------------
+
+RATES = np.array([0.47, 0.495, WIN, 0.502, 0.53])
+
+
+def test_scores_are_what_they_say() -> None:
+    width = 0.03
+    assert field.mean_wins(RATES)[0] == pytest.approx(sum(RATES) / 5, abs=1e-15)
+    wins = [1.0 / (1.0 + math.exp((WIN - rate) / width)) for rate in RATES]
+    assert field.smooth_wins(width)(RATES)[0] == pytest.approx(sum(wins) / 5, abs=1e-14)
+    assert field.smooth_wins(1e-9)(RATES)[0] == pytest.approx(0.5)  # a sharp step: at the edge half
+    target = np.array([True, False, True, False, True])
+    short = sum(math.log1p(math.exp((WIN - rate) / width)) for rate in RATES[target].tolist())
+    assert field.shortfall(target, width)(RATES)[0] == pytest.approx(-width * short, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        field.mean_wins,
+        field.smooth_wins(0.01),
+        field.shortfall(np.array([True, True, False, False, True]), 0.01),
+    ],
+)
+def test_weights_are_the_slope_of_the_score(score: Score) -> None:
+    step = 1e-6
+    slopes = [
+        (score(RATES + shift)[0] - score(RATES - shift)[0]) / (2.0 * step)
+        for shift in step * np.eye(5)
+    ]
+    assert score(RATES)[1] == pytest.approx(slopes, rel=1e-6, abs=1e-9)

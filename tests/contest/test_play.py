@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll
-from hogeq.contest.session import ENGINE, YOU, Engine, First, Odds, PlayedTurn, Session, Situation
+from hogeq.contest.session import ENGINE, YOU, Engine, First, Session
+from hogeq.contest.turns import Turn
 from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
@@ -38,7 +39,7 @@ def begin(edition: str, kind: str = "optimal", first: First = "coin", seed: int 
     return Session(small(edition), engine(edition, kind), first, seed)
 
 
-def advance(session: Session, random: np.random.Generator) -> PlayedTurn:
+def advance(session: Session, random: np.random.Generator) -> Turn:
     if session.yours:
         return session.roll(int(random.integers(session.game.num_actions)))
     return session.engine_turn()
@@ -69,8 +70,8 @@ def test_odds_are_the_action_values(edition: str, kind: str) -> None:
             assert entry.win_probability == want[entry.dice]
             assert entry.behind == pytest.approx(want.max() - want[entry.dice], abs=1e-12)
         move = advance(session, random)
-        assert move.odds.win_probability == want[move.dice]
-        assert move.best.win_probability == pytest.approx(want.max(), abs=1e-12)
+        assert move.value == want[move.dice]
+        assert move.best_value == pytest.approx(want.max(), abs=1e-12)
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa15"])
@@ -93,8 +94,8 @@ def test_win_probabilities_are_those_of_the_rules_text(edition: str) -> None:
 def test_the_engine_plays_the_best_roll_or_its_policy() -> None:
     session = begin("su20", "optimal", "engine")
     move = session.engine_turn()
-    assert move.dice == move.best.dice
-    assert move.cost == 0.0
+    assert move.dice == move.best[0]
+    assert move.loss == 0.0
     assert begin("su20", "matrix", "engine").engine_turn().dice == 2
     game = small("fa22")
     rows = np.zeros(game.shape)
@@ -111,12 +112,12 @@ def test_the_engine_plays_the_best_roll_or_its_policy() -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_undo_restores_exactly(edition: str) -> None:
     session, random = begin(edition, "policy", seed=7), np.random.default_rng(2)
-    before: list[tuple[Situation, list[Odds], Any]] = []
+    before: list[tuple[Any, list[Any], Any]] = []
     while not session.over and len(before) < 6:
         if session.yours:
             before.append((session.situation, session.odds(), session.record()))
         advance(session, random)
-    after, moves = session.record(), session.played
+    after, moves = session.record(), session.turns
     for situation, odds, record in reversed(before):
         taken = session.undo()
         assert taken[0].before == situation
@@ -125,7 +126,7 @@ def test_undo_restores_exactly(edition: str) -> None:
         assert session.odds() == odds
         assert session.record() == record
     assert session.undo() == ()
-    for move in moves[len(session.played) :]:
+    for move in moves[len(session.turns) :]:
         if move.before.mover == YOU:
             session.roll(move.dice)
         else:
@@ -137,7 +138,7 @@ def test_what_the_engine_played_first_is_not_taken_back() -> None:
     session = begin("fa22", "optimal", "engine")
     opening = session.engine_turn()
     assert session.undo() == ()
-    assert session.played == (opening,)
+    assert session.turns == (opening,)
 
 
 # --- the mistake meter ----------------------------------------------------------------------------
@@ -150,22 +151,23 @@ def test_the_meter_sums_what_was_given_away(edition: str) -> None:
         random = np.random.default_rng(seed)
         while not game.over:
             advance(game, random)
-    session = max((game for game, _ in games), key=lambda game: game.meter.mistakes)
-    own = [move for move in session.played if move.before.mover == YOU]
-    costs = [move.best.win_probability - move.odds.win_probability for move in own]
+    session = max((game for game, _ in games), key=lambda game: game.tally.grades["blunder"])
+    own = [move for move in session.turns if move.before.mover == YOU]
+    costs = [move.best_value - move.value for move in own]
     assert min(costs) >= -1e-12
-    meter = session.meter
-    assert meter.moves == len(own)
-    assert meter.total == pytest.approx(sum(costs), abs=1e-12)
-    assert meter.mistakes > 1  # random play is not perfect
-    assert meter.mistakes == sum(cost > 1e-12 for cost in costs)
-    assert meter.worst is not None
-    assert meter.worst.cost == pytest.approx(max(costs), abs=1e-12)
+    tally = session.tally
+    assert tally.moves == len(own)
+    assert tally.loss == pytest.approx(sum(costs), abs=1e-12)
+    assert sum(tally.grades.values()) == len(own)
+    assert tally.grades["best"] == sum(cost <= 1e-12 for cost in costs) < len(own) - 1
+    assert tally.costliest[0].loss == pytest.approx(max(costs), abs=1e-12)
+    meter = session.record()["meter"]
+    assert (meter["mistakes"], meter["grades"]) == (tally.grades["mistake"], tally.grades)
     # The engine plays optimally: nothing of the total is its own.
-    assert all(move.cost == 0.0 for move in session.played if move.before.mover == ENGINE)
+    assert all(move.loss == 0.0 for move in session.turns if move.before.mover == ENGINE)
     session.undo()
-    assert session.meter.total == pytest.approx(sum(costs[:-1]), abs=1e-12)
-    assert session.meter.moves == len(own) - 1
+    assert session.tally.loss == pytest.approx(sum(costs[:-1]), abs=1e-12)
+    assert session.tally.moves == len(own) - 1
 
 
 def test_the_best_rolls_cost_nothing() -> None:
@@ -175,7 +177,8 @@ def test_the_best_rolls_cost_nothing() -> None:
             session.roll(session.odds()[0].dice)
         else:
             session.engine_turn()
-    assert session.meter[1:] == (0, 0.0, None)
+    assert session.tally.loss == 0.0
+    assert session.tally.costliest == ()
 
 
 # --- whole games ----------------------------------------------------------------------------------
@@ -191,7 +194,7 @@ def test_every_edition_plays_to_the_end(edition: str, kind: str) -> None:
             rules = session.game.rules
             move = advance(session, random)
             again = play_turn(rules, *here.view, here.memory, move.dice, move.faces)
-            assert move.turn == again
+            assert move.outcome == again
             assert move.after.view == (
                 (again.landing.score, again.landing.opponent)
                 if move.after.mover == here.mover
@@ -215,7 +218,7 @@ def test_extra_turns_stay_with_the_mover_and_use_their_dice() -> None:
             session_sides, extra = session.sides, session.situation.memory.extra
             assert session_sides == (8 if extra else 6)
             move = advance(session, random)
-            if move.turn.again:
+            if move.outcome.again:
                 assert move.after.mover == move.before.mover
                 found += 1
     assert found > 10

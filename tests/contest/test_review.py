@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hogeq.contest.review import DEAREST, GRADES, Review, grade, review
-from hogeq.contest.session import ENGINE, PLAYERS, Engine, Session, Situation, advance
+from hogeq.contest.review import Review, review
+from hogeq.contest.session import ENGINE, PLAYERS, Engine, Session
 from hogeq.contest.transcript import Transcript, parse_transcript
+from hogeq.contest.turns import COSTLIEST, GRADES, Situation, advance, grade
 from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.rules.memory import Memory
 from hogeq.rules.turn import dice_sides
 
 # To 3 points with one coin that shows 1 or 2; rolling nothing scores 1 too. By hand, whoever moves
@@ -60,21 +60,21 @@ def test_a_game_by_hand() -> None:
         (1, 1, [1], [2, 2], [2, 3]),
     )
     found = review(compile_game(played.rules), played)
-    figures = [(turn.before, turn.chosen, turn.after) for turn in found.turns]
+    figures = [(turn.best_value, turn.value, turn.value_after) for turn in found.turns]
     assert figures == [
         (13 / 16, 5 / 8, 5 / 8),
         (3 / 8, 3 / 8, 1 / 2),
         (1 / 2, 0.0, 0.0),
         (1.0, 1.0, 1.0),
     ]
-    assert [turn.cost for turn in found.turns] == [3 / 16, 0.0, 1 / 2, 0.0]
+    assert [turn.loss for turn in found.turns] == [3 / 16, 0.0, 1 / 2, 0.0]
     assert [turn.luck for turn in found.turns] == [0.0, 1 / 8, 0.0, 0.0]
     assert [turn.best for turn in found.turns] == [(1,), (1,), (1,), (0, 1)]
     assert [turn.grade for turn in found.turns] == ["blunder", "best", "blunder", "best"]
     ann, bob = found.tallies
-    assert (ann.cost, ann.luck, bob.cost, bob.luck) == (11 / 16, 0.0, 0.0, 1 / 8)
-    assert [turn.number for turn in ann.dearest] == [3, 1]
-    assert bob.dearest == ()
+    assert (ann.loss, ann.luck, bob.loss, bob.luck) == (11 / 16, 0.0, 0.0, 1 / 8)
+    assert [turn.number for turn in ann.costliest] == [3, 1]
+    assert bob.costliest == ()
     assert (found.start, found.result) == ((13 / 16, 3 / 16), (0.0, 1.0))
 
 
@@ -82,6 +82,16 @@ def test_a_game_that_was_left_ends_with_what_it_was_worth() -> None:
     played = script(COIN, (1, 1, [1], [0, 0], [0, 1]))
     found = review(compile_game(played.rules), played)
     assert (found.start, found.result) == ((3 / 16, 13 / 16), (3 / 8, 5 / 8))
+
+
+def test_whoever_hands_the_win_over_ends_with_nothing() -> None:
+    """From 5 all Ann rolls a 5: 10 is double 5, the scores trade places, and Bob has won."""
+    rules = {"edition": "hw13", "goal": 9, "max_dice": 1, "hog_wild": False}
+    game = compile_game(rules_from(rules))
+    played = Transcript.of([(5,), (5,), (5,)], game.rules, ("Ann", "Bob"))
+    found = review(game, played)
+    assert (found.turns[-1].before.mover, played.end.winner) == (0, 1)
+    assert (found.turns[-1].value_after, found.result) == (0.0, (0.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -114,12 +124,12 @@ def random_game(edition: str, seed: int, choices: list[int], leave: int) -> Revi
     """Review a game in which both players roll what a list says, again and again."""
     game = small(edition)[0]
     rules, random = game.rules, np.random.default_rng(seed)
-    place, rolls = Situation((0, 0), seed % 2, Memory(), 0, None), list[tuple[int, ...]]()
+    place, rolls = Situation.start(seed % 2), list[tuple[int, ...]]()
     while place.winner is None and len(rolls) < leave:
         dice = choices[len(rolls) % len(choices)]
         sides = dice_sides(rules, *place.view, place.memory)
         rolls.append(tuple(random.integers(1, sides + 1, dice).tolist()))
-        _, place = advance(rules, place, dice, rolls[-1])
+        place = advance(rules, place, rolls[-1]).after
     played = Transcript.of(rolls, rules, ("Ann", "Bob"), seed % 2, seed)
     again = parse_transcript(played.to_json().encode(), "game")
     assert again == played
@@ -142,21 +152,21 @@ def test_reviews_leave_nothing_over(
     found = random_game(edition, seed, choices, leave)
     for player in (0, 1):
         own, other = found.tallies[player], found.tallies[1 - player]
-        total = found.start[player] - own.cost + own.luck + other.cost - other.luck
+        total = found.start[player] - own.loss + own.luck + other.loss - other.luck
         assert total == pytest.approx(found.result[player], abs=1e-11)
     end = found.transcript.end
     if end.winner is not None:
         assert found.result == ((1.0, 0.0) if end.winner == 0 else (0.0, 1.0))
     for turn in found.turns:
-        assert turn.cost >= 0.0
-        assert turn.chosen <= turn.before
-        assert (turn.grade == "best") == (turn.played.dice in turn.best)
+        assert turn.loss >= 0.0
+        assert turn.value <= turn.best_value
+        assert (turn.grade == "best") == (turn.dice in turn.best)
     for tally in found.tallies:
         assert sum(tally.grades.values()) == tally.moves
         assert set(tally.grades) == set(GRADES)
-        costs = [turn.cost for turn in tally.dearest]
+        costs = [turn.loss for turn in tally.costliest]
         assert costs == sorted(costs, reverse=True)
-        assert len(costs) <= DEAREST
+        assert len(costs) <= COSTLIEST
     json.dumps(found.plain(), allow_nan=False)
 
 
@@ -169,11 +179,11 @@ def test_luck_is_nothing_on_average(
     found = random_game(edition, seed, choices, leave)
     rules, engine = found.transcript.rules, small(edition)[1]
     for turn in found.turns[:4]:
-        place, dice = turn.played.before, turn.played.dice
+        place, dice = turn.before, turn.dice
         sides = dice_sides(rules, *place.view, place.memory)
         ways = list(product(range(1, sides + 1), repeat=dice))
-        mean = sum(worth(engine, place, advance(rules, place, dice, way)[1]) for way in ways)
-        assert mean / len(ways) == pytest.approx(turn.chosen, abs=1e-10)
+        mean = sum(worth(engine, place, advance(rules, place, way).after) for way in ways)
+        assert mean / len(ways) == pytest.approx(turn.value, abs=1e-10)
 
 
 def worth(engine: Engine, place: Situation, after: Situation) -> float:
@@ -187,13 +197,13 @@ def worth(engine: Engine, place: Situation, after: Situation) -> float:
 def test_values_are_those_of_analyze_and_of_the_tablebase() -> None:
     found = random_game("su21", 3, [1, 3, 0, 2], 60)
     game = small("su21")[0]
-    assert found.start[found.turns[0].played.before.mover] == solve(game).value
+    assert found.start[found.turns[0].before.mover] == solve(game).value
     for turn in found.turns:
-        place = turn.played.before
+        place = turn.before
         told = analyze(game, *place.view, memory=place.memory)
-        assert told.rolls[0].win_probability == turn.before
-        chosen = next(roll for roll in told.rolls if roll.dice == turn.played.dice)
-        assert (chosen.win_probability, chosen.behind) == (turn.chosen, turn.before - turn.chosen)
+        assert told.rolls[0].win_probability == turn.best_value
+        chosen = next(roll for roll in told.rolls if roll.dice == turn.dice)
+        assert (chosen.win_probability, chosen.behind) == (turn.value, turn.best_value - turn.value)
 
 
 def test_perfect_play_costs_nothing() -> None:
@@ -201,7 +211,7 @@ def test_perfect_play_costs_nothing() -> None:
     session = Session(game, engine, "engine", 11)
     while not session.over:
         session.roll(session.odds()[0].dice) if session.yours else session.engine_turn()
-    rolls = [move.faces for move in session.played]
+    rolls = [turn.faces for turn in session.turns]
     found = review(game, Transcript.of(rolls, game.rules, PLAYERS, ENGINE))
-    assert [tally.cost for tally in found.tallies] == [0.0, 0.0]
+    assert [tally.loss for tally in found.tallies] == [0.0, 0.0]
     assert {turn.grade for turn in found.turns} == {"best"}

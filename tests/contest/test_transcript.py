@@ -68,14 +68,14 @@ def test_a_game_is_read() -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_what_a_session_saves_is_read_again(edition: str, tmp_path: Path) -> None:
     session = played(edition, seed=4)
-    rolls = [move.faces for move in session.played]
-    first = session.played[0].before.mover
+    rolls = [move.faces for move in session.turns]
+    first = session.turns[0].before.mover
     saved = Transcript.of(rolls, session.game.rules, ("you", "it"), first, 4)
     path = tmp_path / "game.json"
     path.write_text(saved.to_json())
     found = read_transcript(path)
     assert found == saved
-    assert [turn.after for turn in found.turns] == [move.after for move in session.played]
+    assert [turn.after for turn in found.turns] == [move.after for move in session.turns]
     assert found.end.winner is not None
     assert len(path.read_text().splitlines()) == len(found.turns) + 7
 

@@ -35,7 +35,7 @@ from hogeq.cli.shell import (
 from hogeq.support.numbers import DIGITS, between, counted, percent, points
 
 if TYPE_CHECKING:
-    from hogeq.contest.objectives import Objective
+    from hogeq.contest.field import Objective
     from hogeq.model.game import HogEngine
     from hogeq.search.attack import SearchBudget
     from hogeq.search.certificate import Certificate

@@ -11,7 +11,7 @@ from hogeq.support.numbers import percent
 from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
-    from hogeq.contest.objectives import Objective
+    from hogeq.contest.field import Objective
     from hogeq.contest.safety import FieldStudy, Point
     from hogeq.model.game import HogEngine
     from hogeq.search.attack import SearchBudget

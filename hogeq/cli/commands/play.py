@@ -29,12 +29,13 @@ from hogeq.cli.shell import (
 )
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
-from hogeq.support.numbers import DIGITS, percent, points
+from hogeq.support.numbers import DIGITS, counted, percent, points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.contest.session import PlayedTurn, Session, Situation
+    from hogeq.contest.session import Session
+    from hogeq.contest.turns import Situation, Turn
     from hogeq.strategies.mixtures import Mixture
 
 OPTIMAL = ("optimal", "memory")
@@ -237,7 +238,7 @@ class _Table:
             for entry in self.session.odds()
             if only in {None, entry.dice}
         ]
-        header = ("dice", "win probability", "behind the best")
+        header = ("dice", "win probability", "loss")
         self.say(table(rows, header, left=0), f"then {self.then()}")
 
     def _undo(self) -> None:
@@ -276,14 +277,14 @@ class _Table:
         you, engine = self.session.situation.scores
         return f"you {you}, engine {engine}"
 
-    def _tell(self, move: "PlayedTurn") -> None:
+    def _tell(self, move: "Turn") -> None:
         from hogeq.contest.session import YOU
 
         what, *others = move.effects(self.rules)
         self.say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
         self.say(f"  {self._score()}")
         if move.before.mover == YOU:
-            self.say(f"  {self.verdict(move)}; so far {self._cost(self.session.meter.total)}")
+            self.say(f"  {self.verdict(move)}; so far {self._loss(self.session.tally.loss)}")
 
     def summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
@@ -292,30 +293,31 @@ class _Table:
         if winner is not None:
             you, engine = session.situation.scores
             lines.append(f"{'you win' if winner == 0 else 'the engine wins'}, {you} to {engine}")
-        meter = session.meter
-        if meter.moves:
+        own = session.tally
+        if own.moves:
+            counts = [counted(own.grades[name], name) for name in ("mistake", "blunder")]
             lines.append(
-                f"mistakes: {meter.mistakes} in {meter.moves} turns, "
-                f"together {self._cost(meter.total)} of win probability"
+                f"{counts[0]} and {counts[1]} in {counted(own.moves, 'turn')}; all choices "
+                f"together lost {self._loss(own.loss)} of win probability"
             )
-        if meter.worst is not None:
-            worst = meter.worst
-            own, other = worst.before.view
+        if own.costliest:
+            worst = own.costliest[0]
+            score, other = worst.before.view
             lines.append(
-                f"the worst: turn {worst.after.turns}, {own} against {other}: rolled "
-                f"{worst.dice}, best {worst.best.dice}, cost {self._cost(worst.cost)}"
+                f"the worst: turn {worst.number}, {score} against {other}: rolled {worst.dice}, "
+                f"best {worst.best[0]}, loss {self._loss(worst.loss)}, {worst.grade}"
             )
         return lines
 
-    def verdict(self, move: "PlayedTurn") -> str:
-        """Say what a turn's choice of dice cost."""
-        won = f"win probability {percent(move.odds.win_probability, self.digits)}"
-        if move.cost == 0.0:
+    def verdict(self, turn: "Turn") -> str:
+        """Say what a turn's choice of dice lost."""
+        won = f"win probability {percent(turn.value, self.digits)}"
+        if turn.loss == 0.0:
             return f"no roll is better: {won}"
-        best = f"{percent(move.best.win_probability, self.digits)} with the best, {move.best.dice}"
-        return f"cost {self._cost(move.cost)}: {won}, {best}"
+        best = f"{percent(turn.best_value, self.digits)} with the best, {turn.best[0]}"
+        return f"loss {self._loss(turn.loss)}, {turn.grade}: {won}, {best}"
 
-    def _cost(self, lost: float) -> str:
+    def _loss(self, lost: float) -> str:
         return points(lost, self.digits, signed=False)
 
     def say(self, *lines: str) -> None:
@@ -357,15 +359,15 @@ def _save(path: Path, table_: _Table, rules: str) -> None:
     from hogeq.support.files import write_whole
     from hogeq.support.messages import one_line
 
-    if not table_.session.played:
+    if not table_.session.turns:
         table_.say(f"no turn was played: {path} is not written")
         return
     session = table_.session
     played = Transcript.of(
-        [move.faces for move in session.played],
+        [move.faces for move in session.turns],
         table_.rules,
         ("You", one_line(table_.engine, LONGEST_NAME)),
-        session.played[0].before.mover,
+        session.turns[0].before.mover,
         session.seed,
         written_rules(table_.rules, rules),
     )
@@ -381,10 +383,10 @@ def _transcript(table_: _Table) -> list[str]:
         "",
         f"win probabilities count on {table_.then()}",
     ]
-    for move in session.played:
+    for move in session.turns:
         own, other = move.before.scores
         what, *others = move.effects(table_.rules)
-        lines += ["", f"turn {move.after.turns}: you {own}, engine {other}"]
+        lines += ["", f"turn {move.number}: you {own}, engine {other}"]
         if session.game.has_memory:
             lines.append(memory_line(table_.rules, move.before.memory))
         lines.append(f"{_player(move.before.mover)} {what}")

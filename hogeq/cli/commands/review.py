@@ -12,7 +12,8 @@ from hogeq.rules.memory import memory_columns, memory_texts
 from hogeq.support.numbers import DIGITS, percent, points
 
 if TYPE_CHECKING:
-    from hogeq.contest.review import Review, Tally
+    from hogeq.contest.review import Review
+    from hogeq.contest.turns import Tally
 
 
 FEW = 3  # best rolls that are named
@@ -85,7 +86,7 @@ def _text(found: "Review", title: str, endless: bool, digits: int) -> list[str]:
         lines.append(ENDLESS)
     lines += ["", _grades(found, digits), "", _sums(found, digits)]
     for name, tally in zip(names, found.tallies, strict=True):
-        lines += _dearest(name, tally, digits)
+        lines += _costliest(name, tally, digits)
     return lines
 
 
@@ -94,7 +95,7 @@ def _turns(found: "Review", digits: int) -> str:
     rules = transcript.rules
     rows = []
     for turn in found.turns:
-        before = turn.played.before
+        before = turn.before
         own, other = before.view
         rows.append(
             (
@@ -102,16 +103,16 @@ def _turns(found: "Review", digits: int) -> str:
                 turn.number,
                 f"{own} to {other}",
                 *memory_texts(rules, before.memory),
-                turn.played.dice,
-                " ".join(map(str, turn.played.faces)),
+                turn.dice,
+                " ".join(map(str, turn.faces)),
                 _best(turn.best, rules.max_dice),
-                percent(turn.before, digits),
-                percent(turn.chosen, digits),
-                percent(turn.after, digits),
-                _bare(points(turn.cost, digits, signed=False)),
+                percent(turn.best_value, digits),
+                percent(turn.value, digits),
+                percent(turn.value_after, digits),
+                _bare(points(turn.loss, digits, signed=False)),
                 _bare(points(turn.luck, digits)),
                 turn.grade,
-                ", ".join(turn.played.fired(rules)),
+                ", ".join(turn.fired(rules)),
             )
         )
     header = ("player", "turn", "scores", *memory_columns(rules), "rolled", "dice", "best")
@@ -130,7 +131,7 @@ def _bare(text: str) -> str:
 
 def _grades(found: "Review", digits: int) -> str:
     rows = [
-        (name, tally.moves, *tally.grades.values(), points(tally.cost, digits, signed=False))
+        (name, tally.moves, *tally.grades.values(), points(tally.loss, digits, signed=False))
         for name, tally in zip(found.transcript.players, found.tallies, strict=True)
     ]
     return table(rows, ("player", "turns", *found.tallies[0].grades, "cost"))
@@ -144,7 +145,7 @@ def _sums(found: "Review", digits: int) -> str:
             (
                 name,
                 percent(found.start[player], digits),
-                *(points(part, digits) for part in (-own.cost, own.luck, other.cost, -other.luck)),
+                *(points(part, digits) for part in (-own.loss, own.luck, other.loss, -other.luck)),
                 percent(found.result[player], digits),
             )
         )
@@ -152,15 +153,16 @@ def _sums(found: "Review", digits: int) -> str:
     return table(rows, ("player", "start", *sums, "result"))
 
 
-def _dearest(name: str, tally: "Tally", digits: int) -> list[str]:
-    if not tally.dearest:
+def _costliest(name: str, tally: "Tally", digits: int) -> list[str]:
+    if not tally.costliest:
         return []
-    lines = ["", f"dearest mistakes of {name}"]
-    for turn in tally.dearest:
-        own, other = turn.played.before.view
+    lines = ["", f"costliest mistakes of {name}"]
+    for turn in tally.costliest:
+        own, other = turn.before.view
         lines.append(
-            f"  turn {turn.number}, {own} to {other}: rolled {turn.played.dice}, "
-            f"{percent(turn.chosen, digits)}; {turn.best[0]} has {percent(turn.before, digits)}: "
-            f"{points(turn.cost, digits, signed=False)}, {turn.grade}"
+            f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, "
+            f"{percent(turn.value, digits)}; {turn.best[0]} has "
+            f"{percent(turn.best_value, digits)}: "
+            f"{points(turn.loss, digits, signed=False)}, {turn.grade}"
         )
     return lines

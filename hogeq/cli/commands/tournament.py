@@ -80,8 +80,9 @@ def tournament(
     a folder or a pattern, so that the same command can be given again.
 
     JSON: rules, entries, win_rates (row against column), ranking (a line for each entry, best
-    first: rank, entry, index, wins, mean_win_rate, nash, lowest_win_rate, lowest_against, an index,
-    and alpha_rank if asked for), nash_gap, identical (groups of indices), refused (entry, reason).
+    first: rank, name, file, entry, index, wins, mean_win_rate, nash, lowest_win_rate,
+    lowest_against, an index, and alpha_rank if asked for), nash_gap, identical and namesakes
+    (groups of indices), refused (entry, reason).
     """
     for option, path, suffixes in (
         ("--csv", ranks, (".csv",)),
@@ -100,11 +101,9 @@ def tournament(
         rates = _play(field, game)
     about = title_of(rules, game.rules)
     data = _result(game, field, rates, alpha_rank)
-    from hogeq.contest.entries import short_names
-
-    names = short_names(field.entries)
+    names = field.names
     if ranks is not None:
-        _write(ranks, _ranks_csv(data))
+        _write(ranks, _ranks_csv(data, names))
     if page is not None:
         from hogeq.report.field import field_page
 
@@ -142,12 +141,11 @@ def _read(
             f"tournament: {len(entries)} strategy given; allowed: 2 or more, and a file counts once"
         )
     with phase("reading", len(entries), "files") as told:
-        field = read_field(game, entries, trust, lambda _: told.step())
+        field = read_field(game, entries, trust, lambda _: told.step(), skip_bad=skip_bad)
     if field.refused and not skip_bad:
-        more = len(field.refused) - 1
-        others = f"; {more} more cannot be read either" if more else ""
+        reasons = "; ".join(one.reason for one in field.refused)
         skip = "; --skip-bad leaves out what cannot be read" if len(entries) > 2 else ""
-        raise BadInputError(f"{field.refused[0].reason}{others}{skip}")
+        raise BadInputError(f"{reasons}{skip}")
     if len(field.entries) < 2:
         first = field.refused[0].reason
         raise BadInputError(
@@ -168,12 +166,17 @@ def _play(field: "Entries", game: "HogEngine") -> "Floats":
 def _result(
     game: "HogEngine", field: "Entries", rates: "Floats", alpha_rank: bool
 ) -> dict[str, Any]:
-    from hogeq.contest.entries import identical_entries
-    from hogeq.contest.meta_game import field_equilibrium
-    from hogeq.contest.tournament import lowest_win_rates, mean_win_rates, rank
+    from hogeq.contest.entries import identical_entries, short_names
+    from hogeq.contest.tournament import (
+        field_equilibrium,
+        lowest_win_rates,
+        mean_win_rates,
+        rank,
+    )
 
     means, lowest = mean_win_rates(rates), lowest_win_rates(rates)
-    nash = field_equilibrium(rates)
+    weights, gap = field_equilibrium(rates)
+    names, files = field.names, short_names(field.entries)
     shares = None
     if alpha_rank:
         from hogeq.trees.openspiel import alpharank
@@ -184,11 +187,13 @@ def _result(
         index = standing.entry
         line = {
             "rank": standing.rank,
+            "name": names[index],
+            "file": files[index],
             "entry": field.entries[index],
             "index": index,
             "wins": standing.wins,
             "mean_win_rate": means[index],
-            "nash": float(nash.weights[index]),
+            "nash": float(weights[index]),
             "lowest_win_rate": lowest[index][0],
             "lowest_against": lowest[index][1],
         }
@@ -200,8 +205,9 @@ def _result(
         "entries": field.entries,
         "win_rates": rates.tolist(),
         "ranking": ranking,
-        "nash_gap": nash.gap,
+        "nash_gap": gap,
         "identical": identical_entries(field.strategies),
+        "namesakes": field.namesakes,
         "refused": [one._asdict() for one in field.refused],
     }
 
@@ -212,6 +218,7 @@ def _result(
 def _text(data: dict[str, Any], about: str, names: Sequence[str], digits: int) -> str:
     count = len(names)
     alpha = "alpha_rank" in data["ranking"][0]
+    by_player = any(line["name"] != line["file"] for line in data["ranking"])
     header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
     rows = []
     for line in data["ranking"]:
@@ -226,9 +233,11 @@ def _text(data: dict[str, Any], about: str, names: Sequence[str], digits: int) -
         ]
         if alpha:
             row.insert(5, percent(line["alpha_rank"], digits))
-        rows.append(row)
+        rows.append([*row, line["file"]] if by_player else row)
     if alpha:
         header.insert(5, "alpha-rank")
+    if by_player:
+        header.append("file")
     parts = [
         f"{about}, {count} strategies, {count - 1} {'match' if count == 2 else 'matches'} each",
         table(rows, header),
@@ -237,6 +246,9 @@ def _text(data: dict[str, Any], about: str, names: Sequence[str], digits: int) -
     if data["identical"]:
         groups = [" = ".join(names[index] for index in group) for group in data["identical"]]
         parts.append("\n".join(f"the same strategy: {group}" for group in groups))
+    if data["namesakes"]:
+        groups = [" and ".join(names[index] for index in group) for group in data["namesakes"]]
+        parts.append("\n".join(f"the same name: {group}" for group in groups))
     if data["refused"]:
         parts.append("\n".join(f"left out: {one['reason']}" for one in data["refused"]))
     return "\n\n".join(parts)
@@ -250,9 +262,10 @@ def _nash_text(data: dict[str, Any], names: Sequence[str], digits: int) -> str:
     return f"no entry beats the mixture (Nash): {', '.join(told)}{more}"
 
 
-def _ranks_csv(data: dict[str, Any]) -> str:
-    header = list(data["ranking"][0])
-    return _csv(header, ([line[key] for key in header] for line in data["ranking"]))
+def _ranks_csv(data: dict[str, Any], names: Sequence[str]) -> str:
+    header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
+    lines = [{**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]]
+    return _csv(header, ([line[key] for key in header] for line in lines))
 
 
 def _rates_csv(data: dict[str, Any]) -> str:
