@@ -143,10 +143,10 @@ class Book {
     const lost = this.rolls.contains(pressed) || this.ways.contains(pressed) || pressed.disabled;
     this.rolls.replaceChildren(
       ...order.map((roll) => {
-        const cost = most - found[roll] > TIE ? costText(most - found[roll]) : null;
-        const label = `${diceText(roll)}, ${cost ? `costs ${cost} points` : "best"}`;
+        const loss = most - found[roll] > TIE ? lossText(most - found[roll]) : null;
+        const label = `${diceText(roll)}, ${loss ? `loses ${loss} pp` : "best"}`;
         const look = { type: "button", class: "choice", "aria-pressed": String(roll === dice), "aria-label": label };
-        return h("button", { ...look, onclick: () => this.choose(roll) }, h("b", {}, String(roll)), h("small", { class: cost ? "bad" : "good" }, cost ? `−${cost}` : "best"));
+        return h("button", { ...look, onclick: () => this.choose(roll) }, h("b", {}, String(roll)), h("small", { class: loss ? "bad" : "good" }, loss ? `−${loss}` : "best"));
       }),
     );
     const ways = edition
@@ -198,7 +198,7 @@ class Book {
     const none = h("p", {}, "Nothing in this game makes best play look strange.");
     this.strange.replaceChildren(
       h("h2", {}, "Where best play looks strange, and why"),
-      h("p", { class: "quiet" }, "Here the best roll is not that of the positions around. The rule named is the reason: if it did not count on this turn, and on all later ones did, the other roll would be best. Those come first that matter most, by cost and by how often play comes there."),
+      h("p", { class: "quiet" }, "Here the best roll is not that of the positions around. The rule named is the reason: if it did not count on this turn, and on all later ones did, the other roll would be best. Those come first that matter most, by loss and by how often play comes there."),
       ...(parts.length ? parts : [none]),
     );
   }

@@ -1,6 +1,6 @@
-// A game reviewed: what every choice cost, and what was luck. As hogeq.contest.review has it.
+// A game reviewed: what every choice lost, and what was luck. As hogeq.contest.review has it.
 
-// Names of costs, by the win probability below which they end.
+// Names of losses, by the win probability below which they end.
 const GRADES = [
   ["best", 0],
   ["good", 0.005],
@@ -9,11 +9,11 @@ const GRADES = [
   ["blunder", Infinity],
 ];
 
-const DEAREST = 3;
+const COSTLIEST = 3;
 
-function gradeOf(cost) {
-  if (cost <= TIE) return "best";
-  return GRADES.find(([, most]) => cost < most)[0];
+function gradeOf(loss) {
+  if (loss <= TIE) return "best";
+  return GRADES.find(([, most]) => loss < most)[0];
 }
 
 // `values` of best play by both. Win probabilities of a turn are those of the player who took it.
@@ -29,9 +29,9 @@ function reviewOf(values, game) {
     const chosen = rolls[i][played.dice];
     const after = same ? worth[i + 1] : 1 - worth[i + 1];
     const best = [...rolls[i].keys()].filter((dice) => rolls[i][dice] >= before - TIE);
-    const cost = best.includes(played.dice) ? 0 : before - chosen;
+    const loss = best.includes(played.dice) ? 0 : before - chosen;
     const luck = after - chosen;
-    return { number: i + 1, player: states[i].mover, played, before, chosen, after, best, cost, luck, grade: gradeOf(cost) };
+    return { number: i + 1, player: states[i].mover, played, before, chosen, after, best, loss, luck, grade: gradeOf(loss) };
   });
   const ofBoth = (state, value) => (state.mover === 0 ? [value, 1 - value] : [1 - value, value]);
   return {
@@ -46,12 +46,12 @@ function reviewOf(values, game) {
 function tallyOf(turns, player) {
   const own = turns.filter((turn) => turn.player === player);
   const sum = (what) => own.reduce((total, turn) => total + turn[what], 0);
-  const wrong = own.filter((turn) => turn.cost > 0).sort((a, b) => b.cost - a.cost);
+  const wrong = own.filter((turn) => turn.loss > 0).sort((a, b) => b.loss - a.loss);
   return {
     moves: own.length,
     grades: Object.fromEntries(GRADES.map(([name]) => [name, own.filter((turn) => turn.grade === name).length])),
-    cost: sum("cost"),
+    loss: sum("loss"),
     luck: sum("luck"),
-    dearest: wrong.slice(0, DEAREST),
+    costliest: wrong.slice(0, COSTLIEST),
   };
 }

@@ -87,7 +87,7 @@ class Graph {
       text(left + 8, y(0) - 8, name(0), "graph-name you", "start"),
       svg("rect", { x: x(this.at - 1), y: top, width: x(1) - x(0), height: y(0) - top, class: "graph-cursor" }),
       svg("path", { d: path, class: "graph-line" }),
-      ...steps.filter(({ turn }) => turn.cost > 0).map(({ number, from, to }) => line(x(number - 1), y(from), x(number - 1), y(to), "graph-cost")),
+      ...steps.filter(({ turn }) => turn.loss > 0).map(({ number, from, to }) => line(x(number - 1), y(from), x(number - 1), y(to), "graph-loss")),
       ...steps.filter(({ turn }) => MARKS[turn.grade]).map(({ turn, number, to, from }) => this.mark(turn, x(number - 1), y(to), to < from)),
       svg("circle", { cx: x(this.at), cy: y(this.after(review.turns[this.at - 1])), r: 5, class: "graph-here" }),
     );

@@ -147,8 +147,8 @@ class Know {
     const facts = edition.memories.map((_, memory) => {
       const found = this.values.rolls(own, other, memory);
       const [best] = bestFirst(found);
-      const cost = found[best] - found[dice];
-      return { best, value: found[best], cost: cost > TIE ? cost : 0, belief: this.belief?.[memory] ?? null };
+      const loss = found[best] - found[dice];
+      return { best, value: found[best], loss: loss > TIE ? loss : 0, belief: this.belief?.[memory] ?? null };
     });
     this.facts = facts;
     this.tellBlind(dice, facts);
@@ -199,7 +199,7 @@ class Know {
       ),
     );
     if (held) this.grid.querySelector(".here").focus({ preventScroll: true });
-    const scale = { belief: `Strongest colour: ${percent(high)}`, value: `From ${percent(low)} to ${percent(high)}`, cost: `Strongest colour: ${costText(high)} points`, best: "Dice of the best roll" }[layer];
+    const scale = { belief: `Strongest colour: ${percent(high)}`, value: `From ${percent(low)} to ${percent(high)}`, loss: `Strongest colour: ${lossText(high)} pp`, best: "Dice of the best roll" }[layer];
     this.gridNote.textContent = `${scale}. Chosen: ${this.tellMemory(this.memory)}. Choose another to see its odds.`;
   }
 
@@ -220,9 +220,9 @@ class Know {
   }
 
   tellMemory(memory) {
-    const { belief, value, cost, best } = this.facts[memory];
+    const { belief, value, loss, best } = this.facts[memory];
     const likely = belief === null ? "" : `, belief ${chance(belief)}`;
-    return `${this.board.edition.memoryLine(memory)}: worth ${percent(value)}, best ${diceText(best)}, its roll costs ${costText(cost)} points${likely}`;
+    return `${this.board.edition.memoryLine(memory)}: worth ${percent(value)}, best ${diceText(best)}, its roll loses ${lossText(loss)} pp${likely}`;
   }
 
   tellBlind(dice, facts) {
@@ -232,18 +232,18 @@ class Know {
       this.blind.textContent = `${here} Two players of it never come here.`;
       return;
     }
-    const right = facts.reduce((sum, { belief, cost }) => sum + (cost === 0 ? belief : 0), 0);
-    const mean = facts.reduce((sum, { belief, cost }) => sum + belief * cost, 0);
+    const right = facts.reduce((sum, { belief, loss }) => sum + (loss === 0 ? belief : 0), 0);
+    const mean = facts.reduce((sum, { belief, loss }) => sum + belief * loss, 0);
     this.blind.textContent =
       `${here} How often one of two players of it comes to move here: ${this.often}. The roll is then best ` +
-      `for what was before in ${percent(right)}, and costs ${costText(mean)} points on average.`;
+      `for what was before in ${percent(right)}, and loses ${lossText(mean)} pp on average.`;
   }
 }
 
 const LAYERS = [
   ["belief", "belief: how likely each memory is"],
   ["value", "value: win probability with it"],
-  ["cost", "cost: of the table's blind roll"],
+  ["loss", "loss: of the table's blind roll"],
   ["best", "best roll"],
 ];
 
@@ -251,7 +251,7 @@ const LAYERS = [
 const WRITTEN = {
   belief: chance,
   value: (value) => percent(value),
-  cost: (value) => `${costText(value)} points`,
+  loss: (value) => `${lossText(value)} pp`,
 };
 
 screen("know", "Know", {

@@ -31,10 +31,10 @@ class Learn {
       this.turnPart,
       h("div", { class: "tools" }, this.beforeButton, this.afterButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
     );
-    this.dearest = h("section", { class: "card", "aria-label": "The dearest mistakes" });
+    this.costliest = h("section", { class: "card", "aria-label": "The costliest mistakes" });
     this.sums = h("section", { class: "card", "aria-label": "Skill and luck" });
     this.rows = h("tbody", {});
-    const columns = ["turn", "player", "scores", "rolled", "best", "cost", "luck", "then"];
+    const columns = ["turn", "player", "scores", "rolled", "best", "loss", "luck", "then"];
     this.list = h(
       "section",
       { class: "card", "aria-label": "Every turn" },
@@ -44,7 +44,7 @@ class Learn {
         { class: "wide every-turn", tabindex: "0", role: "region", "aria-label": "Every turn, graded" },
         h("table", { class: "review" }, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))), this.rows),
       ),
-      h("p", { class: "quiet" }, "Cost and luck in points, hundredths of win probability. Then: the win probability of whoever moved, once the dice lie. Exact, with best play of both from there on."),
+      h("p", { class: "quiet" }, "Loss and luck in percentage points (pp) of win probability. Then: the win probability of whoever moved, once the dice lie. Exact, with best play of both from there on."),
     );
     this.oddsPart = h("details", { class: "card" }, h("summary", {}, "Every roll at this turn"));
     this.odds = new Odds(this.oddsPart);
@@ -53,7 +53,7 @@ class Learn {
       "div",
       { class: "learn" },
       h("div", { class: "learn-main" }, h("section", { class: "card", "aria-label": "Win probability" }, this.title, this.verdict, this.graphPart), this.detail, this.oddsPart),
-      h("aside", {}, this.dearest, this.sums),
+      h("aside", {}, this.costliest, this.sums),
       this.list,
     );
     this.root.append(
@@ -125,10 +125,10 @@ class Learn {
     this.title.textContent = `${names[0]} against ${names[1]}: ${how}`;
     this.verdict.textContent = verdictOf(review);
     this.verdict.title = `${edition.title}${seed === null ? "" : `, seed ${seed}`}`;
-    this.fillDearest();
+    this.fillCostliest();
     this.fillSums();
     this.fillTurns();
-    const worst = review.tallies.flatMap((tally) => tally.dearest).sort((a, b) => b.cost - a.cost)[0];
+    const worst = review.tallies.flatMap((tally) => tally.costliest).sort((a, b) => b.loss - a.loss)[0];
     this.at = worst?.number ?? review.turns.length;
     this.board.emit("mistakes", edition, lessonsIn(review));
     this.graph.show(review, this.at);
@@ -187,9 +187,9 @@ class Learn {
     this.board.show("play");
   }
 
-  fillDearest() {
+  fillCostliest() {
     const { review } = this;
-    const wrong = review.tallies.flatMap((tally) => tally.dearest);
+    const wrong = review.tallies.flatMap((tally) => tally.costliest);
     const item = (turn) => {
       const { before, dice } = turn.played;
       const [own, other] = viewOf(before);
@@ -198,14 +198,14 @@ class Learn {
         {},
         button(`Turn ${turn.number}, ${own} to ${other}`, () => this.lead(turn.number), { class: "link" }),
         gradeChip(turn.grade),
-        h("span", { class: "instead" }, `rolled ${diceText(dice)}, ${percent(turn.chosen)}; ${diceText(turn.best[0])} ${turn.best[0] === 1 ? "has" : "have"} ${percent(turn.before)}: ${costText(turn.cost)} points`),
+        h("span", { class: "instead" }, `rolled ${diceText(dice)}, ${percent(turn.chosen)}; ${diceText(turn.best[0])} ${turn.best[0] === 1 ? "has" : "have"} ${percent(turn.before)}: ${lossText(turn.loss)} pp`),
       );
     };
-    const parts = review.tallies.flatMap(({ dearest }, player) =>
-      dearest.length ? [h("h3", {}, review.game.names[player]), h("ol", { class: "dearest" }, dearest.map(item))] : [],
+    const parts = review.tallies.flatMap(({ costliest }, player) =>
+      costliest.length ? [h("h3", {}, review.game.names[player]), h("ol", { class: "costliest" }, costliest.map(item))] : [],
     );
     const none = h("p", {}, "None: every choice was the best there was.");
-    this.dearest.replaceChildren(h("h2", {}, "The dearest mistakes"), ...(wrong.length ? parts : [none]));
+    this.costliest.replaceChildren(h("h2", {}, "The costliest mistakes"), ...(wrong.length ? parts : [none]));
   }
 
   lead(number) {
@@ -220,18 +220,18 @@ class Learn {
     const [mine, theirs] = review.tallies;
     const rows = [
       ["at the start", ...review.start.map((share) => percent(share))],
-      ["own choices", points(-mine.cost), points(-theirs.cost)],
-      ["own dice", points(mine.luck), points(theirs.luck)],
-      ["the other's choices", points(theirs.cost), points(mine.cost)],
-      ["the other's dice", points(-theirs.luck), points(-mine.luck)],
+      ["own choices", pp(-mine.loss), pp(-theirs.loss)],
+      ["own dice", pp(mine.luck), pp(theirs.luck)],
+      ["the other's choices", pp(theirs.loss), pp(mine.loss)],
+      ["the other's dice", pp(-theirs.luck), pp(-mine.luck)],
       ["result", ...review.result.map((share) => percent(share))],
     ];
-    const short = (text) => text.replace(" points", "");
+    const short = (text) => text.replace(" pp", "");
     const grades = GRADES.map(([name]) => [name, String(mine.grades[name]), String(theirs.grades[name])]);
     this.sums.replaceChildren(
       h("h2", {}, "Skill and luck"),
-      sumTable("What changed the win probability, in points", names, rows.map((row) => row.map(short)), "sums"),
-      h("p", { class: "quiet" }, "In points. Nothing is left over: start, choices and dice make the result."),
+      sumTable("What changed the win probability, in pp", names, rows.map((row) => row.map(short)), "sums"),
+      h("p", { class: "quiet" }, "In percentage points (pp). Nothing is left over: start, choices and dice make the result."),
       h("h3", {}, "Choices"),
       sumTable("Choices by grade", names, grades, "grades"),
     );
@@ -247,12 +247,12 @@ class Learn {
           `${own} to ${other}`,
           String(turn.played.dice),
           bestText(turn.best, review.game.edition.rolls),
-          h("span", {}, turn.cost > 0 ? costText(turn.cost) : "0.00", gradeChip(turn.grade)),
-          points(turn.luck).replace(" points", ""),
+          h("span", {}, turn.loss > 0 ? lossText(turn.loss) : "0.00", gradeChip(turn.grade)),
+          pp(turn.luck).replace(" pp", ""),
           percent(turn.after),
         ];
         const row = h("tr", {}, h("th", { scope: "row" }, button(String(turn.number), () => this.lead(turn.number), { class: "link", "aria-label": `Turn ${turn.number}` })), cells.map((cell) => h("td", {}, cell)));
-        Object.assign(row.dataset, { turn: turn.number, cost: turn.cost, luck: turn.luck, grade: turn.grade });
+        Object.assign(row.dataset, { turn: turn.number, loss: turn.loss, luck: turn.luck, grade: turn.grade });
         row.addEventListener("click", () => this.go(turn.number));
         return row;
       }),
@@ -262,7 +262,7 @@ class Learn {
 
 // What player 0 got wrong, to be asked in training.
 function lessonsIn(review) {
-  const wrong = review.turns.filter((turn) => turn.player === 0 && turn.cost >= LEAST_COST);
+  const wrong = review.turns.filter((turn) => turn.player === 0 && turn.loss >= LEAST_LOSS);
   return wrong.map(({ played: { before, dice } }) => {
     const [own, other, memory] = viewOf(before);
     return { own, other, memory, usual: dice, mine: true };
@@ -289,23 +289,23 @@ function sumTable(caption, names, rows, name) {
 
 function choiceSaid(turn, rolled) {
   const others = turn.best.filter((dice) => dice !== turn.played.dice);
-  if (turn.cost === 0) {
+  if (turn.loss === 0) {
     const also = others.length > 3 ? ", as good as others" : others.length ? `, as good as ${others.join(", ")}` : "";
     return `Rolling ${rolled} was best${also}: ${percent(turn.chosen)}.`;
   }
   const best = diceText(turn.best[0]);
-  return `Rolling ${rolled} had ${percent(turn.chosen)}. Best was ${best}, ${percent(turn.before)}: the choice cost ${costText(turn.cost)} points.`;
+  return `Rolling ${rolled} had ${percent(turn.chosen)}. Best was ${best}, ${percent(turn.before)}: the choice lost ${lossText(turn.loss)} pp.`;
 }
 
 function luckSaid(luck) {
   if (Math.abs(luck) <= TIE) return "neither good luck nor bad";
-  return `${costText(Math.abs(luck))} points of ${luck > 0 ? "good" : "bad"} luck`;
+  return `${lossText(Math.abs(luck))} pp of ${luck > 0 ? "good" : "bad"} luck`;
 }
 
 // One sentence: how player 0 came from the start to the end.
 function verdictOf({ game, start, result, tallies: [mine, theirs] }) {
   const [from, to] = [start, result].map(([share]) => percent(share));
-  const parts = [-mine.cost, theirs.cost, mine.luck - theirs.luck].map((part) => points(part));
+  const parts = [-mine.loss, theirs.loss, mine.luck - theirs.luck].map((part) => pp(part));
   return (
     `${game.names[0]} began with ${from} and ${game.over ? "ended with" : "came to"} ${to}: ${parts[0]} by own ` +
     `choices, ${parts[1]} by the other's, ${parts[2]} by the dice.`

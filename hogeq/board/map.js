@@ -42,7 +42,7 @@ const KINDS = {
   dice: { written: diceText, place: (value, _, edition) => value / edition.maxDice },
   share: { written: (value) => percent(value), place: (value) => value },
   // Cube roots: what is a thousandth of the most can still be seen.
-  cost: { written: (value) => `${costText(value)} points`, place: (value, most) => (most > 0 ? Math.cbrt(value / most) : 0) },
+  loss: { written: (value) => `${lossText(value)} pp`, place: (value, most) => (most > 0 ? Math.cbrt(value / most) : 0) },
   often: { place: (value, most) => Math.max(0, 1 + Math.log10(value / most) / 6) },
 };
 
@@ -109,12 +109,12 @@ class Atlas {
     const layers = [
       { name: "best roll", kind: "dice", about: "Dice that best play rolls; the fewest where several are best.", of: ({ best }) => best },
       { name: "win probability", kind: "share", about: "Of the player to move, with best play of both.", of: ({ worth }) => worth },
-      { name: "what the second best costs", kind: "cost", about: "Bright: only one roll is right. Dark: others do as well.", of: ({ margin }) => margin },
+      { name: "what the second best loses", kind: "loss", about: "Bright: only one roll is right. Dark: others do as well.", of: ({ margin }) => margin },
     ];
     for (const one of tables) {
       layers.push(
         { name: `dice of: ${one.label}`, kind: "dice", about: `Dice that the table rolls. ${one.about}`, of: () => one.table },
-        { name: `cost of: ${one.label}`, kind: "cost", about: "What the table's roll gives away, with best play of both from the next turn on.", of: ({ worth, rolls }) => rolls.map((found, cell) => Math.max(0, worth[cell] - found[one.table[cell]])) },
+        { name: `loss of: ${one.label}`, kind: "loss", about: "What the table's roll gives away, with best play of both from the next turn on.", of: ({ worth, rolls }) => rolls.map((found, cell) => Math.max(0, worth[cell] - found[one.table[cell]])) },
         { name: `visits of: ${one.label}`, kind: "often", about: "How often either player comes to move here, if both play the table. Grey: never.", of: async () => {
           const reach = await edition.reach(one.id, one.table);
           return Float64Array.from({ length: edition.cells }, (_, cell) => reach.visits(Math.floor(cell / edition.goal), cell % edition.goal));
@@ -183,7 +183,7 @@ class Atlas {
       return;
     }
     const stops = VIRIDIS.join(", ");
-    const ends = { share: ["0 %", "100 %"], cost: ["nothing", `${costText(most)} points`], often: (most > 1 ? [times, times] : [chance, chance]).map((said, end) => said(end ? most : most * 1e-6)) }[this.kindName];
+    const ends = { share: ["0 %", "100 %"], loss: ["nothing", `${lossText(most)} pp`], often: (most > 1 ? [times, times] : [chance, chance]).map((said, end) => said(end ? most : most * 1e-6)) }[this.kindName];
     this.legend.replaceChildren(h("span", {}, ends[0]), h("i", { class: "ramp", style: { background: `linear-gradient(to right, ${stops})` } }), h("span", {}, ends[1]));
   }
 

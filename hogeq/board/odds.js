@@ -1,4 +1,4 @@
-// Every roll at a position: its win probability, what it costs, and how it can end.
+// Every roll at a position: its win probability, what it loses, and how it can end.
 
 class Odds {
   constructor(root) {
@@ -14,7 +14,7 @@ class Odds {
         h(
           "table",
           { class: "odds" },
-          h("thead", {}, h("tr", {}, ["dice", "wins", "costs", "mean points"].map((name) => h("th", { scope: "col" }, name)))),
+          h("thead", {}, h("tr", {}, ["dice", "wins", "loss, pp", "mean score"].map((name) => h("th", { scope: "col" }, name)))),
           this.rows,
         ),
       ),
@@ -34,25 +34,23 @@ class Odds {
     const found = values.rolls(...view, seat);
     const order = bestFirst(found);
     const most = found[order[0]];
-    const worst = Math.min(...found);
-    const low = Math.max(0, worst - (most - worst) * 0.25); // bars begin here: differences are to be seen
     if (!this.picked || this.chosen >= found.length) this.chosen = order[0];
     this.rows.replaceChildren(
       ...Array.from(found, (value, dice) => {
-        const cost = most - value > TIE ? most - value : 0;
-        const width = `${(100 * (value - low)) / (most - low || 1)}%`;
+        const loss = most - value > TIE ? most - value : 0;
+        const width = `${100 * value}%`;
         const ways = edition.outcomes(...view, dice);
         const mean = ways.reduce((sum, way) => sum + way.probability * (way.points + way.bonus), 0);
         const row = h(
           "tr",
-          { class: cost === 0 ? "best" : null },
+          { class: loss === 0 ? "best" : null },
           h("th", { scope: "row" }, button(String(dice), () => this.pick(dice), {
             class: "button dice-button",
             "aria-pressed": String(dice === this.chosen),
             "aria-label": `How ${diceText(dice)} can end`,
           })),
           h("td", { class: "chance" }, h("span", {}, percent(value)), h("span", { class: "fill", "aria-hidden": "true" }, h("i", { style: { width } }))),
-          h("td", { class: cost > 0 ? "bad" : "good" }, cost > 0 ? costText(cost) : "best"),
+          h("td", { class: loss > 0 ? "bad" : "good" }, loss > 0 ? lossText(loss) : "best"),
           h("td", {}, fixed(mean, 2)),
         );
         row.dataset.dice = dice;
@@ -84,8 +82,9 @@ class Odds {
     const [first, second] = this.ways.map((way) => way.probability).sort((a, b) => b - a);
     const most = first > 2 * second ? 1.25 * second : first;
     const dice = diceText(chosen);
-    const colours = [["special", "a rule fires"], ["wins", "wins"], ["loses", "loses"]];
-    this.caption.replaceChildren(`How ${dice} can end, by points`, ...colours.map(([kind, text]) => h("span", { class: `key ${kind}` }, text)));
+    const cut = first > most ? [["cut", `hatched: ${percent(first, 0)}, too high to draw`]] : [];
+    const kinds = [["plain", "points alone"], ["special", "a rule fires"], ["wins", "wins"], ["loses", "loses"], ...cut];
+    this.caption.replaceChildren(`How ${dice} can end, by points`, ...kinds.map(([kind, text]) => h("span", { class: `key ${kind}` }, text)));
     this.chart.replaceChildren(
       ...this.ways.map((way, i) => {
         const plain = way.score === view[0] + way.points && way.opponent === view[1];
@@ -142,9 +141,9 @@ class Odds {
   }
 }
 
-// A cost of win probability, without a sign.
-function costText(cost) {
-  return points(cost).replace("+", "").replace(" points", "");
+// A loss of win probability, without a sign.
+function lossText(loss) {
+  return pp(loss).replace("+", "").replace(" pp", "");
 }
 
 function diceText(dice) {

@@ -322,18 +322,18 @@ class Play {
     this.meter.textContent = this.given(values);
   }
 
-  // What the person's choices have cost so far.
+  // What the person's choices have lost so far, named as in a review.
   given(values) {
     const turns = this.board.game.turns.filter((turn) => turn.before.mover === 0);
     if (!turns.length) return "";
-    const costs = turns.map(({ before, dice }) => {
+    const losses = turns.map(({ before, dice }) => {
       const found = values.rolls(...viewOf(before));
-      const cost = Math.max(...found) - found[dice];
-      return cost > TIE ? cost : 0;
+      const loss = Math.max(...found) - found[dice];
+      return loss > TIE ? loss : 0;
     });
-    const total = costs.reduce((sum, cost) => sum + cost, 0);
-    const mistakes = costs.filter((cost) => cost > 0).length;
-    return `You: ${counted(turns.length, "turn")}, ${counted(mistakes, "mistake")}${mistakes ? `, together ${costText(total)} points of win probability` : ""}.`;
+    const total = losses.reduce((sum, loss) => sum + loss, 0);
+    const named = ["mistake", "blunder"].map((name) => counted(losses.filter((loss) => gradeOf(loss) === name).length, name));
+    return `You: ${counted(turns.length, "turn")}, ${named.join(", ")}${total ? `; all choices lost ${lossText(total)} pp` : ""}.`;
   }
 
   toggle(what) {

@@ -22,7 +22,7 @@ function firesIn(edition, view, dice, rule) {
 }
 
 function reasonsOf(edition) {
-  return edition.book.reasons.map(([rule, own, other, memory, best, forgot, cost, gainBest, gainForgot]) => ({
+  return edition.book.reasons.map(([rule, own, other, memory, best, forgot, loss, gainBest, gainForgot]) => ({
     rule,
     name: edition.book.names[rule],
     own,
@@ -30,7 +30,7 @@ function reasonsOf(edition) {
     memory,
     best,
     forgot,
-    cost,
+    loss,
     gainBest,
     gainForgot,
     target: gainBest >= -gainForgot, // the rule helps the best roll; otherwise it harms the other
@@ -51,11 +51,11 @@ function ruleOnRoll(edition, reason, dice) {
 }
 
 function reasonText(edition, reason) {
-  const { forgot, cost, gainBest, gainForgot, target } = reason;
+  const { forgot, loss, gainBest, gainForgot, target } = reason;
   const mostly = target
-    ? `${ruleOnRoll(edition, reason, reason.best)}: that is worth ${costText(gainBest)} points`
-    : `${ruleOnRoll(edition, reason, forgot)}: that takes ${costText(-gainForgot)} points`;
-  return `${mostly}. Who forgets it rolls ${diceText(forgot)}, and gives away ${costText(cost)}.`;
+    ? `${ruleOnRoll(edition, reason, reason.best)}: that is worth ${lossText(gainBest)} pp`
+    : `${ruleOnRoll(edition, reason, forgot)}: that takes ${lossText(-gainForgot)} pp`;
+  return `${mostly}. Who forgets it rolls ${diceText(forgot)}, and loses ${lossText(loss)} pp.`;
 }
 
 // The same for a position, if something is told of it.

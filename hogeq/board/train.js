@@ -7,7 +7,7 @@ const THUMBS = [
   { dice: 4, enough: 8 },
   { dice: 6, enough: Infinity },
 ];
-const LEAST_COST = 0.005; // of a mistake worth learning from
+const LEAST_LOSS = 0.005; // of a mistake worth learning from
 const AGAIN_AFTER = 3; // positions until one that went wrong is asked again
 
 function thumbTable(edition, { dice, enough }) {
@@ -36,9 +36,9 @@ async function lessonsOf(edition) {
       if (often < 1e-6) continue;
       const memory = usualMemory(reach, own, other);
       const rolls = values.rolls(own, other, memory);
-      const cost = Math.max(...rolls) - rolls[table[cell]];
-      const weight = often * cost;
-      if (cost >= LEAST_COST && weight > (found.get(cell)?.weight ?? 0)) {
+      const loss = Math.max(...rolls) - rolls[table[cell]];
+      const weight = often * loss;
+      if (loss >= LEAST_LOSS && weight > (found.get(cell)?.weight ?? 0)) {
         found.set(cell, { own, other, memory, usual: table[cell], weight });
       }
       if (performance.now() - since > SLICE) {
@@ -148,17 +148,17 @@ class Train {
     const rolls = this.values.rolls(own, other, memory);
     const order = bestFirst(rolls);
     const most = rolls[order[0]];
-    const cost = most - rolls[dice] > TIE ? most - rolls[dice] : 0;
-    const grade = gradeOf(cost);
-    const right = cost < LEAST_COST;
+    const loss = most - rolls[dice] > TIE ? most - rolls[dice] : 0;
+    const grade = gradeOf(loss);
+    const right = loss < LEAST_LOSS;
     this.asked++;
     this.right += Number(right);
-    this.lost += cost;
+    this.lost += loss;
     if (!right) this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
     const best = `${diceText(order[0])}, ${percent(most)}`;
-    const said = cost === 0 ? `Nothing is better than ${diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${diceText(dice)[0].toUpperCase()}${diceText(dice).slice(1)}: ${percent(rolls[dice])}, ${costText(cost)} points less.`;
+    const said = loss === 0 ? `Nothing is better than ${diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${diceText(dice)[0].toUpperCase()}${diceText(dice).slice(1)}: ${percent(rolls[dice])}, ${lossText(loss)} pp less.`;
     const before = this.lesson.mine ? "In the game it was" : "A rule of thumb says";
-    const thumb = dice === usual ? "" : ` ${before} ${diceText(usual)}, which costs ${costText(most - rolls[usual])}.`;
+    const thumb = dice === usual ? "" : ` ${before} ${diceText(usual)}, which loses ${lossText(most - rolls[usual])} pp.`;
     const reason = reasonAt(this.edition, own, other, memory);
     this.answer.replaceChildren(gradeChip(grade), h("p", {}, said + thumb), ...(reason ? [h("p", {}, reason)] : []));
     [...this.choices.children].forEach((choice, roll) => {
@@ -166,7 +166,7 @@ class Train {
       choice.classList.toggle("right", most - rolls[roll] <= TIE);
       choice.classList.toggle("wrong", roll === dice && !right);
     });
-    this.tally.textContent = `${this.right} of ${this.asked} right; ${costText(this.lost / this.asked)} points lost on average.`;
+    this.tally.textContent = `${this.right} of ${this.asked} right; ${lossText(this.lost / this.asked)} pp lost on average.`;
     Object.assign(this.odds, { chosen: dice, picked: true });
     this.oddsPart.hidden = false;
     this.odds.show(this.edition, this.values, [own, other, memory], { counting: "best play of both" });

@@ -190,7 +190,8 @@ RulesOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 DigitsOption = Annotated[
-    int, typer.Option("--digits", min=0, max=16, help="Decimals of per cents and points.")
+    int,
+    typer.Option("--digits", min=0, max=16, help="Decimals of per cents and percentage points."),
 ]
 TrustOption = Annotated[
     bool,
@@ -330,11 +331,11 @@ def budget_text(budget: "SearchBudget") -> str:
 
 def saturation_text(found: "Saturation", digits: int) -> str:
     """Say in one line whether a search has saturated, and mark it if not."""
-    from hogeq.support.numbers import points
+    from hogeq.support.numbers import pp
 
     if found.left is None:
         return "not saturated: too few kicks to say what more would find"
-    last, left = (points(gain, digits, signed=False) for gain in (found.last_half, found.left))
+    last, left = (pp(gain, digits, signed=False) for gain in (found.last_half, found.left))
     return (
         f"{'saturated' if found.saturated else 'not saturated'}: the last half of the sweeps "
         f"found {last}, twice as many would find about {left}"

@@ -27,7 +27,7 @@ function tell(other, own) {
   const [column, row] = at, cost = data.costs[row][column];
   const roll = data.dice[row][column], best = data.best[row][column];
   const judged = roll === best || cost === 0 ? "nothing is lost"
-    : `${best} would be best; costs ${(100 * cost).toFixed(4)} points`;
+    : `${best} would be best; loses ${(100 * cost).toFixed(4)} pp`;
   said.textContent = `At ${row} against ${column} it rolls ${roll}: ${judged}.`;
 }
 

@@ -8,7 +8,7 @@ from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
 from hogeq.report import shell
 from hogeq.support.aliases import Matrix
-from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, points
+from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, pp
 
 _DECIMALS: Final = 8  # of costs on the map
 
@@ -67,7 +67,7 @@ def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
         told = f"a best response wins {rate}"
         if not found["endless"]:
             return told
-        lost = points(found["endless"], digits, signed=False)
+        lost = pp(found["endless"], digits, signed=False)
         return f"{told}; {lost} of that are lost by games that never end"
     kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
     spent = f"({counted(effort['starts'], 'start')}, {kicks})"
@@ -98,9 +98,9 @@ def _changes(found: Mapping[str, Any]) -> str:
     return (
         "<h2>What to change first</h2>"
         f'<p class="quiet">The changes of one cell that gain most against {against}, in '
-        f"points of win rate. Together: {percent(found['changed'])}.</p>"
+        f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
         + _table(
-            ("score", "opponent", "rolls", "instead", "points"),
+            ("score", "opponent", "rolls", "instead", "gain, pp"),
             [(*(one[key] for key in keys), _points(one["gain"])) for one in found["changes"]],
         )
     )
@@ -117,22 +117,22 @@ def _losses(found: Mapping[str, Any]) -> str:
         for one in found["losses"]
     ]
     if not rows and found["endless"]:
-        return "<h2>Where it loses</h2><p>No single turn costs anything.</p>"
+        return "<h2>Where it loses</h2><p>No single turn loses anything.</p>"
     if not rows:
         nowhere = "By that, nowhere" if found["effort"] else "Nowhere"
         return f"<h2>Where it loses</h2><p>{nowhere}: nothing is lost at any position.</p>"
     response = "the best response found" if found["effort"] else "a best response"
     return (
         "<h2>Where it loses most</h2>"
-        '<p class="quiet">What a position costs, in points of win rate: how often play comes '
-        "there, times what the roll falls short of the best one, if all later turns are played as "
-        f"{response} does.</p>"
-        + _table(("score", "opponent", "rolls", "best", "points", "met in"), rows)
+        '<p class="quiet">What a position loses, in percentage points of win rate, pp: how often '
+        "play comes there, times what the roll falls short of the best one, if all later turns are "
+        f"played as {response} does.</p>"
+        + _table(("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows)
     )
 
 
 def _points(difference: float) -> str:
-    return points(difference, signed=False).removesuffix(" points")
+    return pp(difference, signed=False).removesuffix(" pp")
 
 
 def _map(found: Mapping[str, Any]) -> str:
@@ -140,9 +140,9 @@ def _map(found: Mapping[str, Any]) -> str:
     return (
         "<h2>Every position</h2>"
         f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
-        f"the right. The redder, the more it costs{measure}.</p>"
+        f"the right. The redder, the more it loses{measure}.</p>"
         '<p id="position" aria-live="polite">Point at a position.</p>'
-        '<canvas id="map" tabindex="0" role="img" aria-label="Cost of every position; arrow keys '
+        '<canvas id="map" tabindex="0" role="img" aria-label="Loss at every position; arrow keys '
         'move from one to the next"></canvas>'
     )
 

@@ -30,7 +30,7 @@ function curveTraces(data, axis) {
       // A logarithmic axis has no place for what is not above 0.
       y: run.metrics[column].map((rate) => (rate > 0.5 ? rate - 0.5 : null)),
       customdata: run.metrics[column],
-      text: run.metrics[column].map((rate) => (known(rate) ? points(rate - 0.5) : MISSING)),
+      text: run.metrics[column].map((rate) => (known(rate) ? pp(rate - 0.5) : MISSING)),
       hovertemplate: `${label} %{customdata:.2%}, exploitability %{text}<extra>${escapeHtml(
         several ? run.name : "",
       )}</extra>`,

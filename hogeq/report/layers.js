@@ -55,8 +55,8 @@ const LAYERS = {
       "What the counter-matrix would lose by the usual roll here alone. Grey: the same roll, or " +
       "it never comes here.",
     of: ({ strategy: { counter } }, cell) => aboveZero(counter.gains[cell]),
-    written: (gain) => points(gain, 4),
-    scale: ({ strategy }) => logScale(strategy.counter.gains, "points of win rate", pointTick),
+    written: (gain) => pp(gain, 4),
+    scale: ({ strategy }) => logScale(strategy.counter.gains, "pp of win rate", ppTick),
   },
   region: {
     title: "counter: gain of each region",
@@ -67,9 +67,9 @@ const LAYERS = {
       const row = strategy.counter.regions[place(Math.floor(cell / data.goal))];
       return aboveZero(row[place(cell % data.goal)]);
     },
-    written: (gain) => points(gain, 4),
+    written: (gain) => pp(gain, 4),
     scale: ({ strategy }) =>
-      logScale(strategy.counter.regions.flat(), "points of win rate", pointTick),
+      logScale(strategy.counter.regions.flat(), "pp of win rate", ppTick),
   },
 };
 

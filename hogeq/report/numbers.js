@@ -31,14 +31,14 @@ function percent(value, digits = 2) {
   return `${decimals(Math.abs(share), digits)} %`;
 }
 
-// A gain of probability, in points: hundredths of it.
-function points(value, digits = 2) {
+// A difference of probabilities, in percentage points.
+function pp(value, digits = 2) {
   if (!known(value)) return MISSING;
   const unit = 10 ** -digits;
   const size = 100 * Math.abs(value);
-  if (Math.abs(value) > 1e-12 && size < unit / 2) return `<${decimals(unit, digits)} points`;
+  if (Math.abs(value) > 1e-12 && size < unit / 2) return `<${decimals(unit, digits)} pp`;
   const sign = value < -1e-12 ? "−" : value > 1e-12 ? "+" : "";
-  return `${sign}${decimals(size, digits)} points`;
+  return `${sign}${decimals(size, digits)} pp`;
 }
 
 // How many there are of something.

@@ -38,7 +38,7 @@ class Position {
     const rows = Array.from(strategy.row(cell), (share, dice) => [
       dice,
       percent(values[dice]),
-      points(values[dice] - best),
+      pp(values[dice] - best),
       percent(share),
       percent(theirs[dice]),
     ]);
@@ -54,7 +54,7 @@ class Position {
   describeCounter(counter, cell) {
     const dice = counter.dice[cell];
     const usual = counter.usual[cell];
-    const gain = points(counter.gains[cell], 4);
+    const gain = pp(counter.gains[cell], 4);
     let text = `The counter-matrix rolls ${dice} here instead of ${usual}: ${gain} of win rate.`;
     if (dice === usual) text = `The counter-matrix rolls ${dice} here too.`;
     if (!(counter.reach[cell] > 0)) text = "The counter-matrix never comes here.";

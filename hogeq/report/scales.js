@@ -41,7 +41,7 @@ function percentTick(value) {
   return `${plain(100 * value)} %`;
 }
 
-function pointTick(value) {
+function ppTick(value) {
   return plain(100 * value);
 }
 

@@ -137,7 +137,7 @@ function fillRegions(data, strategy, go) {
     .map(({ own, other, gain }) => [
       { text: span(own), press: () => go(own * data.region, other * data.region) },
       span(other),
-      points(gain, 4),
+      pp(gain, 4),
     ]);
   fillTable("regions", ["own score", "opponent's score", "gain"], rows);
 }

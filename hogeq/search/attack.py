@@ -27,7 +27,7 @@ from hogeq.search.saturation import Saturation, saturation
 from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import percent, pp
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
@@ -326,7 +326,7 @@ class _Search:
         self.curve.append((self.sweeps, best))
         if self.kicks:
             left = self._saturation().left
-            more = "" if left is None else f", twice the effort would find {points(left)}"
+            more = "" if left is None else f", twice the effort would find {pp(left)}"
             self.told.now(f"kick {self.kicks}{self._of_kicks()}")
             self.told.measured(f"best {percent(best)}{more}")
 

@@ -1,14 +1,14 @@
 """Probabilities and their differences, times and counts as people read them.
 
-Probabilities are given in per cent, differences of them in points: hundredths of probability, so
-that 52.44 % is 0.24 points more than 52.20 %. What is not nothing is never shown as if it were: a
+Probabilities are given in per cent, differences of them in percentage points, pp, so that 52.44 %
+is 0.24 pp more than 52.20 %. What is not nothing is never shown as if it were: a
 probability of 1e-9 reads "<0.01 %", and one that falls short of certainty by as much ">99.99 %".
 """
 
 from typing import Final
 
 DIGITS: Final = 2
-"""Decimals of per cents and points, unless a user asks for more."""
+"""Decimals of per cents and percentage points, unless a user asks for more."""
 
 EXACT: Final = 1e-12
 """What rounding alone may make of nothing."""
@@ -25,19 +25,19 @@ def percent(probability: float, digits: int = DIGITS) -> str:
     return f"{abs(share):.{digits}f} %"
 
 
-def points(difference: float, digits: int = DIGITS, *, signed: bool = True) -> str:
-    """Write a difference of probabilities in points."""
+def pp(difference: float, digits: int = DIGITS, *, signed: bool = True) -> str:
+    """Write a difference of probabilities in percentage points."""
     unit = 10.0**-digits
     size = 100.0 * abs(difference)
     if abs(difference) > EXACT and size < unit / 2.0:
-        return f"<{unit:.{digits}f} points"
+        return f"<{unit:.{digits}f} pp"
     sign = "-" if difference < -EXACT else "+" if signed and difference > EXACT else ""
-    return f"{sign}{size:.{digits}f} points"
+    return f"{sign}{size:.{digits}f} pp"
 
 
 def between(lower: float, upper: float, digits: int = DIGITS) -> str:
-    """Write an interval of differences in points."""
-    return f"{100.0 * lower:z.{digits}f} to {100.0 * upper:z.{digits}f} points"
+    """Write an interval of differences in percentage points."""
+    return f"{100.0 * lower:z.{digits}f} to {100.0 * upper:z.{digits}f} pp"
 
 
 def duration(seconds: float) -> str:

@@ -23,7 +23,7 @@ from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.turn import dice_sides
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import percent, pp
 from hogeq.support.parameters import plain
 from tests.browsers import Tab
 from tests.contest.test_transcript import HOSTILE, NOT_FOLLOWING, SHORT
@@ -46,10 +46,10 @@ EDITIONS = """async () => {
 REVIEW = """async (text) => {
   const game = readTranscript("g.json", new TextEncoder().encode(text), window.editions);
   const { start, result, tallies, turns } = reviewOf(await game.edition.solved(), game);
-  const plain = (tally) => ({ ...tally, dearest: tally.dearest.map((one) => one.number) });
+  const plain = (tally) => ({ ...tally, costliest: tally.costliest.map((one) => one.number) });
   return { start, result, again: transcriptText(game), tallies: tallies.map(plain),
-    turns: turns.map(({ before, chosen, after, best, cost, luck, grade, number, player }) =>
-      ({ before, chosen, after, best, cost, luck, grade, number, player })) };
+    turns: turns.map(({ before, chosen, after, best, loss, luck, grade, number, player }) =>
+      ({ before, chosen, after, best, loss, luck, grade, number, player })) };
 }"""
 
 REFUSAL = """(letters) => {
@@ -120,15 +120,18 @@ def test_a_review_is_that_of_python(tab: Tab, place: int) -> None:
         for key in ("start", "result"):
             np.testing.assert_allclose(found[key], getattr(want, key), rtol=0, atol=1e-11)
         for told, turn in zip(found["turns"], want.turns, strict=True):
-            assert told["player"] == turn.played.before.mover
+            assert told["player"] == turn.before.mover
             assert (told["number"], told["grade"]) == (turn.number, turn.grade)
             assert told["best"] == list(turn.best)
-            for key in ("before", "chosen", "after", "cost", "luck"):
-                assert told[key] == pytest.approx(getattr(turn, key), abs=1e-11)
+            values = turn.best_value, turn.value, turn.value_after, turn.loss, turn.luck
+            for key, value in zip(
+                ("before", "chosen", "after", "loss", "luck"), values, strict=True
+            ):
+                assert told[key] == pytest.approx(value, abs=1e-11)
         for told, tally in zip(found["tallies"], want.tallies, strict=True):
             assert (told["moves"], told["grades"]) == (tally.moves, tally.grades)
-            assert told["dearest"] == [turn.number for turn in tally.dearest]
-            assert told["cost"] == pytest.approx(tally.cost, abs=1e-11)
+            assert told["costliest"] == [turn.number for turn in tally.costliest]
+            assert told["loss"] == pytest.approx(tally.loss, abs=1e-11)
             assert told["luck"] == pytest.approx(tally.luck, abs=1e-11)
 
 
@@ -144,20 +147,20 @@ def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
     rows = page.locator(".review tbody tr").all_inner_texts()
     for row, turn in zip(rows, want.turns, strict=True):
         assert row.split("\t")[1:3] == [
-            played.players[turn.played.before.mover],
-            " to ".join(map(str, turn.played.before.view)),
+            played.players[turn.before.mover],
+            " to ".join(map(str, turn.before.view)),
         ]
-        assert percent(turn.after) in row
+        assert percent(turn.value_after) in row
         assert turn.grade in row
     verdict = tab.text("#learn .verdict-said")
     assert verdict.startswith(
         f"Ann began with {percent(want.start[0])} and ended with {percent(want.result[0])}: "
     )
-    assert f"{points(want.tallies[0].cost, signed=False)} by own" in verdict
-    lines = page.locator(".dearest .instead").all_inner_texts()
-    costs = [turn.cost for tally in want.tallies for turn in tally.dearest]
+    assert f"{pp(want.tallies[0].loss, signed=False)} by own" in verdict
+    lines = page.locator(".costliest .instead").all_inner_texts()
+    costs = [turn.loss for tally in want.tallies for turn in tally.costliest]
     for line, cost in zip(lines, costs, strict=True):
-        assert line.endswith(points(cost, signed=False))
+        assert line.endswith(pp(cost, signed=False))
     for width in (360, 1000, 1200):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(100)
@@ -168,7 +171,8 @@ def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     assert page.get_attribute(".graph-frame", "aria-valuenow") == "2"
-    after = want.turns[1].after if played.turns[1].before.mover == 0 else 1 - want.turns[1].after
+    after = want.turns[1].value_after
+    after = after if played.turns[1].before.mover == 0 else 1 - after
     assert f"Ann then has {percent(after)}" in str(
         page.get_attribute(".graph-frame", "aria-valuetext")
     )
@@ -242,7 +246,7 @@ def test_a_game_of_the_page_is_reviewed_alike_in_the_terminal(tab: Tab, tmp_path
     )
     for row, turn in zip(rows, told["turns"], strict=True):
         assert (int(row["turn"]), row["grade"]) == (turn["turn"], turn["grade"])
-        assert float(row["cost"]) == pytest.approx(turn["cost"], abs=1e-11)
+        assert float(row["loss"]) == pytest.approx(turn["cost"], abs=1e-11)
         assert float(row["luck"]) == pytest.approx(turn["luck"], abs=1e-11)
 
 
@@ -289,7 +293,7 @@ def test_training_asks_again_what_went_wrong(tab: Tab) -> None:
         assert percent(rolls[order[0]]) in tab.text("#train .answer")
         if asked == 1:
             wrong.add(place)
-            cost = points(rolls[order[0]] - rolls[roll], signed=False)
+            cost = pp(rolls[order[0]] - rolls[roll], signed=False)
             assert f"{cost} less" in tab.text("#train .answer")
         assert f"{asked - 1} of {asked} right" in tab.text("#train .card")
         page.keyboard.press("Enter")  # on the button of the next position
@@ -300,9 +304,9 @@ def test_own_mistakes_are_asked_first(tab: Tab, tmp_path: Path) -> None:
     played = random_game(compiled(1).rules, 6)
     path.write_text(played.to_json())
     wrong = [
-        "You have {}, the other has {}".format(*turn.played.before.view)
+        "You have {}, the other has {}".format(*turn.before.view)
         for turn in reviewed(played).turns
-        if turn.played.before.mover == 0 and turn.cost >= LEAST
+        if turn.before.mover == 0 and turn.loss >= LEAST
     ]
     page = show(tab, "learn")
     page.set_input_files("#open-game", path)
@@ -329,8 +333,8 @@ def test_the_map_is_walked_by_keys(tab: Tab, place: int) -> None:
     dice = {0: "no dice", 1: "1 die"}.get(best_first(rolls)[0], f"{best_first(rolls)[0]} dice")
     said = tab.text("#map .atlas-said")
     assert said.startswith(f"10 against 1: best is {dice}, {percent(rolls.max())}.")
-    page.select_option("#map select >> nth=0", label="what the second best costs")
-    page.wait_for_selector("#map .atlas-said >> text=/Here: .* points/")
+    page.select_option("#map select >> nth=0", label="what the second best loses")
+    page.wait_for_selector("#map .atlas-said >> text=/Here: .* pp/")
     page.click("#map button >> text=All that is known here")
     assert percent(rolls.max()) in tab.text("#know .verdict")
 

@@ -17,7 +17,7 @@ from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.gains import gains
 from hogeq.strategies.read import read_strategy
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import percent, pp
 from tests.cli.calls import said
 
 R = ("--rules", "small.yaml")
@@ -72,7 +72,7 @@ def test_what_each_cell_gains(folder: Path, game: HogEngine) -> None:
         assert cell["gain"] == want.gains[own, opponent]
         assert (cell["usual"], cell["counter"]) == (2, matrix[own, opponent])
     text = ok("always_roll:2", *R, *QUICK, "--digits", "10")
-    assert points(found["gains"][0]["gain"], 10) in text
+    assert pp(found["gains"][0]["gain"], 10) in text
     assert f"other dice at {found['deviates']} of the {found['reached']} positions" in text
 
 

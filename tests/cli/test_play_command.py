@@ -20,7 +20,7 @@ from hogeq.cli import app
 from hogeq.contest.session import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import percent, pp
 from tests.cli.calls import said
 
 RULES = "rules.yaml"
@@ -77,7 +77,7 @@ def test_hints_and_odds(folder: Path) -> None:
     assert [row[0] for row in rows] == [str(entry.dice) for entry in odds]
     for entry, (_, figures) in zip(odds, rows, strict=True):
         assert figures.startswith(percent(entry.win_probability, 10))
-        assert figures.endswith(points(entry.behind, 10, signed=False))
+        assert figures.endswith(pp(entry.behind, 10, signed=False))
     two = next(entry for entry in odds if entry.dice == 2)
     assert percent(two.win_probability, 10) in one
     assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
@@ -89,7 +89,7 @@ def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
     move = want.roll(worst.dice)
     said = answers(str(worst.dice), "quit", options=ALL)[0]
-    cost, won = points(worst.behind, 10, signed=False), percent(worst.win_probability, 10)
+    cost, won = pp(worst.behind, 10, signed=False), percent(worst.win_probability, 10)
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
     assert f"loss {cost}, " in said
     assert f": win probability {won}" in said
@@ -163,7 +163,7 @@ def test_every_edition_is_played_to_the_end(folder: Path, name: str) -> None:
             assert turn["dice"] == 2
     total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
     assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
-    assert f"together {points(total, 10, signed=False)} of win probability" in text
+    assert f"together {pp(total, 10, signed=False)} of win probability" in text
 
 
 def test_engines_that_are_matrices_and_policies(folder: Path) -> None:

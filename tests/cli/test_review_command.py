@@ -11,7 +11,7 @@ from hogeq.cli import app
 from hogeq.contest.review import Review, review
 from hogeq.contest.transcript import read_transcript
 from hogeq.model.game import compile_game
-from hogeq.support.numbers import percent, points
+from hogeq.support.numbers import percent, pp
 from tests.cli.calls import ask, ok, refused
 
 
@@ -37,21 +37,22 @@ def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
     winner = found.transcript.players[found.transcript.end.winner or 0]
     most, least = max(you, engine), min(you, engine)
     assert f"You against optimal play, seed 3: {winner} wins, {most} to {least}\n" in text
-    for turn in found.turns:
+    _, played, valued, *_ = text.split("\n\n")
+    for turn, fields, worth in zip(
+        found.turns, played.splitlines()[1:], valued.splitlines()[1:], strict=True
+    ):
         own, other = turn.before.view
-        (line,) = (
-            line
-            for line in text.splitlines()
-            if f" {turn.number} " in line[:20] and f" {own} to {other} " in line
-        )
+        assert f" {turn.number} " in fields[:20]
+        assert f" {own} to {other} " in fields
         for figure in (turn.best_value, turn.value, turn.value_after):
-            assert percent(figure, 10) in line
-        assert points(turn.luck, 10).removesuffix(" points") in line
-        assert turn.grade in line
+            assert percent(figure, 10) in worth
+        assert pp(turn.luck, 10).removesuffix(" pp") in worth
+        assert worth.endswith(f"  {turn.grade}")
+    assert max(map(len, ok("review", "game.json").splitlines())) <= 80
     mine = found.tallies[0]
     for turn in mine.costliest:
-        cost = points(turn.loss, 10, signed=False)
-        assert f"; {turn.best[0]} has {percent(turn.best_value, 10)}: {cost}, {turn.grade}\n" in text
+        loss, best = pp(turn.loss, 10, signed=False), percent(turn.best_value, 10)
+        assert f"; {turn.best[0]} has {best}: {loss}, {turn.grade}\n" in text
     assert f"costliest mistakes of {found.transcript.players[0]}" in text
     assert "costliest mistakes of optimal play" not in text
 
@@ -67,7 +68,7 @@ def test_a_game_by_an_alias_says_so(folder: Path) -> None:
 def test_what_is_hidden_is_told(folder: Path) -> None:
     save("small.yaml", rolls="2\nquit\n")
     text = ok("review", "game.json")
-    assert "own last points  opponent's last points" in text
+    assert "own points  other's points" in text
     assert "optimal play that remembers everything" in text
     assert ask("review", "game.json")["turns"][0]["memory"] == {"own_last": 0, "opponent_last": 0}
 

@@ -20,7 +20,7 @@ from hogeq.model.game import HogEngine
 from hogeq.report.field import field_page
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS
 from hogeq.runs.metrics import read_metrics
-from hogeq.support.numbers import counted, percent, points
+from hogeq.support.numbers import counted, percent, pp
 from tests.browsers import Tab
 from tests.report.runs import data_of, table_of
 
@@ -131,7 +131,7 @@ def test_the_page_opens_where_most_is_gained(browser: Any, written: Path) -> Non
     gains = np.frombuffer(zlib.decompress(base64.b64decode(counter["gains"]["data"])), "<f8")
     assert fresh.chosen() == divmod(int(gains.argmax()), 20)
     assert gains.max() > 0.0
-    assert f"+{100 * gains.max():.4f} points of win rate" in fresh.text("#counter-here")
+    assert f"+{100 * gains.max():.4f} pp of win rate" in fresh.text("#counter-here")
     assert not fresh.said
 
 
@@ -198,10 +198,10 @@ def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
     for share in (0.0, 1e-9, 0.00004, 0.12345, 0.5, 0.99999, 1.0 - 1e-13, 1.0):
         assert opened.page.evaluate(f"percent({share!r})") == percent(share)
     for gain in (0.0, 1e-9, 0.0024, 0.12345):
-        assert opened.page.evaluate(f"points({gain!r})") == points(gain)
+        assert opened.page.evaluate(f"pp({gain!r})") == pp(gain)
     for tie in (1 / 32, 3 / 32, 5 / 32, 0.90625):
         assert opened.page.evaluate(f"percent({tie})") == percent(tie)
-        assert opened.page.evaluate(f"points({tie})") == points(tie)
+        assert opened.page.evaluate(f"pp({tie})") == pp(tie)
         assert opened.page.evaluate(f"percent({tie / 10}, 3)") == percent(tie / 10, 3)
     for tie in (0.125, 0.375, 0.005):
         assert opened.page.evaluate(f"percent({tie}, 0)") == percent(tie, 0)
@@ -291,8 +291,8 @@ def test_tables_and_curves_show_the_runs_figures(
     assert table[row][3 + column] == percent(rate)
     regions = np.array(data_of(written)["strategies"][0]["explored"]["counter"]["regions"])
     gained = opened.rows("#regions")[0][2]
-    assert gained.endswith(" points")
-    assert float(gained.removesuffix(" points")) == pytest.approx(100 * regions.max(), rel=1e-3)
+    assert gained.endswith(" pp")
+    assert float(gained.removesuffix(" pp")) == pytest.approx(100 * regions.max(), rel=1e-3)
     assert "commit" in (opened.page.text_content("#made") or "")
 
 

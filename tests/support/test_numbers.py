@@ -1,8 +1,8 @@
-"""Numbers for people: per cent, points, and nothing shown as what it is not."""
+"""Numbers for people: per cent, percentage points, and nothing shown as what it is not."""
 
 import pytest
 
-from hogeq.support.numbers import between, counted, duration, percent, points
+from hogeq.support.numbers import between, counted, duration, percent, pp
 
 
 @pytest.mark.parametrize(
@@ -31,25 +31,25 @@ def test_per_cent(probability: float, digits: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("difference", "signed", "text"),
     [
-        (0.0024, True, "+0.24 points"),
-        (-0.0024, True, "-0.24 points"),
-        (0.0024, False, "0.24 points"),
-        (-0.0024, False, "-0.24 points"),
-        (0.0, True, "0.00 points"),
-        (-1e-16, True, "0.00 points"),
-        (3e-5, True, "<0.01 points"),
-        (-3e-5, True, "<0.01 points"),
-        (1.0, True, "+100.00 points"),
+        (0.0024, True, "+0.24 pp"),
+        (-0.0024, True, "-0.24 pp"),
+        (0.0024, False, "0.24 pp"),
+        (-0.0024, False, "-0.24 pp"),
+        (0.0, True, "0.00 pp"),
+        (-1e-16, True, "0.00 pp"),
+        (3e-5, True, "<0.01 pp"),
+        (-3e-5, True, "<0.01 pp"),
+        (1.0, True, "+100.00 pp"),
     ],
 )
 def test_points(difference: float, signed: bool, text: str) -> None:
-    assert points(difference, signed=signed) == text
+    assert pp(difference, signed=signed) == text
 
 
 def test_intervals() -> None:
-    assert between(0.02397, 0.09659) == "2.40 to 9.66 points"
-    assert between(0.02397, 0.09659, 4) == "2.3970 to 9.6590 points"
-    assert between(-1e-9, 0.1) == "0.00 to 10.00 points"
+    assert between(0.02397, 0.09659) == "2.40 to 9.66 pp"
+    assert between(0.02397, 0.09659, 4) == "2.3970 to 9.6590 pp"
+    assert between(-1e-9, 0.1) == "0.00 to 10.00 pp"
 
 
 def test_times_and_counts() -> None:

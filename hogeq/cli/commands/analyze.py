@@ -21,7 +21,7 @@ from hogeq.cli.shell import (
 )
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
-from hogeq.support.numbers import DIGITS, percent, points
+from hogeq.support.numbers import DIGITS, percent, pp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,12 +163,12 @@ def _text(
             lines.append("optimal play remembers everything")
     if game.can_be_endless:
         lines.append(ENDLESS)
-    header: tuple[str, ...] = ("dice", "win probability", "behind the best")
+    header: tuple[str, ...] = ("dice", "win probability", "loss")
     rows: list[tuple[object, ...]] = [
         (
             roll.dice,
             percent(roll.win_probability, digits),
-            points(roll.behind, digits, signed=False),
+            pp(roll.behind, digits, signed=False),
             *(() if roll.played is None else (percent(roll.played, digits),)),
         )
         for roll in found.rolls

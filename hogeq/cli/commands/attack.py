@@ -32,7 +32,7 @@ from hogeq.cli.shell import (
     saturation_text,
     table,
 )
-from hogeq.support.numbers import DIGITS, between, counted, percent, points
+from hogeq.support.numbers import DIGITS, between, counted, percent, pp
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Objective
@@ -112,7 +112,7 @@ def attack(
         bool,
         typer.Option(
             "--until-saturated",
-            help="More kicks, until twice the effort would find less than 0.03 points.",
+            help="More kicks, until twice the effort would find less than 0.03 pp.",
         ),
     ] = False,
     most_kicks: Annotated[
@@ -354,7 +354,7 @@ def _one(
     ]
     if cells:
         order = " to first order" if game.positions_recur else ""
-        gained = [(*cell[:-1], points(cell.gain, digits)) for cell in cells]
+        gained = [(*cell[:-1], pp(cell.gain, digits)) for cell in cells]
         header = ("score", "opponent", "S rolls", "counter rolls", f"win rate gained{order}")
         lines += ["", table(gained, header, left=0)]
     if plot is not None:

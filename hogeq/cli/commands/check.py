@@ -24,7 +24,7 @@ from hogeq.cli.shell import (
     refusing,
     table,
 )
-from hogeq.support.numbers import DIGITS, duration, percent, points
+from hogeq.support.numbers import DIGITS, duration, percent, pp
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
@@ -201,18 +201,18 @@ def _losses(data: dict[str, Any], digits: int) -> str:
         f"{response_text(data, digits)}"
     )
     if not data["losses"] and data["endless"]:
-        return f"{head}; no single turn costs anything"
+        return f"{head}; no single turn loses anything"
     if not data["losses"]:
         measured = "; by that," if data["effort"] else ":"
         return f"{head}{measured} nothing is lost at any position"
     rows = _rows(data["losses"], ("score", "opponent", "roll", "best"), "cost", digits)
-    header = ("score", "opponent", "rolls", "best", "costs")
+    header = ("score", "opponent", "rolls", "best", "loss")
     return f"{head}; most is lost at\n\n{table(rows, header, left=0)}"
 
 
 def _changes(data: dict[str, Any], digits: int) -> str:
     rows = _rows(data["changes"], ("score", "opponent", "roll", "instead"), "gain", digits)
-    header = ("score", "opponent", "rolls", "instead", "gains")
+    header = ("score", "opponent", "rolls", "instead", "gain")
     return (
         f"changes of one cell that gain most against {data['against']}\n\n"
         f"{table(rows, header, left=0)}\n\ntogether: {percent(data['changed'], digits)}"
@@ -222,4 +222,4 @@ def _changes(data: dict[str, Any], digits: int) -> str:
 def _rows(
     found: Sequence[dict[str, Any]], keys: Sequence[str], last: str, digits: int
 ) -> list[tuple[Any, ...]]:
-    return [(*(one[key] for key in keys), points(one[last], digits, signed=False)) for one in found]
+    return [(*(one[key] for key in keys), pp(one[last], digits, signed=False)) for one in found]

@@ -29,7 +29,7 @@ from hogeq.cli.shell import (
 )
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
-from hogeq.support.numbers import DIGITS, counted, percent, points
+from hogeq.support.numbers import DIGITS, counted, percent, pp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,7 +233,7 @@ class _Table:
             (
                 entry.dice,
                 percent(entry.win_probability, self.digits),
-                points(entry.behind, self.digits, signed=False),
+                pp(entry.behind, self.digits, signed=False),
             )
             for entry in self.session.odds()
             if only in {None, entry.dice}
@@ -318,7 +318,7 @@ class _Table:
         return f"loss {self._loss(turn.loss)}, {turn.grade}: {won}, {best}"
 
     def _loss(self, lost: float) -> str:
-        return points(lost, self.digits, signed=False)
+        return pp(lost, self.digits, signed=False)
 
     def say(self, *lines: str) -> None:
         """Print lines where the talk goes."""

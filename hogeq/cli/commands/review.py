@@ -9,7 +9,8 @@ from hogeq.cli.inputs import ENDLESS, expect_kernels, load_rules, reading, title
 from hogeq.cli.shell import DigitsOption, JsonOption, emit, refusing, table
 from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules.memory import memory_columns, memory_texts
-from hogeq.support.numbers import DIGITS, percent, points
+from hogeq.support.messages import one_line
+from hogeq.support.numbers import DIGITS, percent, pp
 
 if TYPE_CHECKING:
     from hogeq.contest.review import Review
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 FEW = 3  # best rolls that are named
+LONGEST = 12  # characters of a name beside every turn
 
 
 def register(app: typer.Typer) -> None:
@@ -42,10 +44,10 @@ def review_(
     digits: DigitsOption = DIGITS,
     as_json: JsonOption = False,
 ) -> None:
-    """Review a game, move by move: what was best, what each choice cost, what was luck.
+    """Review a game, move by move: what was best, what each choice lost, what was luck.
 
     Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
-    is best (it costs nothing), good (less than 0.5 points), an inaccuracy (less than 2), a mistake
+    is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
     (less than 5) or a blunder. What is not the choice is luck.
     """
     wanted = None if rules is None else load_rules(rules)
@@ -75,12 +77,18 @@ def _text(found: "Review", title: str, endless: bool, digits: int) -> list[str]:
     if end.winner is not None:
         how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
     hidden = memory_columns(transcript.rules)
-    lines = [f"{title}, {names[0]} against {names[1]}{seed}: {how}", "", _turns(found, digits), ""]
     play = "optimal play that remembers everything" if hidden else "optimal play"
-    lines += [
-        f"Win probabilities are those of whoever moves, with {play} from there on:",
-        "before, by the best roll; by the roll chosen; after the dice. Cost, in points, is what",
-        "the choice lost of the first, and luck what the dice added to the second.",
+    lines = [
+        f"{title}, {names[0]} against {names[1]}{seed}: {how}",
+        "",
+        _played(found),
+        "",
+        _valued(found, digits),
+        "",
+        f"Win probabilities are those of whoever moves, with {play} from",
+        "there on: before, by the best roll; by the roll chosen; after the dice. Loss, in",
+        "percentage points, is what the choice lost of the first; luck is what the dice",
+        "added to the second.",
     ]
     if endless:
         lines.append(ENDLESS)
@@ -90,33 +98,51 @@ def _text(found: "Review", title: str, endless: bool, digits: int) -> list[str]:
     return lines
 
 
-def _turns(found: "Review", digits: int) -> str:
+def _played(found: "Review") -> str:
     transcript = found.transcript
     rules = transcript.rules
     rows = []
     for turn in found.turns:
-        before = turn.before
-        own, other = before.view
+        own, other = turn.before.view
         rows.append(
             (
-                transcript.players[before.mover],
+                one_line(transcript.players[turn.before.mover], LONGEST),
                 turn.number,
                 f"{own} to {other}",
-                *memory_texts(rules, before.memory),
+                *memory_texts(rules, turn.before.memory),
                 turn.dice,
                 " ".join(map(str, turn.faces)),
-                _best(turn.best, rules.max_dice),
-                percent(turn.best_value, digits),
-                percent(turn.value, digits),
-                percent(turn.value_after, digits),
-                _bare(points(turn.loss, digits, signed=False)),
-                _bare(points(turn.luck, digits)),
-                turn.grade,
                 ", ".join(turn.fired(rules)),
             )
         )
-    header = ("player", "turn", "scores", *memory_columns(rules), "rolled", "dice", "best")
-    return table(rows, (*header, "before", "chosen", "after", "cost", "luck", "grade", "rules"))
+    columns = [column.replace("opponent's last ", "other's ") for column in memory_columns(rules)]
+    header = (
+        "player",
+        "turn",
+        "scores",
+        *(column.replace("own last ", "own ") for column in columns),
+    )
+    return table(rows, (*header, "rolled", "dice", "rules"))
+
+
+def _valued(found: "Review", digits: int) -> str:
+    rules = found.transcript.rules
+    rows = [
+        (
+            turn.number,
+            turn.dice,
+            _best(turn.best, rules.max_dice),
+            percent(turn.best_value, digits),
+            percent(turn.value, digits),
+            percent(turn.value_after, digits),
+            _bare(pp(turn.loss, digits, signed=False)),
+            _bare(pp(turn.luck, digits)),
+            turn.grade,
+        )
+        for turn in found.turns
+    ]
+    header = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
+    return table(rows, header, left=0)
 
 
 def _best(rolls: tuple[int, ...], most: int) -> str:
@@ -126,15 +152,15 @@ def _best(rolls: tuple[int, ...], most: int) -> str:
 
 
 def _bare(text: str) -> str:
-    return text.removesuffix(" points")
+    return text.removesuffix(" pp")
 
 
 def _grades(found: "Review", digits: int) -> str:
     rows = [
-        (name, tally.moves, *tally.grades.values(), points(tally.loss, digits, signed=False))
+        (name, tally.moves, *tally.grades.values(), pp(tally.loss, digits, signed=False))
         for name, tally in zip(found.transcript.players, found.tallies, strict=True)
     ]
-    return table(rows, ("player", "turns", *found.tallies[0].grades, "cost"))
+    return table(rows, ("player", "turns", *found.tallies[0].grades, "loss"))
 
 
 def _sums(found: "Review", digits: int) -> str:
@@ -145,7 +171,7 @@ def _sums(found: "Review", digits: int) -> str:
             (
                 name,
                 percent(found.start[player], digits),
-                *(points(part, digits) for part in (-own.loss, own.luck, other.loss, -other.luck)),
+                *(pp(part, digits) for part in (-own.loss, own.luck, other.loss, -other.luck)),
                 percent(found.result[player], digits),
             )
         )
@@ -163,6 +189,6 @@ def _costliest(name: str, tally: "Tally", digits: int) -> list[str]:
             f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, "
             f"{percent(turn.value, digits)}; {turn.best[0]} has "
             f"{percent(turn.best_value, digits)}: "
-            f"{points(turn.loss, digits, signed=False)}, {turn.grade}"
+            f"{pp(turn.loss, digits, signed=False)}, {turn.grade}"
         )
     return lines
