@@ -48,7 +48,7 @@ def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
             assert percent(figure, 10) in worth
         assert pp(turn.luck, 10).removesuffix(" pp") in worth
         assert worth.endswith(f"  {turn.grade}")
-    assert max(map(len, ok("review", "game.json").splitlines())) <= 80
+    assert max(map(len, ok("review", "game.json").splitlines()[1:])) <= 80
     mine = found.tallies[0]
     for turn in mine.costliest:
         loss, best = pp(turn.loss, 10, signed=False), percent(turn.best_value, 10)
