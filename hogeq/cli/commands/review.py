@@ -1,6 +1,7 @@
 """A game that was played, turn by turn: review."""
 
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -85,10 +86,12 @@ def _text(found: "Review", title: str, endless: bool, digits: int) -> list[str]:
         "",
         _valued(found, digits),
         "",
-        f"Win probabilities are those of whoever moves, with {play} from",
-        "there on: before, by the best roll; by the roll chosen; after the dice. Loss, in",
-        "percentage points, is what the choice lost of the first; luck is what the dice",
-        "added to the second.",
+        *wrap(
+            f"Win probabilities are those of whoever moves, with {play} from there on: before, "
+            "by the best roll; by the roll chosen; after the dice. Loss, in percentage points, is "
+            "what the choice lost of the first; luck is what the dice added to the second.",
+            79,
+        ),
     ]
     if endless:
         lines.append(ENDLESS)
@@ -175,7 +178,7 @@ def _sums(found: "Review", digits: int) -> str:
                 percent(found.result[player], digits),
             )
         )
-    sums = ("own choices", "own dice", "other's choices", "other's dice")
+    sums = ("own choices", "own dice", "their choices", "their dice")
     return table(rows, ("player", "start", *sums, "result"))
 
 
