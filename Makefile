@@ -1,6 +1,7 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
 # make test    lint, types, import contracts and all fast tests: some five minutes, with the ten slowest
 # make test-all   all of that, then the slow tests: clusters, wheel, browser, experiments, champions
+# make test-lowest   install the lowest versions that pyproject.toml names, and compute with them
 # make fuzz    random games against the twin, GAMES=5000 of them; files made to break every reader,
 #              SECONDS=60 of each kind
 # make mutants change the code in hundreds of ways, one at a time, and see whether the tests notice;
@@ -12,7 +13,7 @@
 # make clean   remove everything that was made, results and champions aside
 
 .DELETE_ON_ERROR:
-.PHONY: run lint test test-slow test-all fuzz mutants gambit bench docs fmt clean
+.PHONY: run lint test test-slow test-lowest test-all fuzz mutants gambit bench docs fmt clean
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
@@ -38,7 +39,15 @@ test: lint
 test-slow: .venv/.test
 	$(PYTEST) -m slow --durations 10
 
-test-all: test test-slow
+# The lowest versions that are named install, and compute the same.
+test-lowest: .venv/.test
+	$(PYTHON) -m venv --clear build/lowest
+	build/lowest/bin/python -m pip install --quiet --only-binary :all: $$($(BIN)/python tests/lowest.py)
+	build/lowest/bin/python -m hogeq tablebase --rules fa22
+	build/lowest/bin/python -m hogeq show always_roll:4 --rules fa22 --out build/lowest/four.png
+	build/lowest/bin/python -m hogeq attack always_roll:4 --rules su20 --starts 1 --kicks 0
+
+test-all: test test-slow test-lowest
 
 # Game n is always the same one: more games look further. No file is given twice.
 fuzz: export HOGEQ_FUZZ_GAMES = $(or $(GAMES),5000)

@@ -81,6 +81,11 @@ def load_numba_without_blas() -> None:
     numba imports it only to learn whether there is a BLAS. No kernel of ours calls one, and code
     that does will import it then.
     """
+    fault = numba_fault()
+    if fault:
+        from hogeq.cli.shell import BadInputError
+
+        raise BadInputError(fault)
     modules: dict[str, Any] = sys.modules
     if BLAS in modules:
         return
@@ -89,3 +94,15 @@ def load_numba_without_blas() -> None:
         import numba.np.arraymath  # noqa: F401
     finally:
         del modules[BLAS]
+
+
+def numba_fault() -> str:
+    """Say which of numba's environment variables nothing could be computed with; empty if none."""
+    threads, disabled = (
+        os.environ.get(name, "").strip() for name in ("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
+    )
+    if threads.lstrip("+-").isdecimal() and int(threads) < 1:
+        return f"NUMBA_NUM_THREADS: got {threads}; allowed: whole numbers from 1"
+    if disabled.isdecimal() and int(disabled):
+        return f"NUMBA_DISABLE_JIT: got {disabled}; allowed: 0, since hogeq runs compiled code only"
+    return ""

@@ -40,7 +40,7 @@ from dataclasses import replace
 
 from hogeq.rules import Rules
 from hogeq.rules.outcomes import total_rises
-from hogeq.trees.forgetting import twice, two_pasts, untraced, well_formed
+from hogeq.trees.forgetting import recurrence, twice, two_pasts, untraced, well_formed
 from hogeq.trees.recall import (
     Audit,
     Finding,
@@ -60,6 +60,9 @@ from hogeq.trees.tree import HogTree, Tree
 
 MOST_NODES = 1_000_000
 """Most nodes of a tree to walk: some ten seconds."""
+
+MOST_POSITIONS = 300_000
+"""Most positions among which one that recurs is looked for: some ten seconds."""
 
 HORIZON = 4
 """Turns to look ahead in a game that may never end."""
@@ -131,7 +134,7 @@ def _finding(walk: Walk, witnesses: Iterable[Witness | None]) -> Finding:
     return Finding(holds=True if walk.whole else None, witness=None)
 
 
-def audit(rules: Rules, *, memory: bool = False) -> Audit:
+def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> Audit:
     """Audit a game of Hog by walking all of its histories.
 
     The coin makes both players alike, so one is audited.
@@ -142,6 +145,9 @@ def audit(rules: Rules, *, memory: bool = False) -> Audit:
         Of a small game: see :func:`small`.
     memory : bool
         Whether players remember everything that happened.
+    full : Rules, optional
+        The game that `rules` are a small part of: where positions can recur, they are looked for
+        up to its goal. By default `rules`.
 
     Returns
     -------
@@ -179,6 +185,13 @@ def audit(rules: Rules, *, memory: bool = False) -> Audit:
     if ends:
         proven = found.findings["no absent-mindedness"]._replace(note=_NEVER_TWICE)
         found.findings["no absent-mindedness"] = proven
+    elif not memory and found.findings["no absent-mindedness"].holds is None:
+        goal = (full or rules).goal
+        searched = HogTree(replace(rules, goal=goal))
+        witness, complete = recurrence(searched, found.player, MOST_POSITIONS)
+        if witness is not None or complete:
+            note = f"in the game to {goal} with 0 to {rules.max_dice} dice"
+            found.findings["no absent-mindedness"] = Finding(witness is None, witness, note)
     return found
 
 

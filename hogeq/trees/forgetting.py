@@ -1,8 +1,9 @@
 """Tests of recall: perfect recall, A-loss recall, absent-mindedness, well-formedness."""
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
+from typing import cast
 
 from hogeq.trees.recall import (
     Experience,
@@ -17,7 +18,7 @@ from hogeq.trees.recall import (
     size,
     smallest,
 )
-from hogeq.trees.tree import Chance, End, Tree
+from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, Tree, TreePosition
 
 # Notes of findings, as people read them.
 _EVERY = "whatever the refinement"
@@ -60,6 +61,58 @@ def twice(walk: Walk) -> Iterator[Witness | None]:
                 if move.player == walk.player and move.infoset == infoset:
                     yield Witness(infoset, history[:place], history)
                     break
+
+
+def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
+    """Find a position of a player that comes twice, far into a game as it may be.
+
+    Positions are looked at once each, in the order of the moves that lead there, at most so many.
+    The second value is whether that was all of them.
+    """
+    ways: dict[TreePosition, History] = {tree.root: ()}
+    waiting = deque(ways)
+    while waiting:
+        state = waiting.popleft()
+        node = tree.node(state)
+        if isinstance(node, Choice) and node.player == player:
+            loop = _loop(tree, state, node)
+            if loop:
+                return Witness(node.infoset, ways[state], ways[state] + loop), True
+        for step, after in _steps(node):
+            if after not in ways:
+                if len(ways) >= most:
+                    return None, False
+                ways[after] = (*ways[state], step)
+                waiting.append(after)
+    return None, True
+
+
+def _loop(tree: HogTree, start: TreePosition, home: Choice) -> History | None:
+    """Find the shortest way back to an information set; no sum of scores ever falls."""
+    ways: dict[TreePosition, History] = {start: ()}
+    waiting = deque(ways)
+    while waiting:
+        state = waiting.popleft()
+        for step, after in _steps(tree.node(state)):
+            if after.own + after.opponent != start.own + start.opponent:
+                continue
+            there = tree.node(after)
+            if isinstance(there, Choice) and there[:2] == home[:2]:
+                return (*ways[state], step)
+            if after not in ways:
+                ways[after] = (*ways[state], step)
+                waiting.append(after)
+    return None
+
+
+def _steps(node: Node) -> Iterator[tuple[HistoryStep, TreePosition]]:
+    """List what can happen at a node of Hog's tree, and where it leads."""
+    if isinstance(node, Choice):
+        for label, after in node.branches:
+            yield HistoryStep(node.player, node.infoset, label), cast("TreePosition", after)
+    elif isinstance(node, Chance):
+        for _, label, after in node.branches:
+            yield HistoryStep(None, None, label), cast("TreePosition", after)
 
 
 def well_formed(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hogeq.cli import main
+
 ROOT = Path(__file__).parents[2]
 COMPARE = f"{sys.executable} -m hogeq compare always_roll:1 always_roll:2 --rules small.yaml"
 RULES = f"{sys.executable} -m hogeq rules su20"
@@ -116,3 +118,23 @@ def test_interrupts_are_left_as_they_were(folder: Path) -> None:
         "assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN"
     )
     assert shell(f'{sys.executable} -c "{code}"').returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("NUMBA_NUM_THREADS", "0", "got 0; allowed: whole numbers from 1"),
+        ("NUMBA_NUM_THREADS", "-3", "got -3; allowed: whole numbers from 1"),
+        ("NUMBA_DISABLE_JIT", "1", "got 1; allowed: 0, since hogeq runs compiled code only"),
+    ],
+)
+def test_settings_of_numba_that_do_not_work_are_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    value: str,
+    says: str,
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert main(["compare", "always_roll:3", "always_roll:4", "--rules", "fa22"]) == 2
+    assert capsys.readouterr().err == f"hogeq: {name}: {says}\n"

@@ -337,6 +337,25 @@ def test_scores_after_a_game_that_stands_still_are_met_again() -> None:
     assert found.findings["well-formed"].holds is None
 
 
+def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
+    full = EDITIONS["sp22"]
+    found = audit(small(full, 6, 2), full=full).findings["no absent-mindedness"]
+    assert (found.holds, found.note) == (False, "in the game to 100 with 0 to 2 dice")
+    assert found.witness is not None
+    assert shows(full, found.witness)
+    before, after = found.witness.first, found.witness.second
+    assert after[: len(before)] == before
+    # Between them both roll no dice for nothing, by the digits of the rules' text.
+    assert [move.action for move in after[len(before) :]] == ["0", "0"]
+    assert found.witness.infoset == (10, 29)  # 10 > 10 > 30, and 29 > 30 > 900: 0 modulo 30
+    for zero_dice, holds in (
+        ("[[0,1,1],[1,0,1],[1,1,1]]", False),  # 0-0 again, if both roll none
+        ("[[1,0,1],[1,1,1],[1,1,1]]", True),  # no points at 0-1, but some at 1-0
+    ):
+        rules = Rules(goal=3, max_dice=1, zero_dice=zero_dice)
+        assert audit(rules).findings["no absent-mindedness"].holds is holds
+
+
 def test_a_history_is_told_with_bonus_swap_and_extra_turns() -> None:
     coin = HistoryStep(None, None, "B begins")
     # su20: a first roll of 2 earns 3 more. A rolls none: 10 - 9 + 0, and has no last points.

@@ -56,7 +56,7 @@ def audit_(
     full = load_rules(rules)
     walked = small(full, goal, max_dice)
     with refusing():
-        found = audit(walked, memory=memory)
+        found = audit(walked, memory=memory, full=full)
     text = _audit_text(title_of(rules, full), full, walked, found, memory)
     emit(_audit_data(full, walked, found), text, as_json)
 
@@ -95,11 +95,13 @@ def _witness_data(full: Rules, walked: Rules, witness: "Witness | None") -> dict
         return None
     from hogeq.trees.witness import shows, tell
 
+    in_full = shows(full, witness)
+    rules = full if in_full else walked
     return {
         "at": _at(witness.infoset),
-        "histories": [tell(walked, witness.first), tell(walked, witness.second)],
+        "histories": [tell(rules, witness.first), tell(rules, witness.second)],
         "note": witness.note,
-        "in_full_game": shows(full, witness),
+        "in_full_game": in_full,
     }
 
 
