@@ -20,7 +20,7 @@ from common import arguments, publish, small_game, solved
 from hogeq.baselines import builtin
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, SearchResult, attack
-from hogeq.search.portfolio import MOVES, NEAR
+from hogeq.search.moves import MOVES, NEAR
 from hogeq.support.files import replacing
 from hogeq.support.workers import workers
 

@@ -19,9 +19,9 @@ from common import arguments, course, draw, publish, small_game
 
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_many
+from hogeq.search.ascent import climb
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.moves import climb
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture

@@ -26,7 +26,7 @@ from hogeq.search import gains as gaining
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.search.bounds import Interval
 from hogeq.search.gains import Gains
-from hogeq.search.portfolio import MOVES
+from hogeq.search.moves import MOVES
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 

@@ -6,7 +6,7 @@ differ in their reach of the hidden states behind a position, and no single stra
 of them: every pass is made against each.
 
 Annealing and ascent change all cells at once, unlike those against a single rival
-(:mod:`hogeq.search.moves`). So every step of the ascent is checked: one that does not raise the
+(:mod:`hogeq.search.ascent`). So every step of the ascent is checked: one that does not raise the
 objective is halved, down to the one cell that gains most, where for a mean the gain is exact.
 """
 
@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.contest.tournament import WIN
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
+from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import SearchBudget, search_steps
-from hogeq.search.kicks import ASCENT
-from hogeq.search.moves import random_policy, rolls_at_random, to_matrix
+from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.strategies.arrays import as_policy, one_hot
 from hogeq.strategies.mixtures import Mixture
@@ -177,8 +177,7 @@ def _search(
     progress.step(ASCENT)
     for kick in range(1, budget.perturbations + 1):
         matrix = np.array(best.strategy, np.int8)
-        cells, rolls = rolls_at_random(matrix.shape, PERTURBED_SHARE, game.num_actions, random)
-        matrix[cells] = rolls
+        matrix = with_random_rolls(matrix, PERTURBED_SHARE, game.num_actions, random)
         again = _climb(field, matrix, objective)
         best = max(best, again, key=lambda answer: answer.rank(objective))
         progress.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")

@@ -23,9 +23,9 @@ from hogeq.contest.field import (
 )
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import HogEngine
+from hogeq.search.ascent import to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.moves import to_matrix
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised

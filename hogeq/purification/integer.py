@@ -14,10 +14,10 @@ from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
 from hogeq.search.counters import read_counters
 from hogeq.search.population import CounterPool, Population
-from hogeq.search.trails import CROSSED, Trails, follow, no_trails
+from hogeq.search.trails import CROSSED, Trails, no_trails
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
@@ -222,7 +222,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         long = Trails(state.long_trails, state.long_kicks_left)
         known = pool.members[pool.strongest(candidate, CROSSED)]
         seed = (self.seed, iteration, 1 + self.trials)
-        long = follow(game, best, long, self.long_kicks, self.long_life, known, seed)
+        target = Strategy.unchecked(best)
+        long = long.followed(game, target, known, self.long_kicks, self.long_life, seed)
         pool.add(long.matrices)
         new = Population(game, pool.members[len(state.pool) :])
         rates, changes = _models(new, state.centre, state.choices)
@@ -319,7 +320,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     ) -> Trails:
         """Search for counters to a policy and add them to the pool; give where the trails are."""
         known = pool.members[pool.strongest(policy, CROSSED)]
-        trails = follow(pool.game, policy, trails, self.kicks, self.life, known, seed)
+        target = Strategy.unchecked(policy)
+        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
         pool.add(trails.matrices)
         return trails
 

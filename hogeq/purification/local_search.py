@@ -14,9 +14,9 @@ from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
 from hogeq.search.counters import read_counters
 from hogeq.search.population import CounterPool, Slopes
-from hogeq.search.trails import CROSSED, Trails, follow, no_trails
+from hogeq.search.trails import CROSSED, Trails, no_trails
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, parameters
 
@@ -198,7 +198,8 @@ class LocalSearch(SearchPurifier[SearchState]):
             pool.search(policy, starts, self.anneal_steps, seed)
             return trails
         known = pool.members[pool.strongest(policy, CROSSED)]
-        trails = follow(pool.game, policy, trails, self.kicks, self.life, known, seed)
+        target = Strategy.unchecked(policy)
+        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
         pool.add(trails.matrices)
         return trails
 

@@ -15,16 +15,17 @@ import numpy as np
 from pydantic import Field
 
 from hogeq.model.game import HogEngine
-from hogeq.search.kicks import ASCENT, Against, Excursion, KickTask, MoveGain, kicked
-from hogeq.search.moves import (
-    climb,
-    ith_start,
-    respond,
-    to_matrix,
+from hogeq.search.ascent import climb, ith_start, to_matrix
+from hogeq.search.counter_search import (
+    ASCENT,
+    CounterSearch,
+    Excursion,
+    MoveGain,
+    SearchState,
 )
-from hogeq.search.portfolio import MOVES, NEAR, bandits
+from hogeq.search.moves import MOVES, NEAR, MoveOdds, SearchContext, bandits
 from hogeq.search.saturation import Saturation, saturation
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.numbers import percent, pp
@@ -55,7 +56,7 @@ class SearchBudget:
     damping : float
         Share of the way to the softmax that a step goes, above 0 to 1.
     perturbations : int
-        Kicks for each start after its ascent: a move (:mod:`hogeq.search.portfolio`) changes the
+        Kicks for each start after its ascent: a move (:mod:`hogeq.search.moves`) changes the
         matrix, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
         finds counters that no number of starts does. Config files and the command line call it
         `kicks`.
@@ -141,7 +142,7 @@ def attack(
     is exact. A strategy wins half of the games against itself: if the first start ends below 1/2,
     another ascent starts from the strategy itself, so that no attack wins less.
 
-    Then come kicks, by moves that a bandit chooses (:mod:`hogeq.search.portfolio`). A far move
+    Then come kicks, by moves that a bandit chooses (:mod:`hogeq.search.moves`). A far move
     begins an excursion from the best matrix of a start, near moves follow while they promise to
     lead above it. After each round the starts compare notes: which moves have paid, by the sweep,
     and what others have found, for crossovers. Whenever the number of kicks has doubled, the half
@@ -155,7 +156,7 @@ def attack(
         game: a sweep then takes a pass for each part.
     budget : SearchBudget, optional
     moves : collection of str, optional
-        Names of the moves to kick by, some of :data:`hogeq.search.portfolio.MOVES`, of which one
+        Names of the moves to kick by, some of :data:`hogeq.search.moves.MOVES`, of which one
         at least refines; by default all.
 
     Returns
@@ -175,10 +176,9 @@ def attack(
         raise TypeError(refusal("budget", budget, "a SearchBudget"))
     target = strategy_of(game, strategy)
     _check_moves(moves)
-    against = Against(game, target.policies, target.chances if len(target.chances) > 1 else None)
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     with phase("attack", known) as told:
-        return _Search(against, budget, told, moves).run()
+        return _Attack(game, target, budget, moves, told).run()
 
 
 def _check_moves(moves: Collection[str]) -> None:
@@ -197,14 +197,18 @@ def search_steps(budget: SearchBudget) -> int:
 
 
 @dataclass
-class Trail:
-    """What a start has come to."""
+class _Trail:
+    """A search of an attack, from one start."""
 
     start: int
-    matrix: Matrix
-    rate: float
-    mark: float  # its rate when trails were compared last
-    away: Excursion | None = None
+    state: SearchState
+    mark: float
+    """Its rate when trails were compared last."""
+
+    @property
+    def rate(self) -> float:
+        """Win rate of the best matrix."""
+        return self.state.rate
 
     @property
     def promise(self) -> float:
@@ -212,24 +216,29 @@ class Trail:
         return 2.0 * self.rate - self.mark
 
 
-def by_promise(trails: Sequence[Trail]) -> list[Trail]:
+def by_promise(trails: Sequence[_Trail]) -> list[_Trail]:
     """Order trails for giving up the last ones: the best, then those that promise most."""
     best = max(trails, key=lambda trail: trail.rate)
     return sorted(trails, key=lambda trail: (trail is not best, -trail.promise))
 
 
-class _Search:
+class _Attack:
     """A search from several starts, which tell each other what they find."""
 
     def __init__(
-        self, against: Against, budget: SearchBudget, told: Phase, moves: Collection[str]
+        self,
+        game: HogEngine,
+        strategy: Strategy,
+        budget: SearchBudget,
+        moves: Collection[str],
+        told: Phase,
     ) -> None:
-        self.against, self.budget, self.told = against, budget, told
-        self.bandits = bandits(against.game.num_actions, moves)
+        self.game, self.strategy, self.budget, self.told = game, strategy, budget, told
+        self.bandits = bandits(game.num_actions, moves)
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
-        self.trails: list[Trail] = []  # that go on
-        self.given_up: list[Trail] = []
+        self.trails: list[_Trail] = []  # that go on
+        self.given_up: list[_Trail] = []
         self.found: list[float] = []
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
@@ -243,7 +252,7 @@ class _Search:
             if self.kicks >= starts * self.budget.most_kicks:
                 break
             self._kick(starts * self.budget.most_kicks - self.kicks)
-        best = max(self.trails, key=lambda trail: trail.rate)
+        best = max(self.trails, key=lambda trail: trail.rate).state
         return SearchResult(
             best.matrix,
             best.rate,
@@ -258,41 +267,62 @@ class _Search:
     def _saturation(self) -> Saturation:
         rates = sorted((trail.rate for trail in self.trails), reverse=True)
         found = saturation(self.curve, rates[0] - rates[1] if len(rates) > 1 else 0.0)
-        return found if self.against.game.has_memory else found._replace(left=0.0)
+        return found if self.game.has_memory else found._replace(left=0.0)
 
     def _begin(self) -> None:
         """Anneal all starts."""
         steps = self.budget.anneal_steps + ASCENT
-        annealed = compute(
-            partial(_anneal, self.against, self.budget, self.told),
-            range(self.budget.starts),
-            lambda start: self.told.reach((start + 1) * steps),
-        )
-        for start, (matrix, rate, sweeps) in enumerate(annealed):
-            self.trails.append(Trail(start, matrix, rate, rate, Excursion.stay(matrix, rate)))
-            self.found.append(rate)
-            self.sweeps += sweeps
+        for start, state in enumerate(
+            compute(
+                self._annealed,
+                range(self.budget.starts),
+                lambda start: self.told.reach((start + 1) * steps),
+            )
+        ):
+            away = Excursion.stay(state.matrix, state.rate)
+            self.trails.append(_Trail(start, state._replace(away=away), state.rate))
+            self.found.append(state.rate)
+            self.sweeps += state.sweeps
         if self.found[0] < VALUE:
-            mirror = self.against.met_by(self.against.mean())
-            rate, sweeps = climb(self.against.game, mirror, weights=self.against.weights)
+            context = SearchContext.of(self.game, self.strategy)
+            context.policies[0] = self.strategy.mean
+            rate, sweeps = climb(self.game, context.policies, context.weights)
+            state = SearchState(to_matrix(context.policies[0]), rate)
             self.sweeps += sweeps
-            self.trails.append(Trail(self.budget.starts, to_matrix(mirror[0]), rate, rate))
+            self.trails.append(_Trail(self.budget.starts, state, state.rate))
         self._note()
+
+    def _annealed(self, start: int) -> SearchState:
+        """Anneal one start, and ascend."""
+        budget = self.budget
+        which = f"start {start + 1} of {budget.starts}"
+        annealed = count(1)
+
+        def report() -> None:
+            self.told.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
+
+        random = np.random.default_rng([budget.seed, start])
+        first, cooling = ith_start(self.game, self.strategy.mean, start, random)
+        search = CounterSearch(first, budget.anneal_steps, cooling, budget.damping)
+        state = search.run(self.game, self.strategy, progress=report)
+        self.told.step(ASCENT)
+        self.told.found(state.rate)
+        return state
 
     def _kick(self, most: int) -> None:
         """Give every trail a round of kicks, at most so many in all; then they compare notes."""
         self.trails.sort(key=lambda trail: -trail.rate)
         those = self.trails[:most]
         each = min(ROUND, most // len(those))
-        rounds = [self._round(trail, each) for trail in those]
         odds = {kind: bandit.odds() for kind, bandit in self.bandits.items()}
-        ended = compute(partial(kicked, self.against, odds, self.told), rounds)
-        for trail, found in zip(those, ended, strict=True):
-            trail.matrix, trail.rate, trail.away = found.matrix, found.rate, found.away
-            self.sweeps += found.sweeps
+        rounds = [self._round(trail, each, odds) for trail in those]
+        ended = compute(partial(_kicked, self.game, self.strategy, self.told), rounds)
+        for trail, state in zip(those, ended, strict=True):
+            trail.state = state
+            self.sweeps += state.sweeps
             if trail.start < len(self.found):
-                self.found[trail.start] = found.rate
-            for kind, choices in found.choices.items():
+                self.found[trail.start] = state.rate
+            for kind, choices in state.choices.items():
                 self._learn(kind, choices)
         self.kicks += each * len(those)
         self._note()
@@ -300,16 +330,15 @@ class _Search:
             self.compare_at *= 2
             self._compare()
 
-    def _round(self, trail: Trail, kicks: int) -> KickTask:
-        """Kicks of a trail: it mates with those that win less, or all would become the best."""
+    def _round(self, trail: _Trail, kicks: int, odds: dict[str, MoveOdds]) -> CounterSearch:
+        """Kicks of a trail: it crosses with those that win less, or all would become the best."""
         every = [*self.trails, *self.given_up]
-        return KickTask(
-            trail.matrix,
-            trail.rate,
-            trail.away,
-            [mate.matrix for mate in every if mate.rate < trail.rate],
-            kicks,
-            (self.budget.seed, trail.start, 1 + self.kicks),
+        return CounterSearch(
+            trail.state,
+            kicks=kicks,
+            seed=(self.budget.seed, trail.start, 1 + self.kicks),
+            odds=odds,
+            mates=[mate.state.matrix for mate in every if mate.rate < trail.rate],
         )
 
     def _learn(self, kind: str, choices: list[MoveGain]) -> None:
@@ -341,35 +370,12 @@ class _Search:
         """Give up the half of the trails that promises less, but neither the best nor too many."""
         least = min(len(self.trails), max(FEWEST, self.budget.starts // 4))
         order = by_promise(self.trails)
-        kept = max(least, (len(order) + 1) // 2)
-        self.trails = order[:kept]
-        self.given_up += order[kept:]
+        number = max(least, (len(order) + 1) // 2)
+        self.trails = order[:number]
+        self.given_up += order[number:]
         for trail in self.trails:
             trail.mark = trail.rate
 
 
-def _anneal(
-    against: Against, budget: SearchBudget, told: Phase, start: int
-) -> tuple[Matrix, float, int]:
-    which = f"start {start + 1} of {budget.starts}"
-    annealed = count(1)
-
-    def report() -> None:
-        told.step(1, f"{which}, annealing {next(annealed)}/{steps}")
-
-    random = np.random.default_rng([budget.seed, start])
-    first, cooling = ith_start(against.game, against.mean(), start, random)
-    policies = against.met_by(first)
-    steps, damping = budget.anneal_steps, budget.damping
-    rate, sweeps = respond(
-        against.game,
-        policies,
-        steps,
-        damping,
-        cooling,
-        progress=report,
-        weights=against.weights,
-    )
-    told.step(ASCENT)
-    told.found(rate)
-    return to_matrix(policies[0]), rate, sweeps + steps
+def _kicked(game: HogEngine, strategy: Strategy, told: Phase, search: CounterSearch) -> SearchState:
+    return search.run(game, strategy, told)

@@ -1,339 +1,367 @@
-"""Moves of a search for a response: anneal, make pure, ascend, perturb."""
+"""Moves of a search for a response, of one interface, and a bandit that chooses among them.
 
-from collections.abc import Callable
-from typing import Protocol
+A move changes a matrix that coordinate ascent ended in; an ascent follows. Kicks at random are the
+plainest. The others change what the responder sees for a sweep or a few: whom it meets, how likely
+it believes each memory to be, how sharply it chooses. What it rolls then is sensible under
+circumstances a little different, and an ascent from there often ends in a better matrix.
+
+Each has a strength. Near moves, weak ones, leave most of the matrix as it is and refine it. Far
+moves, strong ones, lead to another part of the space, where near moves have to follow before it can
+be seen whether that is a better one (:mod:`hogeq.search.attack`).
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import HogEngine
-from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
-from hogeq.model.workspace import Role, WinRate, Workspace
+from hogeq.model.workspace import Role
+from hogeq.search.ascent import (
+    TEMPERATURES,
+    Passes,
+    anneal,
+    ascend,
+    log_uniform,
+    passes,
+    to_matrix,
+    to_pure,
+    with_random_rolls,
+)
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats, Ints, Matrix
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats, Matrix
 
-TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
+MET: Final = 2  # sweeps against a perturbed opponent
+COOLING: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
+COOLING_DAMPING: Final = 0.5
+SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a perturbed opponent
 
-WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
+IN_CELLS: Final = 0.25  # how often an opponent is changed in some cells only
+CELLS: Final = (0.01, 0.5)  # the share of these cells
 
-PERTURBED_SHARES = (0.01, 0.3)  # shares of the cells: few pay in large games, many in small ones
+EARLY: Final = 0.2  # share of the goal up to which scores are early ones
+OPENING: Final = 3  # most early cells that make other rolls
 
-SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
+FLOOR: Final = 0.3  # share of the choices that are dealt by weight, whatever has paid
+UNUSED: Final = np.random.default_rng(0)
+"""Where nothing is left to chance."""
 
-STAYING = 1e-12  # what to stay for ever must gain, in win probability
-
-ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
-
-
-class Passes(Protocol):
-    """What a search asks of a workspace: of the responder, row 0, and those whom it meets."""
-
-    def forward(self, policies: Floats) -> object:
-        """Compute reach probabilities."""
-
-    def backward(
-        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
-    ) -> tuple[float, float, int]:
-        """Compute values and move row 0; win probability of both who begin, cells changed."""
+MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from choice to choice
 
 
-class MixturePasses:
-    """Passes of a responder, row 0 of policies, against a mixture of those in the other rows.
+@dataclass
+class SearchContext:
+    """What a search works with, in one thread."""
 
-    Parameters
-    ----------
-    game : HogEngine
-    weights : float64 (n,)
-        Of the strategies in the mixture, one of which is drawn before the game.
-    exact : bool
-        In double precision.
+    game: HogEngine
+    weights: Floats | None
+    """(n,), of the strategies met, of which one is drawn; None if it is one."""
+    work: Passes
+    """The passes of the search."""
+    policies: Floats
+    """(1 + n, G, G, K): the responder, one-hot, rewritten in place, and those whom it meets."""
+    random: np.random.Generator
+    mates: Sequence[Matrix] = ()
+    """Matrices (G, G) of other searches, to cross with."""
+    roll: int = 0
+    """The roll of which a move by one roll makes more."""
+
+    @classmethod
+    def of(
+        cls,
+        game: HogEngine,
+        strategy: Strategy,
+        seed: Sequence[int] = (),
+        mates: Sequence[Matrix] = (),
+    ) -> "SearchContext":
+        """Meet a strategy, in the precision of searches."""
+        weights = strategy.chances if len(strategy.chances) > 1 else None
+        policies = np.concatenate([np.empty((1, *game.shape)), strategy.policies])
+        work = passes(game, weights)
+        random = np.random.default_rng(seed) if seed else UNUSED
+        return cls(game, weights, work, policies, random, mates)
+
+
+class Move(NamedTuple):
+    """A move and its ranges."""
+
+    go: Callable[[SearchContext, float], int]
+    """Change the responder, so strongly; gives the sweeps over the table that it took."""
+    near: tuple[float, float] | None
+    """Strengths, drawn log-uniformly, when it is to refine; None: it never is."""
+    far: tuple[float, float] | None
+    """Strengths when it is to lead far; None: it never is."""
+    weight: float = 1.0
+    """How often it is chosen before anything is known of its pay, relative to others."""
+    by_roll: bool = False
+    """Whether it makes more of one roll, so that this roll too is paid for what it gains."""
+
+
+def stay(at: SearchContext, strength: float) -> int:  # noqa: ARG001
+    """Change nothing: near moves go on from the best matrix."""
+    return 0
+
+
+def random_rolls(at: SearchContext, share: float) -> int:
+    """Put random rolls into a share of the cells: the uniform kick."""
+    matrix = with_random_rolls(to_matrix(at.policies[0]), share, at.game.num_actions, at.random)
+    at.policies[0] = one_hot(matrix, at.game.num_actions)
+    return 0
+
+
+def perturbed_opponent(at: SearchContext, share: float) -> int:
+    """Ascend for two sweeps against the opponent blended with another strategy, to a share."""
+    met = at.policies[1:].copy()
+    at.policies[1:] = _blended(at, share)
+    _, sweeps = ascend(at.work, at.policies, MET)
+    at.policies[1:] = met
+    return sweeps
+
+
+def annealed_to_perturbed(at: SearchContext, share: float) -> int:
+    """Take a few softmax steps against the opponent blended with another strategy, to a share."""
+    met = at.policies[1:].copy()
+    at.policies[1:] = _blended(at, share)
+    hot, cold, steps, damping = SOFT
+    anneal(at.work, at.policies, steps, damping, (hot, cold))
+    to_pure(at.policies[0])
+    at.policies[1:] = met
+    return steps
+
+
+def perturbed_beliefs(at: SearchContext, share: float) -> int:
+    """Sweep once, memories being as likely as if the responder had played a blended policy so far.
+
+    What is hidden in a cell has other probabilities then, and its best roll may be another one.
+    """
+    return _believing(at, share, _stranger(at))
+
+
+def believed_roll(at: SearchContext, share: float) -> int:
+    """Sweep once, memories being as likely as if the responder had made one roll, to a share.
+
+    It is made in all cells, a band of sums of scores, or some cells at random. A roll of certain
+    points tells the next turn what is hidden: cells that make something of it come first, and then
+    those before them, which lead there, find the roll worth more.
+    """
+    shape, random = at.policies.shape[1:-1], at.random
+    kind = random.integers(3)
+    if kind == 0:
+        cells = np.ones(shape, bool)
+    elif kind == 1:
+        low, high = np.sort(random.integers(0, sum(shape), 2))
+        sums = np.indices(shape).sum(axis=0)
+        cells = (low <= sums) & (sums <= high)
+    else:
+        cells = random.random(shape) < random.random()
+    made = np.eye(at.game.num_actions)[at.roll]
+    return _believing(at, share * cells[..., None], made)
+
+
+def believed_opponent(at: SearchContext, share: float) -> int:
+    """Sweep once, memories being as likely as if the responder had played as it is played against.
+
+    Of a mixture it is one of those whom the responder meets.
+    """
+    return _believing(at, share, at.policies[at.random.integers(1, len(at.policies))])
+
+
+def drawn_rolls(at: SearchContext, temperature: float) -> int:
+    """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
+    at.work.forward(at.policies)
+    at.work.backward(at.policies, Role.SOFTMAX, temperature=temperature)
+    sums = at.policies[0].cumsum(axis=-1)
+    drawn = at.random.random(sums.shape[:-1]) * sums[..., -1]
+    rolls = np.minimum((sums <= drawn[..., None]).sum(axis=-1), sums.shape[-1] - 1)
+    at.policies[0] = one_hot(rolls, sums.shape[-1])
+    return 1
+
+
+def annealed_again(at: SearchContext, temperature: float) -> int:
+    """Anneal once more, from a temperature that leaves most rolls as they are."""
+    steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
+    anneal(at.work, at.policies, steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
+    to_pure(at.policies[0])
+    return steps
+
+
+def other_opening(at: SearchContext, temperature: float) -> int:
+    """Anneal once more, quickly, while the first cell or a few early ones make other rolls.
+
+    What follows settles to these before an ascent sets them free.
+    """
+    axes, num_actions = at.policies.shape[1:-1], at.game.num_actions
+    early = ceil(log_uniform(at.random, (1.0, max(1.0, EARLY * min(axes)))) - 0.5)
+    number = int(at.random.integers(1, OPENING + 1))
+    cells = tuple(at.random.integers(early, size=(len(axes), number)) * (at.random.random() < 0.5))
+    rolls = at.policies[0][cells].argmax(axis=-1)
+    rolls = (rolls + at.random.integers(1, num_actions, size=number)) % num_actions
+    other = one_hot(rolls, num_actions)
+    steps = ceil(log(temperature / TEMPERATURES[1]))
+    for now in np.geomspace(temperature, TEMPERATURES[1], steps):
+        at.policies[0][cells] = other
+        anneal(at.work, at.policies, 1, COOLING_DAMPING, (now, now))
+    to_pure(at.policies[0])
+    at.policies[0][cells] = other
+    return steps
+
+
+def crossover(at: SearchContext, share: float) -> int:
+    """Take a part of the table from another start's matrix; without one, random rolls.
+
+    The part is all cells from a sum of scores on, or before it; a band of own or of the opponent's
+    scores; or a share of the cells at random.
+    """
+    if not at.mates:
+        return random_rolls(at, share)
+    shape, random = at.policies.shape[1:-1], at.random
+    places = np.indices(shape)
+    kind = random.integers(3)
+    if kind == 0:
+        last = sum(shape) - len(shape)
+        part = places.sum(axis=0) >= random.integers(1, max(2, last))
+        part = part if random.random() < 0.5 else ~part
+    elif kind == 1:
+        low, high = np.sort(random.integers(0, min(shape) + 1, 2))
+        along = places[-1] if random.random() < 0.5 else places[0]
+        part = (low <= along) & (along < high)
+    else:
+        part = random.random(shape) < share
+    at.policies[0][part] = one_hot(_mate(at)[part], at.game.num_actions)
+    return 0
+
+
+def relinked(at: SearchContext, temperature: float) -> int:
+    """Anneal from the mean of the matrix and another start's; without one, from the matrix."""
+    if at.mates:
+        rows = one_hot(_mate(at), at.policies.shape[-1])
+        at.policies[0] += at.random.uniform(0.3, 0.7) * (rows - at.policies[0])
+    return annealed_again(at, temperature)
+
+
+STAY: Final = "stay"
+
+MOVES: Final[Mapping[str, Move]] = {
+    STAY: Move(stay, None, (1.0, 1.0), 3.0),
+    "random_rolls": Move(random_rolls, (0.01, 0.3), (0.1, 0.7), 4.0),
+    "perturbed_opponent": Move(perturbed_opponent, (0.02, 0.3), (0.1, 0.8), 2.0),
+    "annealed_to_perturbed": Move(annealed_to_perturbed, None, (0.02, 0.5)),
+    "perturbed_beliefs": Move(perturbed_beliefs, (0.02, 0.7), None, 3.0),
+    "believed_roll": Move(believed_roll, (0.05, 0.98), (0.3, 0.98), 4.0, by_roll=True),
+    "believed_opponent": Move(believed_opponent, (0.03, 0.9), None, 2.0),
+    "drawn_rolls": Move(drawn_rolls, (3e-4, 3e-2), None),
+    "annealed_again": Move(annealed_again, (3e-4, 1e-2), (3e-3, 5e-2), 0.5),
+    "other_opening": Move(other_opening, None, (5e-3, 1e-1), 4.0),
+    "crossover": Move(crossover, None, (0.05, 0.5)),
+    "relinked": Move(relinked, None, (1e-3, 5e-3)),
+}
+"""All moves, by their names."""
+
+NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)
+"""Moves that refine."""
+
+FAR: Final = tuple(name for name, move in MOVES.items() if move.far)
+"""Moves that lead far."""
+
+
+def _stranger(at: SearchContext) -> Floats:
+    """Policy (G, G, K) to blend with: a random matrix, a random policy or one constant roll."""
+    shape = at.policies.shape[1:]
+    kind = at.random.integers(3)
+    if kind == 0:
+        return one_hot(at.random.integers(shape[-1], size=shape[:-1]), shape[-1])
+    if kind == 1:
+        return at.random.dirichlet(np.ones(shape[-1]), shape[:-1])
+    return np.broadcast_to(np.eye(shape[-1])[at.random.integers(shape[-1])], shape)
+
+
+def _believing(at: SearchContext, share: float | Floats, played: Floats) -> int:
+    """Sweep once, reach being that of the responder blended with a policy (G, G, K)."""
+    believed = at.policies.copy()
+    believed[0] += share * (played - believed[0])
+    at.work.forward(believed)
+    at.work.backward(at.policies, Role.ASCEND)
+    return 1
+
+
+def _blended(at: SearchContext, share: float) -> Floats:
+    """Opponents (n, G, G, K) blended with a strategy by a share, or by half in some cells."""
+    met = at.policies[1:]
+    change = _stranger(at) - met
+    if at.random.random() < IN_CELLS:
+        cells = at.random.random(met.shape[1:-1]) < log_uniform(at.random, CELLS)
+        return met + 0.5 * cells[..., None] * change
+    return met + share * change
+
+
+def _mate(at: SearchContext) -> Matrix:
+    return at.mates[int(at.random.integers(len(at.mates)))]
+
+
+class MoveOdds(NamedTuple):
+    """Moves, and how likely each is to be chosen."""
+
+    moves: tuple[str, ...]
+    chances: Floats
+
+    def draw(self, random: np.random.Generator) -> str:
+        """Choose a move."""
+        return self.moves[int(random.choice(len(self.moves), p=self.chances))]
+
+
+class Bandit:
+    """Probability matching: a move is chosen as often as it has paid lately, by the sweep.
+
+    Pay is the win rate gained for each sweep, counted in sweeps and never in seconds, so that a
+    search is the same on every machine. What is known fades with every choice, and a part of all
+    choices is dealt by weight, so that a move whose time comes late is noticed (Thierens 2005, "An
+    adaptive pursuit strategy for allocating operator probabilities").
     """
 
-    def __init__(self, game: HogEngine, weights: Floats, *, exact: bool) -> None:
-        self._many = (shared_many if exact else quick_many)(game, len(weights))
-        self._weights = weights
+    def __init__(self, moves: Sequence[str], weights: ArrayLike | None = None) -> None:
+        self.moves = tuple(moves)
+        known = np.ones(len(moves)) if weights is None else np.array(weights, np.float64)
+        self._default = known / known.sum()
+        self._gains = np.zeros(len(moves))
+        self._sweeps = np.zeros(len(moves))
 
-    def forward(self, policies: Floats) -> None:
-        """Compute reach probabilities under policies (1 + n, G, G, K)."""
-        self._many.face(policies[1:], self._weights)
-        self._many.forward(policies[0])
+    def odds(self) -> MoveOdds:
+        """Probabilities of the moves; one never chosen counts as the best."""
+        known = self._sweeps > 0.0
+        pay = np.divide(self._gains, self._sweeps, out=np.zeros(len(known)), where=known)
+        if not pay.any():
+            return MoveOdds(self.moves, self._default)
+        pay[~known] = pay.max()
+        chances = FLOOR * self._default + (1.0 - FLOOR) * pay / pay.sum()
+        return MoveOdds(self.moves, chances)
 
-    def backward(
-        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
-    ) -> tuple[float, float, int]:
-        """Compute values and move row 0; as of a workspace, averaged over the mixture."""
-        found = self._many.backward(policies[0], role, temperature=temperature, damping=damping)
-        first, other = self._weights @ found.first, self._weights @ found.other
-        return float(first), float(other), int(found.changes)
-
-
-def passes(game: HogEngine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
-    """Give passes against one strategy, or a mixture by weights (n,); exact: in double precision.
-
-    The arrays are those of the calling thread, and last until its next search.
-    """
-    if weights is not None:
-        return MixturePasses(game, weights, exact=exact)
-    return shared_workspace(game, 2) if exact else quick_workspace(game, 2)
+    def report(self, move: str, gain: float, sweeps: int) -> None:
+        """Learn what a choice has gained, in win rate, and how many sweeps it took."""
+        at = self.moves.index(move)
+        self._gains *= MEMORY
+        self._sweeps *= MEMORY
+        self._gains[at] += gain
+        self._sweeps[at] += sweeps
 
 
-def ascend(
-    work: Passes,
-    policies: Floats,
-    limit: int = SWEEP_LIMIT,
-    least_gain: float = -1.0,
-    to_beat: float = -1.0,
-) -> tuple[float, int]:
-    """Coordinate ascent by the responder, row 0, to a matrix that no change of one cell improves.
-
-    Parameters
-    ----------
-    work : Passes
-        Of the responder and all whom it meets.
-    policies : float64 (1 + n, G, G, K)
-        Row 0 is rewritten in place; it may start mixed.
-    limit : int
-        Most sweeps over the table.
-    least_gain : float
-        A sweep that gains less, in win probability, is the last; the default is below any loss by
-        rounding.
-    to_beat : float
-        The ascent ends early if it would stay below this win rate even if the next sweeps gained as
-        much as the last: they gain less and less.
-
-    Returns
-    -------
-    tuple of float, int
-        Win rate, and sweeps over the table.
-    """
-    sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
-    while changes != 0 and sweeps < limit and gain >= least_gain:
-        work.forward(policies)
-        first, other, changes = work.backward(policies, Role.ASCEND)
-        sweeps += 1
-        now = WinRate.from_starts(first, other).win_rate
-        rate, gain = now, now - rate
-        if rate + gain < to_beat and sweeps > 1:
-            break
-    return rate, sweeps
+def bandits(num_actions: int, moves: Collection[str] = tuple(MOVES)) -> dict[str, Bandit]:
+    """Bandits of near moves, of far moves and of the rolls of moves by one roll."""
+    near = [name for name in NEAR if name in moves]
+    far = [name for name in FAR if name in moves or name == STAY]
+    found = {
+        kind: Bandit(names, [MOVES[name].weight for name in names])
+        for kind, names in (("near", near), ("far", far))
+    }
+    # No dice give certain points, so they come as often as all others together.
+    others = num_actions - 1
+    found["roll"] = Bandit([*map(str, range(num_actions))], [others] + [1] * others)
+    return found
 
 
-def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
-    """Let player 0 stay at a position for ever, if a draw there is better than to play on.
-
-    No sweep of an ascent finds that: to stay once is worth as much as to play on.
-
-    Parameters
-    ----------
-    work : Workspace
-        Of two players.
-    policies : float64 (2, G, G, K)
-        Row 0 is rewritten in place.
-    rate : float
-        Win rate as it is.
-
-    Returns
-    -------
-    bool
-        Whether a row was changed.
-    """
-    for own, opponent, roll in ways_to_stay(work, policies):
-        row = policies[0, own, opponent]
-        before = row.copy()
-        row[:] = np.arange(len(row)) == roll
-        if work.win_rate(policies).win_rate > rate + STAYING:
-            return True
-        row[:] = before
-    return False
-
-
-def climb(game: HogEngine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
-    """:func:`ascend` to the end, in single precision first and then in double.
-
-    Parameters
-    ----------
-    game : HogEngine
-    policies : float64 (1 + n, G, G, K)
-        Row 0 is rewritten in place.
-    weights : float64 (n,), optional
-        As in :func:`passes`.
-
-    Returns
-    -------
-    tuple of float, int
-        Win rate, and sweeps over the table.
-    """
-    _, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
-    rate, more = ascend(passes(game, weights, exact=True), policies)
-    sweeps += more
-    if weights is None and game.can_be_endless:
-        work = shared_workspace(game, 2)
-        while stay_for_ever(work, policies, rate):
-            rate, more = ascend(work, policies)
-            sweeps += more
-    return rate, sweeps
-
-
-def anneal(
-    game: HogEngine,
-    policies: Floats,
-    steps: int,
-    damping: float,
-    cooling: tuple[float, float] = TEMPERATURES,
-) -> None:
-    """Anneal a softmax responder, player 0, against player 1.
-
-    It is computed in single precision: its result only starts an ascent.
-
-    Parameters
-    ----------
-    game : HogEngine
-    policies : float64 (2, G, G, K)
-        Row 0 is rewritten in place.
-    steps : int
-        Sweeps, each at its own temperature.
-    damping : float
-        Share of the way to the softmax that a step goes, above 0 to 1.
-    cooling : tuple of float, float
-        First and last temperature, in win probability; in between they fall geometrically.
-    """
-    cool(passes(game), policies, steps, damping, cooling)
-
-
-def cool(
-    work: Passes,
-    policies: Floats,
-    steps: int,
-    damping: float,
-    cooling: tuple[float, float],
-    progress: Callable[[], object] = lambda: None,
-) -> None:
-    """:func:`anneal` by given passes; `progress` is called after every step.
-
-    Policies are (1 + n, G, G, K), those of a responder and of all whom the passes are of.
-    """
-    for temperature in np.geomspace(*cooling, steps):
-        work.forward(policies)
-        work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
-        progress()
-
-
-def respond(
-    game: HogEngine,
-    policies: Floats,
-    steps: int,
-    damping: float,
-    cooling: tuple[float, float] = TEMPERATURES,
-    sweeps: int | None = None,
-    progress: Callable[[], object] = lambda: None,
-    weights: Floats | None = None,
-) -> tuple[float, int]:
-    """Anneal a responder, make its policy pure, and ascend.
-
-    Parameters
-    ----------
-    game : HogEngine
-    policies : float64 (1 + n, G, G, K)
-        Row 0 is rewritten in place; it ends as a matrix, one-hot.
-    steps, damping, cooling
-        As in :func:`anneal`.
-    sweeps : int, optional
-        Most sweeps of an ascent in single precision; by default it goes to the end, as
-        :func:`climb`.
-    progress : callable, optional
-        Called after every step of annealing.
-    weights : float64 (n,), optional
-        As in :func:`passes`.
-
-    Returns
-    -------
-    tuple of float, int
-        Win rate, and sweeps of the ascent over the table.
-    """
-    cool(passes(game, weights), policies, steps, damping, cooling, progress)
-    to_pure(policies[0])
-    if sweeps is None:
-        return climb(game, policies, weights=weights)
-    return ascend(passes(game, weights), policies, sweeps)
-
-
-def random_policy(
-    game: HogEngine, random: np.random.Generator, concentration: float = 1.0
-) -> Floats:
-    """Policy (G, G, K) whose rows are drawn from a Dirichlet distribution, uniform by default."""
-    return random.dirichlet(np.full(game.num_actions, concentration), game.shape[:-1])
-
-
-def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> float:
-    """Draw a number whose logarithm is uniform between those of two limits."""
-    return float(np.exp(random.uniform(*np.log(limits))))
-
-
-def ith_start(
-    game: HogEngine, target: Floats, start: int, random: np.random.Generator
-) -> tuple[Floats, tuple[float, float]]:
-    """Give the initial policy and the temperature range of the i-th start.
-
-    Far from equilibrium the best counters are found by cooling the uniform policy from a high
-    temperature; close to it, by cooling the strategy attacked itself from a low one. Later starts
-    mix the two at random.
-
-    Returns
-    -------
-    tuple of float64 (G, G, K), (float, float)
-        Policy, first and last temperature.
-    """
-    if start == 0:
-        return np.full_like(target, 1.0 / target.shape[-1]), TEMPERATURES
-    if start == 1:
-        return target.copy(), (WARM_TEMPERATURE, TEMPERATURES[1])
-    noise = random_policy(game, random)
-    if start % 2 == 0:
-        hot = log_uniform(random, (0.1 * TEMPERATURES[0], TEMPERATURES[0]))
-        return noise, (hot, TEMPERATURES[1])
-    share = random.uniform(0.5, 1.0)
-    blend = share * target + (1.0 - share) * noise
-    hot = log_uniform(random, (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE))
-    return blend, (hot, TEMPERATURES[1])
-
-
-def to_pure(policy: Floats) -> None:
-    """Make a policy pure, in place: every row makes its most probable roll, the lower on ties."""
-    best = policy.argmax(axis=-1)
-    policy[:] = 0.0
-    np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
-
-
-def to_matrix(policy: Floats) -> Matrix:
-    """Matrix (G, G) of the most probable rolls, the lower on ties."""
-    return policy.argmax(axis=-1).astype(np.int8)
-
-
-def perturb(policy: Floats, random: np.random.Generator) -> None:
-    """Put random rolls into some cells of a policy, in place.
-
-    The share of cells is drawn log-uniformly between the two `PERTURBED_SHARES`.
-    """
-    cells = policy.shape[:-1]
-    share = log_uniform(random, PERTURBED_SHARES)
-    chosen = random.random(cells) < share
-    rolls = random.integers(policy.shape[-1], size=cells)[chosen]
-    policy[chosen] = one_hot(rolls, policy.shape[-1])
-
-
-def rolls_at_random(
-    shape: tuple[int, ...], share: float, num_actions: int, random: np.random.Generator
-) -> tuple[NDArray[np.bool_], Ints]:
-    """Choose cells, each with chance `share`, and a roll for each of them.
-
-    Rolls are drawn for the chosen cells only, so the random draws differ from those of
-    :func:`perturb`.
-
-    Returns
-    -------
-    tuple
-        Which of the cells of this shape are chosen, bool, and their rolls, int64 (m,).
-    """
-    cells = random.random(shape) < share
-    return cells, random.integers(num_actions, size=int(cells.sum()))
+def first_odds(num_actions: int) -> dict[str, MoveOdds]:
+    """Odds of a search that has learned nothing yet."""
+    return {kind: bandit.odds() for kind, bandit in bandits(num_actions).items()}

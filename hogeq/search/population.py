@@ -18,13 +18,13 @@ from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
-from hogeq.search.moves import TEMPERATURES, climb, random_policy, respond, to_matrix
+from hogeq.search.ascent import TEMPERATURES, random_policy
+from hogeq.search.counter_search import CounterSearch, SearchState, run
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import given_arrival, softmax
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
-
-DAMPING = 0.5  # of annealing, in the search for new counters
 
 BATCH = 32  # passes whose tables are held in memory together
 
@@ -225,22 +225,25 @@ class CounterPool(Population):
     def climb(self, policy: Floats, warm: int) -> float:
         """Climb from the `warm` strongest counters, add the results, return the best rate."""
         starts = self.members[self.strongest(policy, warm)]
-        return self._keep(compute(partial(_climbed, self.game, policy), starts, local=True))
+        return self._searched(policy, [CounterSearch(start) for start in starts])
 
     def search(self, policy: Floats, starts: int, anneal_steps: int, seed: Sequence[int]) -> float:
         """Search for counters from random policies, add the results, return the best rate."""
-        search = partial(_found, self.game, policy, anneal_steps, seed)
-        return self._keep(compute(search, range(starts), local=True))
+        randoms = [np.random.default_rng([*seed, start]) for start in range(starts)]
+        begun = [random_policy(self.game, random) for random in randoms]
+        return self._searched(policy, [CounterSearch(one, anneal_steps) for one in begun])
+
+    def _searched(self, policy: Floats, searches: Sequence[CounterSearch]) -> float:
+        target = Strategy.unchecked(policy)
+        found: list[SearchState] = compute(partial(run, self.game, target), searches, local=True)
+        self.add(state.matrix for state in found)
+        return max(state.rate for state in found)
 
     def add(self, matrices: Iterable[Matrix]) -> None:
         """Add the matrices that it does not hold, each once."""
         for matrix in matrices:
             if not (self.members == matrix).all(axis=(1, 2)).any():
                 self.members = np.concatenate([self.members, matrix[None]])
-
-    def _keep(self, found: list[tuple[float, Matrix]]) -> float:
-        self.add(matrix for _, matrix in found)
-        return max(rate for rate, _ in found)
 
 
 def mixed(
@@ -323,18 +326,3 @@ def _slope(game: HogEngine, policy: Floats, member: NDArray[Any]) -> tuple[float
     values = work.counterfactual_values
     changes = (values * policy).sum(axis=2, keepdims=True) - values
     return (1.0 - first + other) / 2.0, changes, work.infoset_reach.copy()
-
-
-def _climbed(game: HogEngine, policy: Floats, counter: Matrix) -> tuple[float, Matrix]:
-    policies = np.stack([_policy(game, counter), policy])
-    rate, _ = climb(game, policies)
-    return rate, to_matrix(policies[0])
-
-
-def _found(
-    game: HogEngine, policy: Floats, anneal_steps: int, seed: Sequence[int], start: int
-) -> tuple[float, Matrix]:
-    random = np.random.default_rng([*seed, start])
-    policies = np.stack([random_policy(game, random), policy])
-    rate, _ = respond(game, policies, anneal_steps, DAMPING)
-    return rate, to_matrix(policies[0])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
+from hogeq.search.counter_search import CounterSearch
 from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import (
@@ -21,7 +22,7 @@ from hogeq.solvers.bundles import (
 )
 from hogeq.solvers.cuts import OF_POLICY, Counters, Modelling
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.responses import Start, annealed, ascents
+from hogeq.solvers.responses import annealed, ascents
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.parameters import NotNegative, parameters
@@ -189,11 +190,11 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     def _starts(
         self, game: HogEngine, state: BundleState, trial: Trial, iteration: int
-    ) -> list[Start]:
+    ) -> list[CounterSearch]:
         random = np.random.default_rng([self.seed, iteration])
         depth, policy = self._depth(iteration), trial.point.parts[0]
         return [
-            Start(policy, depth.sweeps),
+            CounterSearch(policy, sweeps=depth.sweeps),
             *annealed(game, policy, self.responses, depth, random),
             *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
         ]

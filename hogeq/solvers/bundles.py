@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.game import HogEngine
+from hogeq.search.counter_search import CounterSearch
 from hogeq.search.counters import read_counters
-from hogeq.search.kicks import Against
-from hogeq.search.trails import CROSSED, Trails, after, due
+from hogeq.search.trails import CROSSED, Trails
 from hogeq.solvers.base import Solver, State
 from hogeq.solvers.cuts import Counters, Modelling
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.responses import Check, Depth, Start, search
+from hogeq.solvers.responses import Check, Depth, search
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
@@ -188,16 +189,18 @@ class BundleMethod(Solver[State]):
         shaping = np.flatnonzero(trial.weights > SHAPING)
         trusted = TRUSTED * max(hoped, 0.0) + ALIVE
         trails = Trails(state.trails, state.kicks_left)
+        strategy = Strategy.unchecked(*trial.point)
+        crossed = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
         searched = search(
-            _against(game, trial.point),
+            game,
+            strategy,
             self.MODELLING,
             self._starts(game, state, trial, iteration),
-            due(trails, self.kicks, (self.seed, iteration)),
+            trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
             state.pool,
-            np.argsort(-trial.rates, kind="stable")[: CROSSED if self.trails else 0],
             [Check(state.pool[one], float(trial.rates[one]), trusted) for one in shaping],
         )
-        trails = after(trails, searched.reached, self.kicks, self.life)
+        trails = trails.after(searched.reached, self.kicks, self.life)
         used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(
             trails=trails.matrices, kicks_left=trails.left, weights=trial.weights, used=used
@@ -228,8 +231,8 @@ class BundleMethod(Solver[State]):
         now: Any = state
         read = read_counters(Path(self.counters), game)
         known = list({matrix.tobytes(): matrix for matrix in read}.values())
-        against = _against(game, self._point(state))
-        cuts = compute(partial(self.MODELLING.cut, against), known)
+        strategy = Strategy.unchecked(*self._point(state))
+        cuts = compute(partial(self.MODELLING.cut, game, strategy), known)
         none = np.zeros(0, np.int64)
         counters = Counters.of(now).renewed(none, known, cuts, 0, len(known))
         now = now._replace(**counters._asdict())
@@ -262,16 +265,14 @@ class BundleMethod(Solver[State]):
         """
 
     @abstractmethod
-    def _starts(self, game: HogEngine, state: State, trial: Trial, iteration: int) -> list[Start]:
+    def _starts(
+        self, game: HogEngine, state: State, trial: Trial, iteration: int
+    ) -> list[CounterSearch]:
         """List the starts of responses to where a step leads."""
 
     def _depth(self, iteration: int) -> Depth:
         """Give how far the responses of an iteration go."""
         return Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
-
-
-def _against(game: HogEngine, point: Point) -> Against:
-    return Against(game, point.parts, point.draw if len(point.draw) > 1 else None)
 
 
 def self_played(game: HogEngine) -> Floats:

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,16 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.moves import anneal, ascend, ith_start, perturb, to_matrix, to_pure
+from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, run
 from hogeq.search.population import mixed
-from hogeq.search.trails import Trails, follow, no_trails
+from hogeq.search.trails import Trails, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters
@@ -188,14 +190,21 @@ class CFRBR(Solver[CFRBRState]):
         policy = match_regrets(state.regrets)
         order = np.argsort(-state.win_rates, kind="stable")
         kept = state.counters[order[: self.responders - self.newcomers]]
-        parents = [*enumerate(state.counters[order[: self.newcomers]])]
+        parents = state.counters[order[: self.newcomers]]
+        target = Strategy.unchecked(policy)
         # What takes long goes to any workers; one sweep and one pass are done before they would be.
-        newcomer = partial(self._newcomer, game, policy, iteration)
-        climbed = [*compute(newcomer, parents), *(Climbed(counter) for counter in kept)]
+        searches = newcomers(self, game, target.mean, parents, iteration)
+        climbed = [
+            *(
+                Climbed(found.matrix, found.rate)
+                for found in compute(partial(run, game, target), searches)
+            ),
+            *(Climbed(counter) for counter in kept),
+        ]
         if self.trails:
             trails = Trails(state.trails, state.kicks_left)
             seed = (self.seed, iteration)
-            trails = follow(game, policy, trails, self.kicks, self.life, kept, seed)
+            trails = trails.followed(game, target, kept, self.kicks, self.life, seed)
             climbed += map(Climbed, trails.matrices)
             state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = compute(partial(self._valued, game, policy), climbed, local=True)
@@ -241,26 +250,6 @@ class CFRBR(Solver[CFRBRState]):
             "responder_win": float(state.win_rates.max()),
         }
 
-    def _newcomer(
-        self, game: HogEngine, policy: Floats, iteration: int, begun: tuple[int, Matrix]
-    ) -> Climbed:
-        """Find a new responder, by annealing or by perturbing another one's matrix."""
-        place, parent = begun
-        random = np.random.default_rng([self.seed, iteration, place])
-        sweeps = self.responder_sweeps
-        start, rest = divmod(iteration - 1, ANNEAL_EVERY if self.responders > 1 else 1)
-        if place == 0 and rest == 0:
-            first, cooling = ith_start(game, policy, start, random)
-            policies = np.stack([first, policy])
-            anneal(game, policies, self.responder_steps, self.damping, cooling)
-            to_pure(policies[0])
-        else:
-            policies = np.stack([one_hot(parent, policy.shape[-1]), policy])
-            perturb(policies[0], random)
-            sweeps = self.responder_steps
-        rate, _ = ascend(quick_workspace(game, 2), policies, sweeps)
-        return Climbed(to_matrix(policies[0]), rate)
-
     def _valued(self, game: HogEngine, policy: Floats, climbed: Climbed) -> Responder:
         """Let a responder ascend, unless it has, and value the policy's rolls against it."""
         policies = np.stack([one_hot(climbed.counter, policy.shape[-1]), policy])
@@ -271,6 +260,28 @@ class CFRBR(Solver[CFRBRState]):
             work = shared_workspace(game, 2)
         found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
         return Responder(to_matrix(policies[0]), win_rate, found)
+
+
+def newcomers(
+    solver: Any,
+    game: HogEngine,
+    mean: Floats,
+    parents: Matrix,
+    iteration: int,
+) -> list[CounterSearch]:
+    """List searches for new responders of a solver: one may anneal, others perturb a parent."""
+    found = []
+    for place, parent in enumerate(parents):
+        random = np.random.default_rng([solver.seed, iteration, place])
+        start, rest = divmod(iteration - 1, ANNEAL_EVERY if solver.responders > 1 else 1)
+        if place == 0 and rest == 0:
+            first, cooling = ith_start(game, mean, start, random)
+            steps, sweeps = solver.responder_steps, solver.responder_sweeps
+            found.append(CounterSearch(first, steps, cooling, solver.damping, sweeps))
+        else:
+            matrix = perturbed(parent, PERTURBED_SHARES, game.num_actions, random)
+            found.append(CounterSearch(matrix, sweeps=solver.responder_steps))
+    return found
 
 
 def responder_weights(win_rates: Floats) -> Floats:

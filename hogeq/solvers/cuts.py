@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.model.game import HogEngine
 from hogeq.model.shared import quick_many, quick_workspace
 from hogeq.model.workspace import Role
-from hogeq.search.kicks import Against
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
 
 
@@ -101,28 +102,28 @@ class Counters(NamedTuple):
 class Modelling(NamedTuple):
     """How counters (G, G) are modelled at a strategy that they meet."""
 
-    rate: Callable[[Against, Matrix], float]
+    rate: Callable[[HogEngine, Strategy, Matrix], float]
     """Win rate of a counter."""
-    cut: Callable[[Against, Matrix], Cut]
+    cut: Callable[[HogEngine, Strategy, Matrix], Cut]
     """Model of the win rate against it."""
 
 
-def rate(against: Against, counter: Matrix) -> float:
+def rate(game: HogEngine, strategy: Strategy, counter: Matrix) -> float:
     """Exact win rate of a counter (G, G) against a policy."""
-    return float(Population(against.game, [counter]).rates_against(against.opponents[0])[0])
+    return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
 
 
-def rate_of_mixture(against: Against, counter: Matrix) -> float:
+def rate_of_mixture(game: HogEngine, strategy: Strategy, counter: Matrix) -> float:
     """Win rate of a counter (G, G) against a mixture, in the precision of searches."""
-    work = quick_many(against.game, len(against.opponents))
-    work.face(against.opponents, against.weights)
-    rates = work.win_rates(one_hot(counter, against.game.num_actions))
-    return float(np.average(rates, weights=against.weights))
+    work = quick_many(game, len(strategy.policies))
+    work.face(strategy.policies, strategy.chances)
+    rates = work.win_rates(one_hot(counter, game.num_actions))
+    return float(np.average(rates, weights=strategy.chances))
 
 
-def cut(against: Against, counter: Matrix) -> Cut:
+def cut(game: HogEngine, strategy: Strategy, counter: Matrix) -> Cut:
     """Model of the win rate of a policy against a counter (G, G), which is exact there."""
-    game, policy = against.game, against.opponents[0]
+    policy = strategy.policies[0]
     won = float(Population(game, [counter]).rates_of(policy)[0])
     policies = np.stack([policy, one_hot(counter, game.num_actions)])
     found = counterfactual_values(quick_workspace(game, 2), policies)
@@ -132,9 +133,9 @@ def cut(against: Against, counter: Matrix) -> Cut:
     return Cut(np.array(won), gradients, np.array(won - modelled), reach)
 
 
-def cut_of_parts(against: Against, counter: Matrix) -> Cut:
+def cut_of_parts(game: HogEngine, strategy: Strategy, counter: Matrix) -> Cut:
     """Models of the win rates of a mixture's n parts against a counter (G, G)."""
-    game, parts = against.game, against.opponents
+    parts = strategy.policies
     work = quick_many(game, len(parts))
     work.face(one_hot(counter, game.num_actions))
     work.forward(parts)

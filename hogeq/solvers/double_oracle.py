@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import HogEngine
-from hogeq.search.moves import TEMPERATURES, cool, passes, random_policy, to_matrix, to_pure
+from hogeq.search.ascent import (
+    TEMPERATURES,
+    anneal,
+    passes,
+    random_policy,
+    to_matrix,
+    to_pure,
+)
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
@@ -134,7 +141,7 @@ class DoubleOracle(Solver[OracleState]):
             weights, opponents = mixture.weights, mixture.members
             hot = max(TEMPERATURES[0], self.temperature)
             both, cooling = np.stack([policy, *opponents]), (hot, self.temperature)
-            cool(passes(game, weights), both, self.responder_steps, self.damping, cooling)
+            anneal(passes(game, weights), both, self.responder_steps, self.damping, cooling)
             return both[0].copy(), float(weights @ mixture.rates_of(both[0]))
         mixture.anneal(policy, self.responder_steps, self.damping, everywhere=True)
         to_pure(policy)

@@ -7,10 +7,14 @@ from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.moves import anneal, respond, to_matrix
+from hogeq.search.ascent import anneal, to_matrix
+from hogeq.search.counter_search import CounterSearch
+from hogeq.search.moves import SearchContext
 from hogeq.solvers.base import Solver, solver
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import normalised
-from hogeq.support.aliases import Floats
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Positive, PositiveShare, parameters
 
@@ -87,16 +91,11 @@ class FictitiousPlay(Solver[FictitiousState]):
     def step(self, game: HogEngine, state: FictitiousState) -> FictitiousState:
         """Respond to the average, and mix the response into it."""
         iteration = int(state.iteration) + 1
+        response, matrix = self._response(game, state.average)
+        policies = np.stack([response, state.average])
         work = shared_workspace(game, 2)
-        policies = np.stack([np.full_like(state.average, 1.0 / game.shape[-1]), state.average])
-        how = self.responder_steps, self.damping, (self.hot, self.cold)
-        if self.responder == "stochastic":
-            anneal(game, policies, *how)
-        else:
-            respond(game, policies, *how, sweeps=1 if self.responder == "annealed" else None)
         rate = work.win_rate(policies).win_rate
         weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
-        response = policies[0].copy()
         reach_response = work.cell_reach(policies)
         reach_average = work.cell_reach(np.stack([state.average, state.average]))
         mixed = (
@@ -108,7 +107,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         average[reached] = normalised(mixed[reached])
         matrices = state.matrices
         if self.keep_matrices:
-            matrices = np.concatenate([matrices, to_matrix(response)[None]])
+            matrices = np.concatenate([matrices, matrix[None]])
         return FictitiousState(average, matrices, np.array(rate), np.array(iteration, np.int64))
 
     def average(self, game: HogEngine, state: FictitiousState) -> Floats:  # noqa: ARG002
@@ -118,3 +117,16 @@ class FictitiousPlay(Solver[FictitiousState]):
     def stats(self, game: HogEngine, state: FictitiousState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response."""
         return {"responder_win": float(state.responder_win)}
+
+    def _response(self, game: HogEngine, average: Floats) -> tuple[Floats, Matrix]:
+        """Response to the average: a policy (G, G, K), and its most probable rolls."""
+        target, uniform = Strategy.unchecked(average), np.full_like(average, 1 / game.num_actions)
+        how = self.responder_steps, (self.hot, self.cold), self.damping
+        if self.responder == "stochastic":
+            context = SearchContext.of(game, target)
+            context.policies[0] = uniform
+            anneal(context.work, context.policies, how[0], how[2], how[1])
+            return context.policies[0].copy(), to_matrix(context.policies[0])
+        sweeps = 1 if self.responder == "annealed" else None
+        matrix = CounterSearch(uniform, *how, sweeps).run(game, target).matrix
+        return one_hot(matrix, game.num_actions), matrix

@@ -12,12 +12,14 @@ from hogeq.model.game import HogEngine
 from hogeq.model.many import ManyWorkspace
 from hogeq.model.shared import quick_many
 from hogeq.model.workspace import Role
-from hogeq.search.moves import ith_start, perturb, random_policy, to_matrix, to_pure
+from hogeq.search.ascent import random_policy, to_matrix
+from hogeq.search.counter_search import run
 from hogeq.solvers.base import Solver, solver
-from hogeq.solvers.cfr_br import ANNEAL_EVERY, INERTIA, responder_weights
+from hogeq.solvers.cfr_br import INERTIA, newcomers, responder_weights
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.rows import match_regrets, normalised, row_sums
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, PositiveShare, Seed, parameters
@@ -140,8 +142,10 @@ class MixtureSolver(Solver[MixtureState]):
         order = np.argsort(-state.win_rates, kind="stable")
         kept = state.counters[order[: self.responders - self.newcomers]]
         # What takes long goes to any workers; one sweep and one pass are done before they would be.
-        parents = [*enumerate(state.counters[order[: self.newcomers]])]
-        found = compute(partial(self._newcomer, game, policies, weights, iteration), parents)
+        drawn = Strategy("mixture", policies.copy(), weights.copy(), game.shape)
+        parents = state.counters[order[: self.newcomers]]
+        searches = newcomers(self, game, drawn.mean, parents, iteration)
+        found = [search.matrix for search in compute(partial(run, game, drawn), searches)]
         work = partial(_valued, game, policies, weights)
         responses = [
             *compute(partial(work, 0), found, local=True),
@@ -202,34 +206,6 @@ class MixtureSolver(Solver[MixtureState]):
 
     def _first_windows(self) -> list[int]:
         return [2**power for power in range(self.window.bit_length()) if 2**power < self.window]
-
-    def _newcomer(
-        self,
-        game: HogEngine,
-        policies: Floats,
-        weights: Floats,
-        iteration: int,
-        begun: tuple[int, Matrix],
-    ) -> Matrix:
-        """Find a new responder, by annealing or by perturbing another one's matrix."""
-        place, parent = begun
-        random = np.random.default_rng([self.seed, iteration, place])
-        work = quick_many(game, self.parts)
-        work.face(policies, weights)
-        start, rest = divmod(iteration - 1, ANNEAL_EVERY)
-        if place == 0 and rest == 0:
-            mean = np.tensordot(weights, policies, 1)
-            policy, cooling = ith_start(game, mean, start, random)
-            for temperature in np.geomspace(*cooling, self.responder_steps):
-                work.forward(policy)
-                work.backward(policy, Role.SOFTMAX, temperature=temperature, damping=self.damping)
-            to_pure(policy)
-            _ascend(work, policy, self.responder_sweeps)
-        else:
-            policy = one_hot(parent, game.num_actions)
-            perturb(policy, random)
-            _ascend(work, policy, self.responder_steps)
-        return to_matrix(policy)
 
 
 def _ascend(work: ManyWorkspace, policy: Floats, sweeps: int) -> None:

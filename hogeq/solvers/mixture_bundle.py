@@ -10,8 +10,8 @@ from pydantic import Field
 
 from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.game import HogEngine
-from hogeq.search.kicks import Against
-from hogeq.search.moves import perturb, random_policy, to_matrix
+from hogeq.search.ascent import perturbed, random_policy
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import (
@@ -26,9 +26,9 @@ from hogeq.solvers.bundles import (
 )
 from hogeq.solvers.cuts import OF_PARTS, Counters, Modelling, cut_of_parts
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.responses import Start, annealed, ascents
-from hogeq.strategies.arrays import one_hot
+from hogeq.solvers.responses import annealed, ascents
 from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Share, parameters
@@ -212,7 +212,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         halved[likeliest] /= 2.0
         recent_halved = state.recent_draw.copy()
         recent_halved[likeliest] /= 2.0
-        cuts = compute(partial(cut_of_parts, Against(game, part, None)), list(state.pool))
+        cuts = compute(partial(cut_of_parts, game, Strategy.unchecked(part[0])), list(state.pool))
         state = state._replace(
             parts=np.concatenate([state.parts, part]),
             draw=np.append(halved, halved[likeliest]),
@@ -292,12 +292,12 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
 
     def _starts(
         self, game: HogEngine, state: MixtureBundleState, trial: Trial, iteration: int
-    ) -> list[Start]:
+    ) -> list[CounterSearch]:
         random = np.random.default_rng([self.seed, iteration])
         depth, (parts, draw) = self._depth(iteration), trial.point
         mean = np.tensordot(draw, parts, 1)
         starts = [
-            Start(parts[depth.turn % len(parts)], depth.sweeps),
+            CounterSearch(parts[depth.turn % len(parts)], sweeps=depth.sweeps),
             *annealed(game, mean, self.responses, depth, random),
             *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
         ]
@@ -305,9 +305,8 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
             longer = None if depth.deep else 3 * self.responder_sweeps
             chances = trial.weights / trial.weights.sum()
             for counter in random.choice(len(chances), self.perturbed, p=chances):
-                policy = one_hot(state.pool[counter], game.num_actions)
-                perturb(policy, random)
-                starts.append(Start(to_matrix(policy), longer))
+                matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)
+                starts.append(CounterSearch(matrix, sweeps=longer))
         return starts
 
 

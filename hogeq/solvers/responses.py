@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
-from hogeq.search.kicks import Against
-from hogeq.search.moves import log_uniform, random_policy, respond, to_matrix
-from hogeq.search.trails import TrailTask
+from hogeq.search.ascent import log_uniform, random_policy
+from hogeq.search.counter_search import CounterSearch
 from hogeq.solvers.cuts import Cut, Modelling
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute
 
@@ -23,27 +22,6 @@ FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
 NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
 DAMPING: Final = 0.6  # of the annealing of responses
 DEEP: Final = 5  # times as many steps of annealing in a deep iteration
-
-
-class Start(NamedTuple):
-    """Start of a response; without steps of annealing it only ascends."""
-
-    at: Floats | Matrix
-    """A policy (G, G, K), or a matrix (G, G) of int8, which travels lighter."""
-    sweeps: int | None
-    """Most sweeps of the ascent; None: to its end."""
-    steps: int = 0
-    heat: float = 1.0
-
-    def search(self, against: Against, known: Matrix) -> Matrix:  # noqa: ARG002 - as of trails
-        """Counter-matrix (G, G), by annealing and ascent."""
-        game = against.game
-        pure = self.at.dtype.kind == "i"
-        policy = one_hot(self.at, game.num_actions) if pure else np.asarray(self.at, np.float64)
-        policies = against.met_by(policy)
-        cooling, weights = (self.heat, COLD), against.weights
-        respond(game, policies, self.steps, DAMPING, cooling, self.sweeps, weights=weights)
-        return to_matrix(policies[0])
 
 
 class Depth(NamedTuple):
@@ -72,7 +50,7 @@ def annealed(
     number: int,
     depth: Depth,
     random: np.random.Generator,
-) -> list[Start]:
+) -> list[CounterSearch]:
     """List starts that anneal, from near a policy (G, G, K) and at random in turn."""
     starts = []
     for place in range(number):
@@ -81,14 +59,15 @@ def annealed(
         noise = random_policy(game, random, NEARLY_UNIFORM if depth.deep else 1.0)
         heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
         at = share * policy + (1.0 - share) * noise
-        starts.append(Start(at, depth.sweeps, depth.steps, heat))
+        cooling = heat, COLD
+        starts.append(CounterSearch(at, depth.steps, cooling, DAMPING, depth.sweeps))
     return starts
 
 
-def ascents(pool: Matrix, weights: Floats, number: int, sweeps: int | None) -> list[Start]:
+def ascents(pool: Matrix, weights: Floats, number: int, sweeps: int | None) -> list[CounterSearch]:
     """List starts that ascend from the counters of largest weight."""
     heaviest = np.argsort(-weights, kind="stable")[:number]
-    return [Start(pool[counter], sweeps) for counter in heaviest]
+    return [CounterSearch(pool[counter], sweeps=sweeps) for counter in heaviest]
 
 
 class Check(NamedTuple):
@@ -126,39 +105,25 @@ class Searched(NamedTuple):
 
 
 def search(
-    against: Against,
+    game: HogEngine,
+    strategy: Strategy,
     modelling: Modelling,
-    starts: Sequence[Start],
-    trails: Sequence[TrailTask],
+    starts: Sequence[CounterSearch],
+    trails: Sequence[CounterSearch],
     pool: Matrix,
-    crossed: NDArray[np.int64],
     checks: Sequence[Check],
 ) -> Searched:
     """Respond from every start, let the trails go on, model what they come to; check known models.
 
     All of it is computed at once, by whatever workers were chosen. Searches are few and differ in
     length; so the longest begin first, each models what it finds, and checks come last, for whoever
-    is idle by then.
-
-    Parameters
-    ----------
-    against : Against
-        The strategy.
-    modelling : Modelling
-        How counters are modelled at that strategy.
-    starts : sequence of Start
-    trails : sequence of TrailTask
-    pool : int8 (n, G, G)
-        Counters that are known.
-    crossed : int64
-        Which of them trails cross with.
-    checks : sequence of Check
+    is idle by then. The pool holds the counters that are known, (n, G, G).
     """
     annealed = [start for start in starts if start.steps]
     climbing = [start for start in starts if not start.steps]
     tasks = [*annealed, *trails, *climbing, *checks]
     held = frozenset(map(_digest, pool))
-    answers = compute(partial(_answer, against, modelling, pool[crossed], held), tasks)
+    answers = compute(partial(_answer, game, strategy, modelling, held), tasks)
     found, known = answers[: len(tasks) - len(checks)], answers[len(tasks) - len(checks) :]
     reached = [answer.counter for answer in found[len(annealed) :][: len(trails)]]
     new = {_digest(answer.counter): answer for answer in found if answer.cut}.values()
@@ -184,19 +149,20 @@ class _Answer(NamedTuple):
 
 
 def _answer(
-    against: Against,
+    game: HogEngine,
+    strategy: Strategy,
     modelling: Modelling,
-    crossed: Matrix,
     held: frozenset[bytes],
-    task: Start | TrailTask | Check,
+    task: CounterSearch | Check,
 ) -> _Answer:
     if isinstance(task, Check):
-        rate = modelling.rate(against, task.counter)
-        good = abs(rate - task.modelled) <= task.trusted
-        return _Answer(task.counter, None if good else modelling.cut(against, task.counter), rate)
-    counter = task.search(against, crossed)
-    known = _digest(counter) in held
-    return _Answer(counter, None if known else modelling.cut(against, counter))
+        rate = modelling.rate(game, strategy, task.counter)
+        is_good = abs(rate - task.modelled) <= task.trusted
+        cut = None if is_good else modelling.cut(game, strategy, task.counter)
+        return _Answer(task.counter, cut, rate)
+    counter = task.run(game, strategy).matrix
+    is_known = _digest(counter) in held
+    return _Answer(counter, None if is_known else modelling.cut(game, strategy, counter))
 
 
 def _digest(counter: Matrix) -> bytes:

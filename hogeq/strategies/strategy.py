@@ -64,6 +64,14 @@ class Strategy:
     weights: Floats
     shape: tuple[int, ...]
 
+    @classmethod
+    def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
+        """Strategy of policies that a solver has made: one (G, G, K), or several with weights."""
+        if weights is None or len(weights) == 1:
+            policy = policies if weights is None else policies[0]
+            return cls("policy", policy.copy(), np.ones(1), policy.shape)
+        return cls("mixture", policies.copy(), weights.copy(), policies.shape[1:])
+
     def __post_init__(self) -> None:
         """Protect the arrays."""
         self.array.setflags(write=False)

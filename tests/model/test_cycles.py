@@ -23,9 +23,9 @@ from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.parts import ZERO_DICE
 from hogeq.rules.points import points_distribution, zero_points
 from hogeq.rules.turn import bonus, dice_sides, given, land, trots
+from hogeq.search.ascent import ascend
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.moves import ascend
 from hogeq.strategies.arrays import one_hot
 
 Floats = NDArray[np.float64]

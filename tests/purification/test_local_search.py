@@ -9,7 +9,7 @@ import pytest
 
 from hogeq.baselines.registry import builtin
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.purification import argmax, local_search
+from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, SearchState
 from hogeq.rules import rules_from
 from hogeq.runs.checkpoint import Checkpoint, packed
@@ -18,7 +18,7 @@ from hogeq.runs.searches import saved_rounds
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.counters import read_counters
 from hogeq.search.population import CounterPool
-from hogeq.search.trails import follow
+from hogeq.search.trails import Trails
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.write import write_strategy
 from hogeq.support.workers import workers
@@ -91,13 +91,15 @@ def test_a_candidate_must_pass_every_trial(
 ) -> None:
     followed: list[Any] = []
 
+    follow = Trails.followed
+
     def noted(*given: Any) -> Any:
-        followed.append(given[1])
+        followed.append(given[2].policy)
         return follow(*given)
 
     search = LocalSearch(**{**TRAILS, "trials": 3})
     state = search.init(game, policy)
-    monkeypatch.setattr(local_search, "follow", noted)
+    monkeypatch.setattr(Trails, "followed", noted)
     accepted = 0
     for _ in range(6):
         followed.clear()

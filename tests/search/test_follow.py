@@ -8,10 +8,10 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.trails import Trails, follow, no_trails
+from hogeq.search.trails import Trails, no_trails
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Strategy
 from tests.solvers import family
 
 
@@ -23,7 +23,7 @@ def game() -> HogEngine:
 @pytest.fixture(scope="module")
 def policy(game: HogEngine) -> Any:
     _, state = family.run(game, "dcfr", 30)
-    return SOLVERS["dcfr"]().average(game, state)
+    return Strategy.unchecked(SOLVERS["dcfr"]().average(game, state))
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +32,10 @@ def none(game: HogEngine) -> Any:
 
 
 def test_trails_against_a_mixture(game: HogEngine, policy: Any, none: Any) -> None:
-    alone = follow(game, policy, no_trails(game, 2, 4), 2, 4, none, (0, 1))
-    twice = Mixture([0.5, 0.5], [policy, policy])
+    alone = no_trails(game, 2, 4).followed(game, policy, none, 2, 4, (0, 1))
+    twice = Strategy.unchecked(np.stack([policy.policy] * 2), np.full(2, 0.5))
     # What is drawn makes no difference here but for rounding, so trails find as much.
-    both = follow(game, twice, no_trails(game, 2, 4), 2, 4, none, (0, 1))
+    both = no_trails(game, 2, 4).followed(game, twice, none, 2, 4, (0, 1))
     np.testing.assert_array_equal(alone.left, both.left)
     np.testing.assert_allclose(
         rates(game, alone.matrices, policy), rates(game, both.matrices, policy), atol=1e-3
@@ -44,8 +44,10 @@ def test_trails_against_a_mixture(game: HogEngine, policy: Any, none: Any) -> No
 
 def rates(game: HogEngine, matrices: Any, policy: Any) -> list[float]:
     work = game.workspace(2)
-    rolls = policy.shape[-1]
-    return [work.win_rate(np.stack([one_hot(m, rolls), policy])).win_rate for m in matrices]
+    return [
+        work.win_rate(np.stack([one_hot(m, game.num_actions), policy.policy])).win_rate
+        for m in matrices
+    ]
 
 
 def test_trails_take_turns_to_begin(game: HogEngine, policy: Any, none: Any) -> None:
@@ -53,7 +55,7 @@ def test_trails_take_turns_to_begin(game: HogEngine, policy: Any, none: Any) -> 
     assert trails.left.tolist() == [-4, -8, -12]
     left = []
     for iteration in range(4):
-        trails = follow(game, policy, trails, 4, 12, none, (0, iteration))
+        trails = trails.followed(game, policy, none, 4, 12, (0, iteration))
         left.append(trails.left.tolist())
     assert left == [[-12, 4, 8], [8, -12, 4], [4, 8, -12], [-12, 4, 8]]
 
@@ -61,7 +63,7 @@ def test_trails_take_turns_to_begin(game: HogEngine, policy: Any, none: Any) -> 
 def test_a_trail_never_falls_until_it_ends(game: HogEngine, policy: Any, none: Any) -> None:
     trails, found = no_trails(game, 2, 1000), []
     for iteration in range(4):
-        trails = follow(game, policy, trails, 5, 1000, none, (3, iteration))
+        trails = trails.followed(game, policy, none, 5, 1000, (3, iteration))
         found.append(rates(game, trails.matrices, policy))
     for before, after in pairwise(found):
         assert all(late >= soon - 1e-9 for soon, late in zip(before, after, strict=True))
@@ -72,7 +74,7 @@ def test_a_trail_that_begins_forgets_where_it_was(game: HogEngine, policy: Any, 
     here = np.ones((1, game.goal, game.goal), np.int8)
     fresh = no_trails(game, 1, 10)
     moved = Trails(here, fresh.left)
-    one, two = (follow(game, policy, each, 3, 10, none, (1, 1)) for each in (fresh, moved))
+    one, two = (each.followed(game, policy, none, 3, 10, (1, 1)) for each in (fresh, moved))
     assert np.array_equal(one.matrices, two.matrices)
-    on = follow(game, policy, Trails(one.matrices, one.left), 3, 10, none, (1, 2))
+    on = Trails(one.matrices, one.left).followed(game, policy, none, 3, 10, (1, 2))
     assert rates(game, on.matrices, policy)[0] >= rates(game, one.matrices, policy)[0] - 1e-9

@@ -149,7 +149,9 @@ def test_what_cannot_be_bounded() -> None:
     mixture = matrices_of(game, 8)
     with pytest.raises(ValueError, match="resolution: got 0; allowed: 1 or more"):
         mixture_bound(game, mixture, 0)
-    with pytest.raises(ValueError, match=r"resolution: got 8; .* 8 parts make at most 500 beliefs"):
+    with pytest.raises(
+        ValueError, match=r"resolution: got 8; .* 8 components make at most 500 beliefs"
+    ):
         mixture_bound(game, mixture, 8)
     recurring = compile_game(rules_from({"edition": "sp22", "goal": 9, "max_dice": 2}))
     with pytest.raises(ValueError, match="positions do not recur"):

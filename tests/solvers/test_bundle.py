@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
+from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.kicks import Against
-from hogeq.search.moves import random_policy, respond, to_matrix
-from hogeq.search.trails import due, no_trails
+from hogeq.search.counter_search import CounterSearch
+from hogeq.search.trails import no_trails
 from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle, win_rates
 from hogeq.solvers.bundles import MORE, Point, Trial, soft_maximum, step_against_few
 from hogeq.solvers.cuts import OF_POLICY, cut
 from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.responses import Check, Depth, Start, annealed, search
+from hogeq.solvers.responses import Check, Depth, annealed, search
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.rows import softmax
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 from tests import toys
@@ -178,12 +179,12 @@ def test_responses_start_near_the_policy_and_far_from_it_in_turn(
     toy: Any = toys.pennies()
     begun: list[tuple[Any, float]] = []
 
-    def noted(game: Any, policies: Any, *options: Any, **named: Any) -> Any:
-        if options[0]:  # steps of annealing
-            begun.append((policies[0].copy(), options[2][0]))
-        return respond(game, policies, *options, **named)
+    def noted(*given: Any) -> list[CounterSearch]:
+        searches = annealed(*given)
+        begun.extend((one.start, one.cooling[0]) for one in searches)
+        return searches
 
-    monkeypatch.setattr("hogeq.solvers.responses.respond", noted)
+    monkeypatch.setattr("hogeq.solvers.bundle.annealed", noted)
     solver = ProximalBundle(responses=60)
     first = solver.init(toy)
     policy = first.policy.copy()
@@ -320,16 +321,20 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     random = np.random.default_rng(0)
     policy, *others = (random_policy(small, random) for _ in range(5))
     pool = np.array([to_matrix(other) for other in others])
-    against = Against(small, policy[None], None)
-    starts = [Start(pool[0], 1), Start(policy, None), Start(policy, None), Start(others[0], 2, 3)]
-    trails = due(no_trails(small, 3, 10), 2, (0, 1))
-    none = np.arange(0)
+    target = Strategy.unchecked(policy)
+    starts = [
+        CounterSearch(pool[0], sweeps=1),
+        CounterSearch(policy),
+        CounterSearch(policy),
+        CounterSearch(others[0], 3, sweeps=2),
+    ]
+    trails = no_trails(small, 3, 10).searches(small, target, pool[:0], 2, (0, 1))
     rates = [win_rate(small, counter, policy).win_rate for counter in pool]
     off = [0.02, 0.01, -0.02, 0.0]
     checks = [
         Check(counter, rate + by, 0.015) for counter, rate, by in zip(pool, rates, off, strict=True)
     ]
-    found = search(against, OF_POLICY, starts, trails, pool, none, checks)
+    found = search(small, target, OF_POLICY, starts, trails, pool, checks)
     assert found.checked.rates == pytest.approx(rates, abs=1e-12)
     assert found.checked.errors == pytest.approx(np.abs(off), abs=1e-12)
     assert list(found.checked.failed) == [0, 2]
@@ -337,24 +342,24 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     new = [counter.tobytes() for counter in found.responses]
     assert len({*new}) == len(new)
     assert not known & {*new}
-    by_themselves = [start.search(against, pool[:0]) for start in starts]
-    gone = [trail.search(against, pool[:0]) for trail in trails]
+    by_themselves = [start.run(small, target).matrix for start in starts]
+    gone = [trail.run(small, target).matrix for trail in trails]
     assert np.array_equal(found.reached, gone)
     for counter in [*by_themselves, *gone]:
         assert counter.tobytes() in {*new, *known}
     assert by_themselves[1].tobytes() in new
     for counter, model in zip([*pool[[0, 2]], *found.responses], found.cuts, strict=True):
-        expected = cut(against, counter)
+        expected = cut(small, target, counter)
         assert model.won == expected.won
         assert np.array_equal(model.gradients, expected.gradients)
 
     with workers(2):
-        by_two = search(against, OF_POLICY, starts, trails, pool, none, checks)
+        by_two = search(small, target, OF_POLICY, starts, trails, pool, checks)
     assert np.array_equal(by_two.responses, found.responses)
     assert np.array_equal(by_two.checked.rates, found.checked.rates)
     # What the pool holds is not modelled again.
     pool = np.concatenate([pool, found.responses])
-    again = search(against, OF_POLICY, starts, trails, pool, none, [])
+    again = search(small, target, OF_POLICY, starts, trails, pool, [])
     assert (again.responses, again.cuts) == ([], [])
 
 
@@ -366,7 +371,8 @@ def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: HogEngine
     for iteration in range(1, 41):
         depth = Depth.of(iteration, 10, 12, 3)
         (start,) = annealed(small, policy, 1, depth, random)
-        near[depth.deep].append(bool(np.mean(start.at[..., 0]) > 0.5))
+        begun: Any = start.start
+        near[depth.deep].append(bool(np.mean(begun[..., 0]) > 0.5))
     for turns in near.values():
         assert turns[::2] == [turns[0]] * len(turns[::2])
         assert turns[1::2] == [not turns[0]] * len(turns[1::2])
@@ -375,9 +381,9 @@ def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: HogEngine
 def test_a_pool_is_never_larger_than_it_may_be(small: HogEngine) -> None:
     state = run(small, 1, pool_size=10, responses=30)
     assert len({counter.tobytes() for counter in state.pool}) == len(state.pool) == 10
-    against = Against(small, state.policy[None], None)
+    target = Strategy.unchecked(state.policy)
     for counter, gradients in zip(state.pool, state.gradients, strict=True):
-        assert np.array_equal(gradients, cut(against, counter).gradients)
+        assert np.array_equal(gradients, cut(small, target, counter).gradients)
 
 
 @pytest.mark.parametrize(

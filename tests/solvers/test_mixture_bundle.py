@@ -10,9 +10,9 @@ import hogeq
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.kicks import Against
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cuts import cut_of_parts
+from hogeq.strategies.strategy import Strategy
 from hogeq.strategies.write import write_strategy
 from tests.solvers.family import run
 from tests.solvers.test_mixture import COINS, exploited
@@ -55,7 +55,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
         worst.append(max(rates))
     assert worst[-1] < worst[0]
     one = np.array([win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
-    fresh = cut_of_parts(Against(small, state.parts, None), state.pool[0])
+    fresh = cut_of_parts(small, Strategy.unchecked(state.parts, state.draw), state.pool[0])
     np.testing.assert_allclose(fresh.won, one, atol=1e-9)
     rows = fresh.gradients.reshape(3, -1)
     np.testing.assert_allclose(
@@ -66,7 +66,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
 def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: HogEngine) -> None:
     """The win rate of the mixture is linear in each row, so a model predicts a change of one."""
     _, state = run(small, "mixture_bundle", 3, parts=2, **QUICK)
-    cut = cut_of_parts(Against(small, state.parts, None), state.pool[-1])
+    cut = cut_of_parts(small, Strategy.unchecked(state.parts, state.draw), state.pool[-1])
     changed = state.parts.copy()
     changed[1, 2, 3] = [0.2, 0.5, 0.3]
     change = cut.gradients.reshape(state.parts.shape)[1, 2, 3] @ (changed - state.parts)[1, 2, 3]

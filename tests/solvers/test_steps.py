@@ -7,7 +7,7 @@ import pytest
 
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.search.moves import anneal, ith_start
+from hogeq.search.ascent import anneal, ith_start, passes
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from tests import toys
@@ -163,7 +163,7 @@ def test_the_average_of_fictitious_play_mixes_the_responses_themselves(step_size
     mixture = np.zeros(toy.shape)
     for t in range(1, 8):
         policies = np.stack([np.full(toy.shape, 1 / 2), solver.average(toy, state)])
-        anneal(toy, policies, 3, 0.6, (0.03, 3e-4))  # type: ignore[arg-type]
+        anneal(passes(toy), policies, 3, 0.6, (0.03, 3e-4))  # type: ignore[arg-type]
         rate = wins(toy, policies[0], policies[1])
         weight = 1 / t if step_size == "harmonic" else t**-0.5
         response = own_reach(toy, policies[0])[:, None] * policies[0]
@@ -181,7 +181,7 @@ def test_the_first_average_of_fictitious_play_is_the_response_to_chance() -> Non
     game = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
     uniform = np.full(game.shape, 1 / 3)
     policies = np.stack([uniform, uniform])
-    anneal(game, policies, 1, 0.6, (0.03, 0.03))
+    anneal(passes(game), policies, 1, 0.6, (0.03, 0.03))
     _, state = run(
         game, "fictitious", 1, responder="stochastic", responder_steps=1, hot=0.03, cold=0.03
     )

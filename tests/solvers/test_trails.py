@@ -11,6 +11,7 @@ from hogeq.rules import rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
 from hogeq.solvers import SOLVERS
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.workers import workers
 from tests.search.test_follow import rates
 from tests.solvers import family
@@ -57,7 +58,7 @@ def test_its_steps_have_a_largest_size(game: HogEngine) -> None:
 def test_a_trail_that_ends_takes_the_place_of_the_weakest_responder(game: HogEngine) -> None:
     _, state = family.run(game, "cfr_br", 1, **OPTIONS["cfr_br"])
     assert state.kicks_left.tolist() == [-4, 1, 2]
-    uniform = np.full(game.shape, 1 / game.num_actions)
+    uniform = Strategy.unchecked(np.full(game.shape, 1 / game.num_actions))
     known = {matrix.tobytes() for matrix in state.counters}
     assert state.trails[0].tobytes() in known
     assert state.win_rates.max() == pytest.approx(max(rates(game, state.trails[:1], uniform)))

@@ -9,9 +9,9 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.shared import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, Trail, attack, by_promise
-from hogeq.search.kicks import LONGEST, PATIENCE, SHORTEST, Excursion
-from hogeq.search.portfolio import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, Place
+from hogeq.search.attack import SearchBudget, _Trail, attack, by_promise
+from hogeq.search.counter_search import LONGEST, PATIENCE, SHORTEST, Excursion, SearchState
+from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
 from hogeq.search.saturation import ENOUGH, ROUNDS, Saturation, saturation
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.mixtures import Mixture
@@ -58,7 +58,7 @@ def test_a_move_makes_another_matrix_and_leaves_the_opponent(name: str) -> None:
         for seed, strength in enumerate([*strengths, *strengths]):
             policies = np.stack([one_hot(begun, 5), opponent])
             work = Counted(game)
-            place = Place(work, policies, np.random.default_rng(seed), [mate])
+            place = SearchContext(game, None, work, policies, np.random.default_rng(seed), [mate])
             assert move.go(place, strength) == work.sweeps
             np.testing.assert_array_equal(policies[1], opponent)
             assert set(np.unique(policies[0])) == {0.0, 1.0}
@@ -71,7 +71,9 @@ def test_a_move_makes_another_matrix_and_leaves_the_opponent(name: str) -> None:
 def test_without_a_mate_a_crossover_does_without(name: str) -> None:
     game, opponent = small()
     policies = np.stack([one_hot(np.zeros(game.shape[:2], np.int8), 5), opponent])
-    place = Place(quick_workspace(game, 2), policies, np.random.default_rng(0), [])
+    place = SearchContext(
+        game, None, quick_workspace(game, 2), policies, np.random.default_rng(0), []
+    )
     MOVES[name].go(place, 5e-3 if name == "relinked" else 0.5)
     assert set(np.unique(policies[0])) == {0.0, 1.0}
 
@@ -92,7 +94,9 @@ def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
         same = []
         for seed in range(24):
             policies = np.stack([begun, opponent])
-            place = Place(work, policies, np.random.default_rng(seed), [], roll=2)
+            place = SearchContext(
+                game, None, work, policies, np.random.default_rng(seed), [], roll=2
+            )
             assert MOVES[name].go(place, 1.0) == 1
             same.append(np.array_equal(policies, want))
         # A roll is believed in all cells, or in some.
@@ -106,7 +110,9 @@ def test_another_opening_keeps_to_its_rolls() -> None:
     others = 0
     for seed in range(8):
         policies = np.stack([begun, opponent])
-        place = Place(quick_workspace(game, 2), policies, np.random.default_rng(seed), [])
+        place = SearchContext(
+            game, None, quick_workspace(game, 2), policies, np.random.default_rng(seed), []
+        )
         MOVES["other_opening"].go(place, 5e-2)
         others += policies[0, 0, 0, 0] == 0.0
     assert others >= 4
@@ -115,13 +121,13 @@ def test_another_opening_keeps_to_its_rolls() -> None:
 def test_the_best_matrix_is_refined_until_that_is_in_vain() -> None:
     matrix = np.zeros((1, 1), np.int8)
     stay = Excursion.stay(matrix, 0.5)
-    assert not stay._replace(vain=PATIENCE - 1, refined=100).over(0.5)
-    assert stay._replace(vain=PATIENCE).over(0.5)
+    assert not stay._replace(vain=PATIENCE - 1, refined=100).is_over(0.5)
+    assert stay._replace(vain=PATIENCE).is_over(0.5)
     away = Excursion("crossover", matrix, 0.47, 0.45, 0.5)
-    assert not away._replace(refined=SHORTEST - 1).over(0.5)
-    assert away._replace(refined=SHORTEST).over(0.5)  # 0.49 were it to rise once more by as much
-    assert not away._replace(refined=SHORTEST, rate=0.48).over(0.5)
-    assert away._replace(refined=LONGEST, rate=0.48).over(0.5)
+    assert not away._replace(refined=SHORTEST - 1).is_over(0.5)
+    assert away._replace(refined=SHORTEST).is_over(0.5)  # 0.49 were it to rise once more by as much
+    assert not away._replace(refined=SHORTEST, rate=0.48).is_over(0.5)
+    assert away._replace(refined=LONGEST, rate=0.48).is_over(0.5)
 
 
 def test_rolls_that_pay_are_believed_more_often() -> None:
@@ -137,7 +143,9 @@ def test_a_crossover_takes_every_roll_from_one_of_both() -> None:
     shares = []
     for seed in range(12):
         policies = np.stack([one_hot(own, 5), opponent])
-        place = Place(quick_workspace(game, 2), policies, np.random.default_rng(seed), [mate])
+        place = SearchContext(
+            game, None, quick_workspace(game, 2), policies, np.random.default_rng(seed), [mate]
+        )
         MOVES["crossover"].go(place, 0.3)
         child = policies[0].argmax(axis=2)
         assert set(np.unique(child)) <= {0, 3}
@@ -207,7 +215,7 @@ def test_the_trails_that_promise_least_are_given_up_first() -> None:
     """Rates with what they were when last compared: the best one stays, however little it rose."""
     rates = {"best": (0.60, 0.60), "risen": (0.55, 0.50), "ahead": (0.58, 0.58), "lag": (0.5, 0.49)}
     trails = [
-        Trail(start, np.zeros((1, 1), np.int64), rate, mark)
+        _Trail(start, SearchState(np.zeros((1, 1), np.int8), rate), mark)
         for start, (rate, mark) in enumerate(rates.values())
     ]
     for _ in range(2):

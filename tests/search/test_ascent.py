@@ -11,9 +11,9 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
+from hogeq.search.ascent import anneal, ascend, passes
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.gains import gains, largest_gains
-from hogeq.search.moves import anneal, ascend
 from hogeq.strategies.arrays import one_hot
 from tests import toys
 
@@ -146,7 +146,7 @@ def test_annealing_ends_near_a_matrix_and_above_its_start() -> None:
     policies = np.stack([np.full_like(policy, 0.2), policy])
     work = game.workspace(2)
     before = work.win_rate(policies).win_rate
-    anneal(game, policies, 60, 0.5)
+    anneal(passes(game), policies, 60, 0.5)
     after = work.win_rate(policies).win_rate
     assert after > before + 0.01
     infoset_reach = work.cell_reach(policies)
@@ -166,7 +166,7 @@ def test_ascent_and_annealing_find_the_best_response_of_toys(make: Any) -> None:
     for _ in range(5):
         target = random.dirichlet(np.ones(toy.num_actions), toy.shape[0])
         policies = np.stack([np.full(toy.shape, 1.0 / toy.num_actions), target])
-        anneal(toy, policies, 40, 0.5)
+        anneal(passes(toy), policies, 40, 0.5)
         rate, _ = ascend(work, policies)
         assert rate == pytest.approx(toys.best_response_rate(toy, target), abs=1e-12)
 

@@ -1,0 +1,225 @@
+"""Ascent and annealing of a responder, by passes of a game: what every search is made of."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from hogeq.model.endless import ways_to_stay
+from hogeq.model.game import HogEngine
+from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
+from hogeq.model.workspace import Role, WinRate, Workspace
+from hogeq.support.aliases import Floats, Matrix
+
+TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
+
+WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
+
+SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
+
+STAYING = 1e-12  # what to stay for ever must gain, in win probability
+
+ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
+
+
+class Passes(Protocol):
+    """What a search asks of a workspace: of the responder, row 0, and those whom it meets."""
+
+    def forward(self, policies: Floats) -> object:
+        """Compute reach probabilities."""
+
+    def backward(
+        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
+    ) -> tuple[float, float, int]:
+        """Compute values and move row 0; win probability of both who begin, cells changed."""
+
+
+class MixturePasses:
+    """Passes of a responder, row 0 of policies, against a mixture of those in the other rows."""
+
+    def __init__(self, game: HogEngine, weights: Floats, *, exact: bool) -> None:
+        self._many = (shared_many if exact else quick_many)(game, len(weights))
+        self._weights = weights
+
+    def forward(self, policies: Floats) -> None:
+        """Compute reach probabilities under policies (1 + n, G, G, K)."""
+        self._many.face(policies[1:], self._weights)
+        self._many.forward(policies[0])
+
+    def backward(
+        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
+    ) -> tuple[float, float, int]:
+        """Compute values and move row 0; as of a workspace, averaged over the mixture."""
+        found = self._many.backward(policies[0], role, temperature=temperature, damping=damping)
+        first, other = self._weights @ found.first, self._weights @ found.other
+        return float(first), float(other), int(found.changes)
+
+
+def passes(game: HogEngine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
+    """Give passes against one strategy, or a mixture by weights (n,); exact: in double precision.
+
+    The arrays are those of the calling thread, and last until its next search.
+    """
+    if weights is not None:
+        return MixturePasses(game, weights, exact=exact)
+    return shared_workspace(game, 2) if exact else quick_workspace(game, 2)
+
+
+def ascend(
+    work: Passes,
+    policies: Floats,
+    limit: int = SWEEP_LIMIT,
+    least_gain: float = -1.0,
+    to_beat: float = -1.0,
+) -> tuple[float, int]:
+    """Coordinate ascent by the responder, row 0, to a matrix that no change of one cell improves.
+
+    Parameters
+    ----------
+    work : Passes
+        Of the responder and all whom it meets.
+    policies : float64 (1 + n, G, G, K)
+        Row 0 is rewritten in place; it may start mixed.
+    limit : int
+        Most sweeps over the table.
+    least_gain : float
+        A sweep that gains less, in win probability, is the last; the default is below any loss by
+        rounding.
+    to_beat : float
+        The ascent ends early if it would stay below this win rate even if the next sweeps gained as
+        much as the last: they gain less and less.
+
+    Returns
+    -------
+    tuple of float, int
+        Win rate, and sweeps over the table.
+    """
+    sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
+    while changes != 0 and sweeps < limit and gain >= least_gain:
+        work.forward(policies)
+        first, other, changes = work.backward(policies, Role.ASCEND)
+        sweeps += 1
+        now = WinRate.from_starts(first, other).win_rate
+        rate, gain = now, now - rate
+        if rate + gain < to_beat and sweeps > 1:
+            break
+    return rate, sweeps
+
+
+def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
+    """Let player 0 stay at a position for ever, if a draw there is better than to play on.
+
+    No sweep of an ascent finds that: to stay once is worth as much as to play on. Policies are
+    (2, G, G, K), `rate` their win rate; true if row 0 was changed.
+    """
+    for own, opponent, roll in ways_to_stay(work, policies):
+        row = policies[0, own, opponent]
+        before = row.copy()
+        row[:] = np.arange(len(row)) == roll
+        if work.win_rate(policies).win_rate > rate + STAYING:
+            return True
+        row[:] = before
+    return False
+
+
+def climb(game: HogEngine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
+    """:func:`ascend` to the end, in single precision first and then in double.
+
+    Row 0 of the policies (1 + n, G, G, K) is rewritten in place; weights are as in :func:`passes`.
+    Gives the win rate, and sweeps over the table.
+    """
+    _, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
+    rate, more = ascend(passes(game, weights, exact=True), policies)
+    sweeps += more
+    if weights is None and game.can_be_endless:
+        work = shared_workspace(game, 2)
+        while stay_for_ever(work, policies, rate):
+            rate, more = ascend(work, policies)
+            sweeps += more
+    return rate, sweeps
+
+
+def anneal(
+    work: Passes,
+    policies: Floats,
+    steps: int,
+    damping: float,
+    cooling: tuple[float, float] = TEMPERATURES,
+    progress: Callable[[], object] = lambda: None,
+) -> None:
+    """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place.
+
+    Each step is a sweep at its own temperature, in win probability: from the first to the last of
+    `cooling` they fall geometrically. It goes a share of the way to the softmax, the damping.
+    """
+    for temperature in np.geomspace(*cooling, steps):
+        work.forward(policies)
+        work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
+        progress()
+
+
+def random_policy(
+    game: HogEngine, random: np.random.Generator, concentration: float = 1.0
+) -> Floats:
+    """Policy (G, G, K) whose rows are drawn from a Dirichlet distribution, uniform by default."""
+    return random.dirichlet(np.full(game.num_actions, concentration), game.shape[:-1])
+
+
+def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> float:
+    """Draw a number whose logarithm is uniform between those of two limits."""
+    return float(np.exp(random.uniform(*np.log(limits))))
+
+
+def ith_start(
+    game: HogEngine, target: Floats, start: int, random: np.random.Generator
+) -> tuple[Floats, tuple[float, float]]:
+    """Give the initial policy and the temperature range of the i-th start.
+
+    Far from equilibrium the best counters are found by cooling the uniform policy from a high
+    temperature; close to it, by cooling the strategy attacked itself, `target`, from a low one.
+    Later starts mix the two at random.
+    """
+    if start == 0:
+        return np.full_like(target, 1.0 / target.shape[-1]), TEMPERATURES
+    if start == 1:
+        return target.copy(), (WARM_TEMPERATURE, TEMPERATURES[1])
+    noise = random_policy(game, random)
+    if start % 2 == 0:
+        hot = log_uniform(random, (0.1 * TEMPERATURES[0], TEMPERATURES[0]))
+        return noise, (hot, TEMPERATURES[1])
+    share = random.uniform(0.5, 1.0)
+    blend = share * target + (1.0 - share) * noise
+    hot = log_uniform(random, (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE))
+    return blend, (hot, TEMPERATURES[1])
+
+
+def to_pure(policy: Floats) -> None:
+    """Make a policy pure, in place: every row makes its most probable roll, the lower on ties."""
+    best = policy.argmax(axis=-1)
+    policy[:] = 0.0
+    np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
+
+
+def to_matrix(policy: Floats) -> Matrix:
+    """Matrix (G, G) of the most probable rolls, the lower on ties."""
+    return policy.argmax(axis=-1).astype(np.int8)
+
+
+def with_random_rolls(
+    matrix: Matrix, share: float, num_actions: int, random: np.random.Generator
+) -> Matrix:
+    """Matrix with random rolls in some cells, each chosen with chance `share`."""
+    cells = random.random(matrix.shape) < share
+    changed = matrix.copy()
+    changed[cells] = random.integers(num_actions, size=int(cells.sum()))
+    return changed
+
+
+def perturbed(
+    matrix: Matrix, shares: tuple[float, float], num_actions: int, random: np.random.Generator
+) -> Matrix:
+    """Matrix with random rolls in some cells, whose share is drawn log-uniformly."""
+    share = log_uniform(random, shares)
+    chosen = random.random(matrix.shape) < share
+    rolls = random.integers(num_actions, size=matrix.shape)
+    return np.where(chosen, rolls, matrix).astype(np.int8)

@@ -1,0 +1,206 @@
+"""The search for a counter from one start: anneal, ascend, and kick.
+
+A far move (:mod:`hogeq.search.moves`) begins an excursion from the best matrix. Near moves refine
+what it has led to while that promises to come above the best matrix, which stays until then.
+Without a far move the excursion refines the best matrix itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hogeq.model.game import HogEngine
+from hogeq.search.ascent import (
+    ROUNDING,
+    SWEEP_LIMIT,
+    TEMPERATURES,
+    anneal,
+    ascend,
+    climb,
+    log_uniform,
+    to_matrix,
+    to_pure,
+)
+from hogeq.search.moves import MOVES, STAY, MoveOdds, SearchContext
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.progress import Phase
+
+ASCENT: Final = 6
+"""Steps of annealing that take about as long as an ascent; for the progress that is shown."""
+
+SHORTEST: Final = 4
+LONGEST: Final = 10
+"""Near moves of an excursion."""
+
+PATIENCE: Final = 10
+"""Near moves in a row that find nothing, after which the best matrix is left for an excursion."""
+
+PERTURBED_SHARES: Final = (0.01, 0.3)
+"""Shares of the cells: few pay in large games, many in small ones."""
+
+
+class Excursion(NamedTuple):
+    """Where a search is while it looks for a better matrix than its best."""
+
+    move: str  # far move by which it began
+    matrix: Matrix
+    rate: float
+    base: float  # its rate after that move
+    begun: float  # best rate of the search before it
+    sweeps: int = 0
+    refined: int = 0  # number of near moves so far
+    vain: int = 0  # number of the last ones that found nothing
+
+    @classmethod
+    def stay(cls, matrix: Matrix, rate: float) -> "Excursion":
+        """Refine the best matrix itself."""
+        return cls(STAY, matrix, rate, rate, rate)
+
+    def is_over(self, best: float) -> bool:
+        """Whether it would stay below the best if it rose once more by as much."""
+        if self.move == STAY:
+            return self.vain >= PATIENCE
+        hopeless = 2.0 * self.rate - self.base <= best
+        return self.refined >= LONGEST or (self.refined >= SHORTEST and hopeless)
+
+
+class MoveGain(NamedTuple):
+    """What the choice of a move has brought."""
+
+    move: str
+    gain: float
+    sweeps: int
+
+
+class SearchState(NamedTuple):
+    """What a search has come to."""
+
+    matrix: Matrix
+    """The best, (G, G)."""
+    rate: float
+    """Its win rate."""
+    sweeps: int = 0
+    """Sweeps over the table of the last run."""
+    away: Excursion | None = None
+    choices: Mapping[str, list[MoveGain]] = {}
+    """Of near moves, of far moves, and of the rolls of moves by one roll, in the last run."""
+
+
+class CounterSearch(NamedTuple):
+    """A search for a counter to a strategy, from a start or from where it was left.
+
+    From a start a softmax responder is annealed, made pure, and each cell is set to its best roll
+    in turn until no change of one cell improves. Then come kicks, from the best matrix so far.
+    """
+
+    start: Floats | Matrix | SearchState
+    """A policy (G, G, K), a matrix, or what the search has come to before, to be kicked."""
+    steps: int = 0
+    """Of annealing."""
+    cooling: tuple[float, float] = TEMPERATURES
+    damping: float = 0.5
+    sweeps: int | None = None
+    """Most sweeps of the ascent, in the precision of searches; None: to its end."""
+    is_exact: bool = True
+    """Whether an ascent to its end, and what kicks find, is confirmed in double precision."""
+    kicks: int = 0
+    seed: tuple[int, ...] = ()
+    """Of the kicks."""
+    odds: Mapping[str, MoveOdds] = {}
+    """Of the moves to kick by."""
+    mates: Sequence[Matrix] = ()
+    """Matrices that kicks cross with."""
+
+    def run(
+        self,
+        game: HogEngine,
+        strategy: Strategy,
+        told: Phase | None = None,
+        progress: Callable[[], object] = lambda: None,
+    ) -> SearchState:
+        """Search for a counter to a strategy; `progress` is called after each step of annealing."""
+        context = SearchContext.of(game, strategy, self.seed, self.mates)
+        if isinstance(self.start, SearchState):
+            state = self.start
+        else:
+            state = self._begun(context, self.start, progress)
+        return self._kicked(context, state, told or Phase("kicks")) if self.kicks else state
+
+    def _begun(
+        self, context: SearchContext, start: Floats | Matrix, progress: Callable[[], object]
+    ) -> SearchState:
+        """Anneal, make pure and ascend."""
+        policies = context.policies
+        is_matrix = start.dtype.kind == "i"
+        policies[0] = one_hot(start, context.game.num_actions) if is_matrix else start
+        anneal(context.work, policies, self.steps, self.damping, self.cooling, progress)
+        to_pure(policies[0])
+        if self.sweeps is None and self.is_exact:
+            rate, sweeps = climb(context.game, policies, context.weights)
+        else:
+            least_gain = -1.0 if self.is_exact else ROUNDING
+            limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
+            rate, sweeps = ascend(context.work, policies, limit, least_gain)
+        return SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
+
+    def _kicked(self, context: SearchContext, state: SearchState, told: Phase) -> SearchState:
+        """Kick the best matrix, in the precision of searches."""
+        game, policies, random = context.game, context.policies, context.random
+        single = game.quick_dtype(len(policies) - 1) == np.float32
+        margin = ROUNDING if single else 0.0
+        best, rate, away = state.matrix, state.rate, state.away
+        choices: dict[str, list[MoveGain]] = {kind: [] for kind in self.odds}
+        spent = 0
+
+        def kick(matrix: Matrix, kind: str, name: str, to_beat: float) -> tuple[Matrix, float, int]:
+            move = MOVES[name]
+            low_high = move.near if kind == "near" else move.far
+            roll = self.odds["roll"].draw(random) if move.by_roll else "0"
+            policies[0] = one_hot(matrix, game.num_actions)
+            context.roll = int(roll)
+            sweeps = move.go(context, log_uniform(random, low_high or (1.0, 1.0)))
+            again, more = ascend(context.work, policies, least_gain=margin or -1.0, to_beat=to_beat)
+            if move.by_roll and kind == "near":
+                choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
+            return to_matrix(policies[0]), again, sweeps + more
+
+        for _ in range(self.kicks):
+            if away is None:
+                name = self.odds["far"].draw(random)
+                if name == STAY:
+                    away = Excursion.stay(best, rate)
+                else:
+                    matrix, again, sweeps = kick(best, "far", name, -1.0)
+                    away = Excursion(name, matrix, again, again, rate, sweeps)
+                    spent += sweeps
+            else:
+                name = self.odds["near"].draw(random)
+                matrix, again, sweeps = kick(away.matrix, "near", name, away.rate)
+                choices["near"].append(MoveGain(name, max(0.0, again - away.rate), sweeps))
+                spent += sweeps
+                away = away._replace(
+                    sweeps=away.sweeps + sweeps, refined=away.refined + 1, vain=away.vain + 1
+                )
+                if again > away.rate + margin:
+                    away = away._replace(matrix=matrix, rate=again, vain=0)
+            if away.rate > rate + margin:
+                best, rate = away.matrix, away.rate
+                told.found(rate)
+            if away.is_over(rate):
+                choices["far"].append(MoveGain(away.move, max(0.0, rate - away.begun), away.sweeps))
+                has_risen = away.move != STAY and rate > away.begun
+                away = Excursion.stay(best, rate) if has_risen else None
+            told.step(ASCENT)
+        if rate == state.rate or not self.is_exact:
+            return SearchState(best, rate, spent, away, choices)
+        policies[0] = one_hot(best, game.num_actions)
+        rate, sweeps = climb(game, policies, context.weights)
+        return SearchState(to_matrix(policies[0]), rate, spent + sweeps, away, choices)
+
+
+def run(game: HogEngine, strategy: Strategy, search: CounterSearch) -> SearchState:
+    """Run a search: what workers are given."""
+    return search.run(game, strategy)
