@@ -149,6 +149,14 @@ class Vector:
         low = builder.icmp_signed("<", ramp(width), self.code.spread(count.value, width))
         return Vector(self.code, [builder.select(low, instead, part)])
 
+    def converted(self, element):
+        """Return these numbers rounded or widened to another precision."""
+        builder, (part,) = self.code.builder, self.parts
+        if part.type.element == element:
+            return self
+        convert = builder.fptrunc if element == SINGLE else builder.fpext
+        return Vector(self.code, [convert(part, ir.VectorType(element, part.type.count))])
+
     def number(self, place):
         """Return one of these numbers as a double."""
         part, lane = divmod(place, self.parts[0].type.count)
@@ -215,26 +223,6 @@ class Data:
         found = self.code.builder.load(self._pointer(at, width))
         found.align = 4
         return self.code.builder.sext(found, ir.VectorType(WORD, width))
-
-    def gathered(self, places, mask=None):
-        """Read numbers at places, a vector of LLVM's; 0, unread, where a mask is 0."""
-        builder, width, element = self.code.builder, places.type.count, self.pointer.type.pointee
-        bits = 64 if isinstance(element, ir.DoubleType) else 32
-        start = self.code.spread(builder.ptrtoint(self.pointer, WORD), width)
-        shift = ir.Constant(places.type, [bits // 32 + 1] * width)
-        addresses = builder.add(start, builder.shl(places, shift))
-        pointers = builder.inttoptr(addresses, ir.VectorType(self.pointer.type, width))
-        vector = ir.VectorType(element, width)
-        if mask is None:
-            mask = ir.Constant(ir.VectorType(BIT, width), [1] * width)
-        kind = ir.FunctionType(vector, [pointers.type, HALF, mask.type, vector])
-        name = f"llvm.masked.gather.v{width}f{bits}.v{width}p0"
-        gather = cgutils.get_or_insert_function(builder.module, kind, name)
-        nothing = ir.Constant(vector, [0.0] * width)
-        return Vector(
-            self.code,
-            [builder.call(gather, [pointers, ir.Constant(HALF, bits // 8), mask, nothing])],
-        )
 
     def ask_for(self, at, numbers):
         """Ask for so many numbers from a position on, some time before they are read."""
@@ -387,3 +375,24 @@ class Code:
 def ramp(width: int) -> Any:
     """Make a vector of LLVM's: 0, 1, 2 and so on."""
     return ir.Constant(ir.VectorType(WORD, width), list(range(width)))
+
+
+def call_apart(code: Code, write: Callable[..., None], constants: Any, *operands: Any) -> None:
+    """Write ``write(code, constants, *operands)`` as a function of its own, and call it.
+
+    What is seldom done then leaves the processor's registers to what is often done.
+    """
+    values = [getattr(x, "pointer", getattr(x, "value", x)) for x in operands]
+    kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+    module = code.builder.module
+    function = ir.Function(module, kind, module.get_unique_name(write.__name__))
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    inside = Code(ir.IRBuilder(function.append_basic_block()), code.kind.element, code.width)
+    arguments = [
+        type(x)(inside, argument) if isinstance(x, Index | Data) else argument
+        for x, argument in zip(operands, function.args, strict=True)
+    ]
+    write(inside, constants, *arguments)
+    inside.builder.ret_void()
+    code.builder.call(function, values)

@@ -1,0 +1,226 @@
+"""The layout for small memories: a vector holds neighbouring cells of a diagonal.
+
+A *diagonal* is the cells of one total, own score plus opponent's score. They do not feed each
+other, and a roll of p points leads from total T to total T + p at the same opponent's score. So
+what is kept lies in rows by total, by opponent's score along the row. Neighbouring cells then find
+what they need in neighbouring numbers, and all weigh it alike. The memory is an outer index.
+
+A *block* is the cells of one vector: their opponent's scores are a multiple of its width and those
+above. A *page* has the afterstates of one record, one part of the memory that is only carried, and
+one way of the turn to end; or the cells of one memory. It is a ring of as many rows as are in use,
+a power of two, and ends with a vector of constants: 0, and its last number is 1. A *group* is a
+kind of turn together with the carried part of the memory: its rolls lead to the same pages. A
+*line* is one roll of one group, which some memories play.
+
+Reach goes forward in the same numbers.
+"""
+
+from typing import NamedTuple
+
+from llvmlite import ir
+
+from hogeq.kernels.recurrence import Dice
+from hogeq.kernels.scattered import gathered, scatter
+from hogeq.kernels.staged import BIT, DOUBLE, ramp
+
+
+class Family(NamedTuple):
+    """Groups that are alike, neighbours in the table `groups`."""
+
+    first: int
+    end: int
+    kind: int
+    """Of the dice, among those of the game."""
+    rolls: tuple[tuple[int, ...], ...]
+    """By situation, the rolls that have a line."""
+    dice: Dice
+
+
+class Shape(NamedTuple):
+    """What is the same at any goal: kernels are written for it."""
+
+    num_actions: int
+    memories: int
+    start: int
+    """Memory before the first turn."""
+    pages: int
+    """Of afterstates."""
+    lines: int
+    sums: int
+    """Vectors that a block keeps of sums."""
+    edge_depth: int
+    edge_blocks: int
+    most_sides: int
+    moves_again: bool
+    """Whether a player can ever move twice."""
+    families: tuple[Family, ...]
+
+    @property
+    def situations(self) -> int:
+        """Kinds of diagonals, which differ in the dice or in what memories do with them."""
+        return len(self.families[0].rolls)
+
+
+class Board(NamedTuple):
+    """What depends on the goal: numbers of the kernel, the same for both passes."""
+
+    goal: int
+    width: int
+    """Numbers of a row."""
+    afterstate_rows: int
+    cell_rows: int
+    beyond: int
+    """Totals past a cell's that its rolls look at."""
+    given: int
+    """Most points that a turn gives to the opponent."""
+
+
+class Diagonal:
+    """The cells of a total, and where rows of it begin."""
+
+    def __init__(self, code, shape, board, total):
+        self.code, self.shape, self.board, self.total = code, shape, board, total
+        self.lowest = total - (board.goal - 1)  # opponent's score on the board
+        self.first = self.lowest.at_least(0) // code.width
+        self.last = total.at_most(board.goal - 1) // code.width + 1
+        self.afterstate_page = board.afterstate_rows * board.width + code.width
+        self.cell_page = board.cell_rows * board.width + code.width
+        self.blocks = (board.goal + (code.width - 1)) // code.width
+
+    def afterstates(self, away=0):
+        """Position on a page."""
+        return ((self.total + away) & (self.board.afterstate_rows - 1)) * self.board.width
+
+    def cells(self):
+        """Position on a page."""
+        return (self.total & (self.board.cell_rows - 1)) * self.board.width
+
+    def pages_of(self, afterstates, seat):
+        """Return the pages of one seat at the table, a player of a match."""
+        return afterstates[seat * self.afterstate_page * self.shape.pages :]
+
+    def cells_of(self, cells, seat):
+        """Return the pages of one seat at the table."""
+        return cells[seat * self.cell_page * (2 * self.shape.memories) :]
+
+
+class Block:
+    """Cells of a vector: numbers of each in arrays by own score, then opponent's score."""
+
+    def __init__(self, diagonal, block):
+        self.diagonal, self.block = diagonal, block
+        self.code = code = diagonal.code
+        goal, width, builder = diagonal.board.goal, code.width, code.builder
+        self.opponent = block * width
+        low = diagonal.lowest - self.opponent
+        high = (diagonal.total + 1).at_most(goal) - self.opponent
+        lanes = ramp(width)
+        self.is_on_board = builder.and_(
+            builder.icmp_signed(">=", lanes, code.spread(low.value, width)),
+            builder.icmp_signed("<", lanes, code.spread(high.value, width)),
+        )
+        self.cell = (diagonal.total - self.opponent) * goal + self.opponent
+        self._steps = builder.mul(lanes, code.spread((1 - goal).value, width))
+
+    def _places(self, size):
+        builder, count = self.code.builder, self._steps.type.count
+        return builder.mul(self._steps, self.code.spread(self.code.index(size).value, count))
+
+    def read(self, table, size=1):
+        """Read so many numbers of each cell, 0 off the board: a list of Vectors."""
+        places, first = self._places(size), self.cell * size
+        return [gathered(table[first + x :], places, self.is_on_board) for x in range(size)]
+
+    def write(self, table, vectors, size=1):
+        """Write so many vectors of an array to the cells on the board."""
+        places, first = self._places(size), self.cell * size
+        for x in range(size):
+            vector = vectors.vector(x * self.code.width).converted(DOUBLE)
+            scatter(table[first + x :], places, vector, self.is_on_board)
+
+
+class _GroupBase:
+    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: a block's, in one group."""
+
+    parts = 1
+
+    def __init__(self, diagonal, family, block, page, sums, edge):
+        self.code, self.diagonal, self.family, self.block = diagonal.code, diagonal, family, block
+        self.page, self.sums, self.edge = page, sums, edge
+        self.none = None
+        """Places of what no dice lead to, if they are rolled here."""
+
+    def _position(self, record, points, gift):
+        first = record * self.diagonal.afterstate_page + gift
+        return first + self.diagonal.afterstates(points + gift) + self.block * self.code.width
+
+    def afterstate(self, record, points, gift=0):
+        return self.page.vector(self._position(record, points, gift))
+
+    def add_to_afterstate(self, record, points, gift, flow):
+        at = self._position(record, points, gift)
+        self.page.put(at, flow + self.page.vector(at))
+
+    def _sum(self, dice, away):
+        ring = self.family.dice.sides + (self.edge is None)
+        away = away if self.edge else -away  # sums of values come from above
+        row = (self.diagonal.total + (away + ring)) % ring
+        return (row + (dice - 1) * ring) * self.code.width
+
+    def sum_of(self, dice, away):
+        return self.sums.vector(self._sum(dice, away))
+
+    def put_sum(self, dice, away, value):
+        self.sums.put(self._sum(dice, away), value)
+
+    def at_edge(self, dice, away, value):
+        if self.edge is None or dice == self.family.dice.depth:  # then nothing is added to it
+            return value
+        shape, board, width = self.diagonal.shape, self.diagonal.board, self.code.width
+        beyond = self.diagonal.total + (away - board.goal)  # opponent's score at the goal
+        count = beyond + 1 - self.block * width
+        row = (beyond + self.family.kind * (board.goal - 1 + shape.most_sides)) * shape.edge_blocks
+        row = (row + beyond // width - self.block) * (shape.edge_depth * width)
+        row = self.code.select(count >= 1, row, self.code.index(0))
+        return value.replaced(count, self.edge.vector(row + dice * width))
+
+    def won(self, roll):  # noqa: ARG002 - the pages' constants have it
+        return None
+
+    def no_dice(self):
+        if self.none is None:
+            return None
+        return gathered(self.page, self.none)
+
+
+def each_group(diagonal, block, groups, sums, pages, edge=None):
+    """Write the same for every group: its family, its base, and its row of the table `groups`.
+
+    A row has a page, a vector of the block's sums, and by situation the group's first line.
+    """
+    code, shape = diagonal.code, diagonal.shape
+    for family in shape.families:
+        with code.loop(family.first, family.end) as group:
+            row = groups[group * (2 + shape.situations) :]
+            page = pages[row.number(0) * diagonal.afterstate_page :]
+            piece = sums[(block * shape.sums + row.number(1)) * code.width :]
+            yield family, _GroupBase(diagonal, family, block, page, piece, edge), row
+
+
+def landings(diagonal, block, page, landing, handover):
+    """Read where a block of afterstates lands: places among the cells of a seat.
+
+    `landing` has twice the place on a page, and 1 more if the same player moves again, by the way
+    of the turn to end, total and opponent's score. A row of `handover` has a page's way to end, and
+    the page of the memory that moves next: of the other player, or of the same.
+    """
+    code, board, builder = diagonal.code, diagonal.board, diagonal.code.builder
+    end, other, again = (handover.number(page * 3 + x) for x in range(3))
+    row = (board.goal * 2 - 1 + board.beyond) * end + diagonal.total
+    found = landing.indices(row * board.width + block * code.width)
+    start = code.spread((other * diagonal.cell_page).value, code.width)
+    if diagonal.shape.moves_again:
+        moves_again = builder.trunc(found, ir.VectorType(BIT, code.width))
+        second = code.spread((again * diagonal.cell_page).value, code.width)
+        start = builder.select(moves_again, second, start)
+    return builder.add(start, builder.ashr(found, ir.Constant(found.type, [1] * code.width)))
