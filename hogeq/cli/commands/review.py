@@ -174,11 +174,14 @@ def _sums(found: "Review", digits: int) -> str:
             (
                 name,
                 percent(found.start[player], digits),
-                *(pp(part, digits) for part in (-own.loss, own.luck, other.loss, -other.luck)),
+                *(
+                    _bare(pp(part, digits))
+                    for part in (-own.loss, own.luck, other.loss, -other.luck)
+                ),
                 percent(found.result[player], digits),
             )
         )
-    sums = ("own choices", "own dice", "their choices", "their dice")
+    sums = ("own choices", "dice", "their choices", "dice")
     return table(rows, ("player", "start", *sums, "result"))
 
 
