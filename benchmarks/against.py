@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -113,10 +114,14 @@ class Work:
 
     def mixture(self) -> Callable[[], float]:
         """Sweep against eight opponents at once."""
-        from hogeq.model.side_by_side import many_workspace
+        many: Any
+        try:
+            many = import_module("hogeq.model.side_by_side").many_workspace
+        except ImportError:
+            many = import_module("hogeq.model.many").ManyWorkspace
         from hogeq.model.workspace import Role
 
-        many = many_workspace(self.game, 8, self.dtype)
+        many = many(self.game, 8, self.dtype)
         many.face(self.policies[1:])
 
         def run() -> float:

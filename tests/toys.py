@@ -154,7 +154,7 @@ class ToyWorkspace:
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> tuple[float, float, int]:
-        """Play out player 0's role; see `hogeq.kernels.passes.backward`."""
+        """Play out player 0's role; see `hogeq.model.workspace.Workspace.backward`."""
         changes = 0
         if role not in (Role.EVALUATE, Role.FULL_MEMORY):
             for infoset in self.toy.last_first:

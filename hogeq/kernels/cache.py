@@ -46,22 +46,15 @@ KEPT_STATES = 8  # those used last
 KEPT_DAYS = 30  # without use
 UNSAID = 2.0  # seconds of compiling of which nothing is said
 SECONDS = {
-    "passes._backward": 3.0,
-    "passes._forward": 3.0,
-    "cycles._backward": 3.5,
-    "cycles._forward": 3.5,
     "diagonal_reach.forward": 1.5,
     "diagonal_values.backward": 2.0,
     "diagonal_values.match": 1.0,
-    "match_reach.forward": 3.0,
-    "match_values.backward": 4.0,
-    "orbit_reach.forward": 3.0,
-    "orbit_values.backward": 4.0,
+    "interpreter.backward": 1.8,
+    "interpreter.forward": 1.2,
     "program.run": 1.0,
-    "many._backward": 3.0,
+    "recurring.backward": 6.0,
+    "recurring.forward": 4.0,
     "revising.revise": 2.5,
-    "stay_reach.forward": 2.5,
-    "stay_values.backward": 4.0,
 }
 """What compiling takes one core of 2024, of the kernels for which it takes long."""
 SHORT = 0.4  # seconds of any other
@@ -392,3 +385,14 @@ def cached(dispatcher: Any) -> Any:
     """Keep what a dispatcher compiles."""
     dispatcher._cache = KernelCache(dispatcher.py_func)  # noqa: SLF001 - there is no other door
     return dispatcher
+
+
+# Parts are written into their callers, and each is compiled once, there. Kernels are what Python
+# calls, and what is kept. They leave arrays' owners alone (_nrt), or else every look at an array
+# would count references up and down, which took longer than the work; so they allocate nothing.
+part = numba.njit(error_model="numpy", inline="always")
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function when it is first called, and keep it."""
+    return cached(numba.njit(error_model="numpy", nogil=True, _nrt=False)(function))

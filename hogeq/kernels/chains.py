@@ -1,22 +1,24 @@
-"""The Markov chain on a component's entries: set up, solved by elimination, improved by policy.
+"""The Markov chain of a component: set up, solved by elimination, improved by policy iteration.
 
-Symbols of shapes are those of :mod:`hogeq.kernels.tables`; besides them, U is the number of states
-of a component's chain: its entries, once for each player who can have left them. Whoever ``who``
-left an entry, the mover there is ``who`` again or the other. Values in the chain are win
-probabilities of player 0, so that all its numbers are probabilities; self-play is a chain of two
-players too, who share their arrays.
+Its states are the entered hidden states, E of them, once for each of W movers: 2, or 1 where one
+counts for both. The first of them are the core, to which turns that stay at any of them lead. For
+each of K rolls, by entered state: the chance that it stays, that it leaves, the entered state that
+follows if it stays, and 1 if the same player then moves; by state: its probability, and what it
+wins outside. All wins are player 0's, so that all numbers are probabilities.
 """
 
-from hogeq.kernels.sums import part, routine, zero_row
+from numba import njit
 
 STRICT = 1e-13  # what a roll must gain, in win probability, for full memory to move to it
-
 ENDLESS = 0.5  # what a game that never ends is worth: it is a draw
 SETTLED = 1e-16  # change of win probabilities at which iteration over them stops
 ENOUGH = 10_000  # iterations after which it stops anyway
 
+# Called, not written into their callers: what is long stands by itself, and is compiled faster.
+routine = njit(error_model="numpy", _nrt=False)
 
-@part
+
+@routine
 def factorise(chain, exits, size):
     """Factorise a chain by leaving its last state out of sight, then the last but one, and so on.
 
@@ -47,7 +49,7 @@ def factorise(chain, exits, size):
             exits[last] = -1.0
 
 
-@part
+@routine
 def absorb(chain, exits, gains, size):
     """Turn the gains of each state into those expected until the component is left."""
     for state in range(size):
@@ -62,7 +64,7 @@ def absorb(chain, exits, gains, size):
             gains[state] += chain[state, other] * gains[other]
 
 
-@part
+@routine
 def count_visits(chain, inflow, size):
     """Turn what flows into each state into the visits to it: the adjoint of :func:`absorb`."""
     for last in range(size - 1, -1, -1):
@@ -74,165 +76,132 @@ def count_visits(chain, inflow, size):
             inflow[state] += inflow[other] * chain[other, state]
 
 
-@part
-def staying(tables, dice, roll, own, opponent):
-    """Probability that a roll stays, and the offset of what it then leaves."""
-    cycles = tables.cycles
-    if roll > 0:
-        return cycles.stay[dice, roll], cycles.stay_offset[roll]
-    if cycles.zero_stays[dice, own, opponent] != 0:
-        return 1.0, tables.zero_offset[dice, zero_row(tables, own), opponent]
-    return 0.0, 0
+@routine
+def build(core, movers, weight, stay, leave, to, again, outside, chain, exits, gains):
+    """Set up the chain of the core (V, V), its exits and its gains (V,)."""
+    for state in range(core * movers):
+        for other in range(core * movers):
+            chain[state, other] = 0.0
+        exits[state] = gains[state] = 0.0
+        for roll in range(weight.shape[1]):
+            share = weight[state, roll]
+            if share > 0.0:
+                follow = follower(movers, to, again, state, roll)
+                chain[state, follow] += share * stay[state // movers, roll]
+                exits[state] += share * leave[state // movers, roll]
+                gains[state] += share * outside[state, roll]
 
 
-@part
-def mover_at(tables, entry, who, whos):
-    """Player to move at an entry that `who` left."""
-    return who if tables.cycles.entry_again[entry] else whos - 1 - who
+@routine
+def follower(movers, to, again, state, roll):
+    """State that follows if a roll stays."""
+    entry, mover = state // movers, state % movers
+    return to[entry, roll] * movers + (mover if again[entry, roll] else movers - 1 - mover)
 
 
-@part
-def build_chain(tables, component, whos, policies, picks, rest, chain, exits, gains):
-    """Set up a component's chain: each state keeps to its pick (U,), or, if -1, to the policy.
-
-    Fills `chain` (V, V) and `exits` (V,) of the V states of the core, to which others lead but
-    which lead to no others, and returns V; and `gains` (U,) with what the rolls in play win
-    outside, `rest` (U, K).
-    """
-    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    cycles = tables.cycles
-    first = cycles.entry_start[component]
-    size = (cycles.entry_start[component + 1] - first) * whos
-    core = (cycles.core_end[component] - first) * whos
-    for state in range(size):
-        entry = first + state // whos
-        own, opponent = divmod(cycles.entry_cell[entry], goal)
-        mover = mover_at(tables, entry, state % whos, whos)
-        seat = min(mover, len(policies) - 1)
-        if state < core:
-            for other in range(core):
-                chain[state, other] = 0.0
-            exits[state] = 0.0
-        gains[state] = 0.0
-        for roll in range(num_actions):
-            weight = policies[seat, own, opponent, roll]
-            if picks[state] >= 0:
-                weight = 1.0 if roll == picks[state] else 0.0
-            if weight > 0.0:
-                if state < core:
-                    target = cycles.move_to[entry, roll] * whos + mover
-                    chain[state, target] += weight * cycles.move_stay[entry, roll]
-                    exits[state] += weight * cycles.move_leave[entry, roll]
-                gains[state] += weight * rest[state, roll]
-    return core
+@routine
+def worth(stay, to, again, outside, state, roll, wins):
+    """Win probability after a roll."""
+    follow = follower(2, to, again, state, roll)
+    return outside[state, roll] + stay[state // 2, roll] * wins[follow]
 
 
-@part
-def enter_core(tables, component, whos, policies, picks, flows, gains):
-    """Let what flows into the states outside a component's core flow on into the core.
-
-    With `gains` those states gain what the core does instead.
-    """
-    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    cycles = tables.cycles
-    first = cycles.entry_start[component]
-    for entry in range(cycles.core_end[component], cycles.entry_start[component + 1]):
-        own, opponent = divmod(cycles.entry_cell[entry], goal)
-        for who in range(whos):
-            state = (entry - first) * whos + who
-            mover = mover_at(tables, entry, who, whos)
-            seat = min(mover, len(policies) - 1)
-            for roll in range(num_actions):
-                stays = cycles.move_stay[entry, roll]
-                weight = policies[seat, own, opponent, roll]
-                if picks[state] >= 0:
-                    weight = 1.0 if roll == picks[state] else 0.0
-                if weight > 0.0 and stays > 0.0:
-                    target = cycles.move_to[entry, roll] * whos + mover
-                    if gains:
-                        flows[state] += weight * stays * flows[target]
-                    else:
-                        flows[target] += weight * stays * flows[state]
-
-
-@part
-def win_of(tables, entry, mover, roll, rest, wins):
-    """Add up what a roll of the mover wins outside, `rest`, and after staying, `wins` (U,)."""
-    cycles = tables.cycles
-    return rest + cycles.move_stay[entry, roll] * wins[cycles.move_to[entry, roll] * 2 + mover]
-
-
-@part
-def improve(tables, component, mover, picks, rest, wins):
-    """Move the picks of a mover's states to better rolls; whether any moved.
-
-    Player 0 wants the win probabilities `wins` (U,) high, player 1 wants them low.
-    """
-    num_actions = tables.dimensions.num_actions
-    first = tables.cycles.entry_start[component]
-    size = (tables.cycles.entry_start[component + 1] - first) * 2
+@routine
+def improve(mover, states, weight, stay, to, again, outside, wins):
+    """Let a mover of the first states take better rolls; whether any was found."""
     sign = 1.0 if mover == 0 else -1.0
     moved = False
-    for state in range(size):
-        entry = first + state // 2
-        if picks[state] < 0 or mover_at(tables, entry, state % 2, 2) != mover:
-            continue
-        roll = picks[state]
-        best = sign * win_of(tables, entry, mover, roll, rest[state, roll], wins) + STRICT
-        for roll in range(num_actions):
-            value = sign * win_of(tables, entry, mover, roll, rest[state, roll], wins)
+    for state in range(mover, states, 2):
+        chosen = 0
+        while weight[state, chosen] == 0.0:
+            chosen += 1
+        weight[state, chosen] = 0.0
+        best = sign * worth(stay, to, again, outside, state, chosen, wins) + STRICT
+        for roll in range(weight.shape[1]):
+            value = sign * worth(stay, to, again, outside, state, roll, wins)
             if value > best:
-                best = value
-                picks[state] = roll
-                moved = True
+                best, chosen, moved = value, roll, True
+        weight[state, chosen] = 1.0
     return moved
 
 
 @routine
-def settle(tables, component, picks, policies, rest, wins, before):
-    """Set the picks of a component that play might never leave; improving them is not enough there.
+def settle(searchers, states, weight, stay, leave, to, again, outside, wins, before):
+    """Choose the rolls of a component that play might never leave; improving is not enough there.
 
     To be the first to leave can be worse for both players than to stay, and no single change of a
-    pick shows what staying for ever is worth. So win probabilities are iterated from that. A pick
+    roll shows what staying for ever is worth. So win probabilities are iterated from that. A roll
     that leaves goes before one that stays for certain and is worth as much.
     """
-    goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-    leave = tables.cycles.move_leave
-    first = tables.cycles.entry_start[component]
-    size = (tables.cycles.entry_start[component + 1] - first) * 2
-    for state in range(size):
+    traps, change = False, 1.0
+    for state in range(states):
         wins[state] = ENDLESS
-    for _ in range(ENOUGH):
+        for roll in range(weight.shape[1]):
+            traps = traps or leave[state // 2, roll] == 0.0
+    for turn in range(ENOUGH + 1 if traps else 0):
+        last = turn == ENOUGH or change <= SETTLED  # now the rolls are chosen
         change = 0.0
-        for state in range(size):
+        for state in range(states):
             before[state] = wins[state]
-        for state in range(size):
-            entry = first + state // 2
-            mover = mover_at(tables, entry, state % 2, 2)
-            own, opponent = divmod(tables.cycles.entry_cell[entry], goal)
-            sign = 1.0 if mover == 0 else -1.0
-            best, total = -2.0, 0.0
-            for roll in range(num_actions):
-                value = win_of(tables, entry, mover, roll, rest[state, roll], before)
+        for state in range(states):
+            searches, sign = state % 2 < searchers, 1.0 if state % 2 == 0 else -1.0
+            best, total, chosen, leaves = -2.0, 0.0, -1, 0.0
+            for roll in range(weight.shape[1]):
+                value = worth(stay, to, again, outside, state, roll, before)
+                total += weight[state, roll] * value
                 best = max(best, sign * value)
-                if picks[state] < 0:
-                    seat = min(mover, len(policies) - 1)
-                    total += policies[seat, own, opponent, roll] * value
-            wins[state] = total if picks[state] < 0 else sign * best
-            change = max(change, abs(wins[state] - before[state]))
-        if change <= SETTLED:
+                if sign * value >= sign * before[state] - STRICT:
+                    leaving = leave[state // 2, roll]
+                    if chosen < 0 or (leaves == 0.0 and leaving > 0.0):
+                        chosen, leaves = roll, leaving
+            if not last:
+                wins[state] = sign * best if searches else total
+                change = max(change, abs(wins[state] - before[state]))
+            elif searches:
+                for roll in range(weight.shape[1]):
+                    weight[state, roll] = 1.0 if roll == chosen else 0.0
+        if last:
             break
-    for state in range(size):
-        if picks[state] < 0:
-            continue
-        entry = first + state // 2
-        mover = mover_at(tables, entry, state % 2, 2)
-        sign = 1.0 if mover == 0 else -1.0
-        found = -1
-        for roll in range(num_actions):
-            value = win_of(tables, entry, mover, roll, rest[state, roll], wins)
-            if sign * value >= sign * wins[state] - STRICT and (
-                found < 0 or (leave[entry, found] == 0.0 and leave[entry, roll] > 0.0)
-            ):
-                found = roll
-        picks[state] = found
+
+
+@routine
+def solve(core, searchers, weight, stay, leave, to, again, outside, wins, chain, exits):
+    """Win probabilities of all states; as many movers as search choose their rolls."""
+    states = 2 * core
+    for state in range(len(wins)):
+        if state % 2 < searchers:
+            for roll in range(weight.shape[1]):
+                weight[state, roll] = 1.0 if roll == 0 else 0.0
+    if searchers:
+        settle(searchers, states, weight, stay, leave, to, again, outside, wins, exits)
+    while True:
+        build(core, 2, weight, stay, leave, to, again, outside, chain, exits, wins)
+        factorise(chain, exits, states)
+        absorb(chain, exits, wins, states)
+        # The reply to player 0's rolls is found first, and whole (Hoffman, Karp 1966).
+        moved = False
+        for mover in range(searchers - 1, -1, -1):
+            if not moved:
+                moved = improve(mover, states, weight, stay, to, again, outside, wins)
+        if not moved:
+            break
+    for state in range(states, len(wins)):
+        sign, best, total = 1.0 if state % 2 == 0 else -1.0, -2.0, 0.0
+        for roll in range(weight.shape[1]):
+            value = worth(stay, to, again, outside, state, roll, wins)
+            total += weight[state, roll] * value
+            best = max(best, sign * value)
+        wins[state] = sign * best if state % 2 < searchers else total
+
+
+@routine
+def visit(core, movers, weight, stay, leave, to, again, outside, visits, chain, exits, unused):
+    """Turn what flows into all states into the expected visits to them."""
+    for state in range(core * movers, len(visits)):
+        for roll in range(weight.shape[1]):
+            flow = visits[state] * weight[state, roll] * stay[state // movers, roll]
+            if flow > 0.0:
+                visits[follower(movers, to, again, state, roll)] += flow
+    build(core, movers, weight, stay, leave, to, again, outside, chain, exits, unused)
+    factorise(chain, exits, core * movers)
+    count_visits(chain, visits, core * movers)

@@ -7,6 +7,7 @@ goes to its rolls, and from these a die further, or straight to afterstates.
 Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number of players.
 """
 
+from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.diagonal_rows import (
     afterstates_of,
     beside,
@@ -22,7 +23,6 @@ from hogeq.kernels.diagonal_rows import (
 )
 from hogeq.kernels.gathers import first_of, windows
 from hogeq.kernels.lanes import above_rounding, item, load, splat, store, store_one
-from hogeq.kernels.sums import kernel, part
 
 
 @part

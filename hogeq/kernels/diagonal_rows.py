@@ -5,9 +5,9 @@ one piece: for every group, levels of as many rows as a die has sides, and at th
 two rows. A block is as many cells as a lane has numbers, or fewer where matches lie side by side.
 """
 
+from hogeq.kernels.cache import part
 from hogeq.kernels.gathers import like, picked, strided, windows
 from hogeq.kernels.lanes import item, load, splat, store, store_one
-from hogeq.kernels.sums import part
 
 CELLS = 8  # of a block in double precision
 

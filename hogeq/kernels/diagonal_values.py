@@ -7,6 +7,7 @@ the afterstates of its total are worth, which land on cells of this total or lat
 Symbols of shapes are those of :mod:`hogeq.kernels.diagonals`; Q is the number of players.
 """
 
+from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.diagonal_rows import (
     CELLS,
     afterstates_of,
@@ -35,10 +36,9 @@ from hogeq.kernels.gathers import (
     where_at_least,
     windows,
 )
+from hogeq.kernels.interpreter import LEAST_WEIGHT, TIE
 from hogeq.kernels.lanes import item, lane_sum, load, splat, store, store_one
-from hogeq.kernels.passes import LEAST_WEIGHT, TIE
 from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL
-from hogeq.kernels.sums import kernel, part
 
 
 @part

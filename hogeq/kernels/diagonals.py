@@ -24,8 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels.orbits import Orbits, have_orbits, no_orbits, orbits_of
-from hogeq.kernels.stays import Stays, any_stays, pairs_suffice, stays_of
 from hogeq.kernels.tables import Floats, Ints, Tables
 
 CELLS = 8  # of a block in double precision: one vector of the machine
@@ -54,9 +52,6 @@ class Diagonals(NamedTuple):
     sum_size: int  # the same of all blocks of a player
     lines: int
     any_again: bool  # whether a player can ever move twice
-    any_stays: bool  # whether a turn can leave both scores as they were
-    stays: Stays  # without memory
-    orbits: Orbits  # with memory
 
     land: Places  # (ends, 2 G - 1 + reach, width / M) twice the place on a page, + 1 for again
     page_end: Ints  # (C,)
@@ -103,12 +98,11 @@ def diagonals_of(
 ) -> Diagonals | None:
     """Lay a game out by diagonals; None for games that other kernels play.
 
-    Games with turns that stay have diagonals in double precision and for one match alone. Of
-    several matches, numbers of all for one cell come before those for the next, so that a block has
-    as many fewer cells.
+    Of several matches, numbers of all for one cell come before those for the next, so that a block
+    has as many fewer cells.
     """
     single = np.dtype(dtype) == np.float32
-    if not _suits(tables) or ((single or matches > 1) and any_stays(tables)):
+    if not _suits(tables):
         return None
     numbers = 2 * CELLS if single else CELLS
     alone = _Layout(tables, numbers // matches, np.dtype(dtype)).diagonals()
@@ -145,11 +139,7 @@ def _suits(tables: Tables) -> bool:
     dimensions = tables.dimensions
     own, opponent = np.indices((dimensions.goal, dimensions.goal))
     situation = _by_total(tables.situation)
-    return bool(
-        dimensions.ring == 1
-        and (pairs_suffice(tables) or have_orbits(tables))
-        and (situation[own + opponent] == tables.situation).all()
-    )
+    return bool(dimensions.ring == 1 and (situation[own + opponent] == tables.situation).all())
 
 
 def _by_total(table: NDArray[np.uint8]) -> Ints:
@@ -238,9 +228,6 @@ class _Layout:
             worth_page=worth_page,
             sum_rows=int(tables.sides.max()) + 2,
             any_again=any_again,
-            any_stays=any_stays(tables),
-            stays=self._stays(),
-            orbits=self._orbits(),
             land=land,
             **self._pages(worth_page),
             **groups,
@@ -252,18 +239,6 @@ class _Layout:
             situation=_by_total(tables.situation),
             zero=self._zero(),
         )
-
-    def _stays(self) -> Stays:
-        planes = self.tables.mode_plane[self.modes[:, 0]]
-        return stays_of(self.tables, self.width, _by_total(self.tables.situation), planes)
-
-    def _orbits(self) -> Orbits:
-        if not have_orbits(self.tables):
-            return no_orbits(self.width)
-        lanes = [self.lanes.index(slot % self.width_of_lanes) for slot in self.memories]
-        first = np.arange(self.ends)[:, None] * len(self.lanes) + np.array(lanes)
-        pages = first * self.tables.dimensions.records
-        return orbits_of(self.tables, self.width, self.memories, self.modes, pages)
 
     def _place(self, ring: int, own: Ints, opponent: Ints) -> Ints:
         return (own + opponent) % ring * self.width + opponent

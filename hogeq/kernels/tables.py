@@ -5,7 +5,7 @@ extra turn and 1 otherwise, W records (what is remembered of one turn), J active
 that decides how a roll plays), L lanes (the part that is only carried, padded), H memories, D kinds
 of turn (the dice, and what no dice score), P planes (a kind of turn together with whether the roll
 forces an extra turn), M modes (a plane together with a bonus), S situations (kinds of cells that
-differ in how rolls play), C components.
+differ in how rolls play).
 
 A *cell* is ``own score * G + opponent's score`` of the player to move. An *afterstate* is what a
 roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
@@ -22,6 +22,10 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+# How record and lane make the next mover's memory.
+KEPT, SWAPPED, SCATTERED = 0, 1, 2
 
 
 class Dimensions(NamedTuple):
@@ -49,36 +53,6 @@ class Strides(NamedTuple):
     columns: int
     scores: int
     records: int
-
-
-class Cycles(NamedTuple):
-    """What makes a game cyclic: rolls that stay, leaving the total score as it was.
-
-    Cells of equal total that feed each other through such rolls form a *component*. An *entry* is
-    an afterstate, by record and lane, from which a roll that stayed lands in the component it came
-    from. Without such rolls there are no components and no entries.
-    """
-
-    stay: Floats  # (D, K) probability of no points and no gift; 0 for no dice, told by zero_stays
-    leave: Floats  # (D, K) 1 - stay, to the last digit
-    stay_offset: Ints  # (K,) as outcome_offset, of that outcome
-    zero_stays: NDArray[np.uint8]  # (D, G, G) 1 if no dice score and give nothing
-    certain: Ints  # (n, 4) turns that stay for certain and can follow each other for ever: cell,
-    # roll, cell on which it lands, 1 if the same player moves again; or (0, 4)
-    component_start: Ints  # (C + 1,) range of the cells of a component
-    component_cells: Ints  # (G * G,) in the order in which components can be solved backward
-    entry_start: Ints  # (C + 1,) range of the entries of a component
-    core_end: Ints  # (C,) end of those of them, the first, to which rolls at its entries lead
-    entry_position: Ints  # (n,) where it lies among the afterstates
-    entry_from: Ints  # (n, 4) the same as end, opponent's score, record, own score
-    entry_cell: Ints  # (n,) cell on which it lands
-    entry_slot: Ints  # (n,) memory slot of whoever moves there
-    entry_again: Ints  # (n,) 1 if the same player moves again
-    # What each roll then does: where it cannot stay, move_stay is 0 and move_leave is 1.
-    move_stay: Floats  # (n, K) probability that it leads to another entry of the component ...
-    move_leave: Floats  # (n, K) ... and that it does not
-    move_to: Ints  # (n, K) that entry, counted from the component's first
-    move_at: Ints  # (n, K) where the buffer holds the roll of player 0
 
 
 class Tables(NamedTuple):
@@ -176,5 +150,3 @@ class Tables(NamedTuple):
     wins: NDArray[
         np.uint8
     ]  # (t, u) 1 if a turn that leaves these scores has won, as far as any can
-    has_cycles: bool  # a turn can leave the total score as it was
-    cycles: Cycles

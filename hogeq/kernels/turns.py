@@ -1,13 +1,12 @@
-"""Passes over single turns, for a responder that remembers and whose rolls have prices.
+"""Every way in which a turn can end, as flat arrays, and the two steps of every pass over them.
 
-They go from cell to cell by the sum of scores, which every turn raises, and read turns from lists
-(:class:`TurnLists`), one outcome after the other. *Mine* are the hidden states with the responder
-to move, *theirs* those with its opponent to move; all values are the responder's.
+Values are win probabilities of player 0 in every hidden state, with player 0 to move (*mine*, or
+index 0) and with the other to move (*theirs*, index 1).
 
 Sizes: C cells, H memories, K actions, S situations (kinds of cells that differ in the dice), U
 ways to roll (dice, their sides, bonus, forced extra turn), N outcomes of all of them, E ends (many
 outcomes end in the same cell and record wherever they start), R records, J lanes: memories in one
-lane hand over the same.
+lane hand over the same. Lanes are padded to whole vectors.
 """
 
 from typing import NamedTuple
@@ -15,184 +14,127 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.sums import kernel, part
+from hogeq.kernels.cache import part
+from hogeq.kernels.lanes import load, splat, store
 
 OTHER, AGAIN, WIN, LOSS = range(4)
+STEP = (0,) * 16  # numbers of a vector
 
 
 class TurnLists(NamedTuple):
-    """Every way in which a turn can end, as flat arrays."""
+    """Every way in which a turn can end."""
 
-    order: NDArray[np.int64]  # (C,) cells, the sum of scores ascending
-    total: NDArray[np.int64]  # (C,) that sum
-    low: NDArray[np.int64]  # (C,) the smaller score
-    high: NDArray[np.int64]  # (C,) the larger
+    order: NDArray[np.int64]  # (C,) cells; turns that change the total score lead further on
+    scores: NDArray[np.int64]  # (C, 2) the lower of a cell's and the higher
     situation: NDArray[np.int64]  # (C,)
-    way: NDArray[np.int64]  # (S, H, K) way to roll
+    place: NDArray[np.uint32]  # (S, K, H) way to roll and lane of a memory, way * J + lane
+    usable: NDArray[np.uint8]  # (S, U) 1 for ways that some memory rolls
     dice: NDArray[np.int64]  # (U,) of a way
-    lane: NDArray[np.int64]  # (H,)
-    by_lane: NDArray[np.int64]  # (H,) memories, lane by lane
-    following: NDArray[np.int64]  # (J, 2, R) memory of whoever moves next, by again
-    first: NDArray[np.int64]  # (U + 1,) outcomes of a way
+    lanes: NDArray[np.int64]  # (U, 2) range of the lanes in which a way can be
+    following: NDArray[np.uint32]  # (2, R, J) memory of whoever moves next, by again
+    first: NDArray[np.int64]  # (U + 1,) outcomes of a way, points ascending
     chance: NDArray[np.float64]  # (N,)
+    later: NDArray[np.float64]  # (U,) that of all outcomes of a way but the first
     end: NDArray[np.int64]  # (N,) of an outcome; many outcomes of several ways share one
-    record: NDArray[np.int16]  # (C, E)
-    kind: NDArray[np.int8]  # (C, E) OTHER, AGAIN, WIN or LOSS
-    cell: NDArray[np.int32]  # (C, E) of whoever moves next
+    end_lanes: NDArray[np.int64]  # (E, 2) range of the lanes in which an end can be
+    record: NDArray[np.uint16]  # (C, E)
+    kind: NDArray[np.uint8]  # (C, E) OTHER, AGAIN, WIN or LOSS
+    cell: NDArray[np.uint32]  # (C, E) of whoever moves next
 
 
 @part
-def value_ways(turns, cell, moving, waiting, win, wanted, rolled):
-    """Value of every way to roll, by lane, from those of the states that follow."""
-    lanes = len(turns.following)
+def want(turns, cell, row, everything, wanted):
+    """Want the ways to roll that a row of a policy uses at a cell, or all of the cell's."""
+    situation = turns.situation[cell]
     for way in range(len(turns.dice)):
-        for lane in range(lanes):
-            rolled[way, lane] = 0.0
-        if not wanted[way]:
-            continue
-        for x in range(turns.first[way], turns.first[way + 1]):
-            end = turns.end[x]
-            kind, chance, there = turns.kind[cell, end], turns.chance[x], turns.cell[cell, end]
-            record = turns.record[cell, end]
-            for lane in range(lanes):
-                if kind == OTHER:
-                    rolled[way, lane] += chance * waiting[there, turns.following[lane, 0, record]]
-                elif kind == AGAIN:
-                    rolled[way, lane] += chance * moving[there, turns.following[lane, 1, record]]
-                elif kind == WIN:
-                    rolled[way, lane] += chance * win
-                else:
-                    rolled[way, lane] += chance * (1.0 - win)
+        used = everything or row[turns.dice[way]] > 0.0
+        wanted[way] = used and turns.usable[situation, way]
 
 
 @part
-def want_all(turns, wanted):
-    """Want every way to roll."""
-    for way in range(len(turns.dice)):
-        wanted[way] = 1
+def value_ends(turns, cell, moving, waiting, win, ends):
+    """Value of everything in which a turn from a cell can end, (E * J,)."""
+    lanes = turns.following.shape[2]
+    for end in range(len(turns.end_lanes)):
+        kind, there, record = turns.kind[cell, end], turns.cell[cell, end], turns.record[cell, end]
+        low, high = turns.end_lanes[end]
+        if kind == OTHER:
+            for lane in range(low, high):
+                ends[end * lanes + lane] = waiting[there, turns.following[0, record, lane]]
+        elif kind == AGAIN:
+            for lane in range(low, high):
+                ends[end * lanes + lane] = moving[there, turns.following[1, record, lane]]
+        else:
+            for lane in range(low, high):
+                ends[end * lanes + lane] = win if kind == WIN else 1.0 - win
 
 
 @part
-def want_played(turns, policy, cell, wanted):
-    """Want the ways to roll that a policy uses at a cell."""
-    for way in range(len(turns.dice)):
-        wanted[way] = policy[cell, turns.dice[way]] > 0.0
+def value_ways(turns, wanted, width, ends, rolled):
+    """Value of every wanted way to roll, (U * J * width,), from those of the ends.
 
-
-@part
-def reflect(turns, policy, cell, rolled, found, memory):
-    """Value of a state with the opponent to move."""
-    value = 0.0
-    for roll in range(policy.shape[1]):
-        if policy[cell, roll] > 0.0:
-            way = turns.way[turns.situation[cell], memory, roll]
-            value += policy[cell, roll] * rolled[way, turns.lane[memory]]
-    found[cell, memory] = value
-
-
-@kernel
-def remember(turns, policy, prices, met, mine, theirs, values, chosen, rolled, wanted):
-    """Values of a responder that remembers and pays for its rolls; its choice, the first of equals.
-
-    Parameters
-    ----------
-    turns : TurnLists
-    policy : float64 (C, K)
-        Of the opponent.
-    prices : float64 (C, H, K)
-    met : uint8 (2, C, H)
-        1 where play can come, by mover; nothing is computed elsewhere.
-    mine, theirs : float64 (C, H)
-        Filled.
-    values : float64 (C, U, J)
-        Filled: of every way to roll, before its price.
-    chosen : int8 (C, H)
-        Filled.
-    rolled : float64 (U, J)
-        Scratch.
-    wanted : uint8 (U,)
-        Scratch.
+    Each has `width` values, side by side.
     """
-    memories, rolls = mine.shape[1], policy.shape[1]
-    for turn in range(len(turns.order) - 1, -1, -1):
-        cell = turns.order[turn]
-        want_all(turns, wanted)
-        value_ways(turns, cell, mine, theirs, 1.0, wanted, rolled)
-        for way in range(values.shape[1]):
-            for lane in range(values.shape[2]):
-                values[cell, way, lane] = rolled[way, lane]
-        for memory in range(memories):
-            if met[0, cell, memory]:
-                best = -np.inf
-                for roll in range(rolls):
-                    way = turns.way[turns.situation[cell], memory, roll]
-                    value = rolled[way, turns.lane[memory]] - prices[cell, memory, roll]
-                    if value > best:
-                        best = value
-                        chosen[cell, memory] = roll
-                mine[cell, memory] = best
-        want_played(turns, policy, cell, wanted)
-        value_ways(turns, cell, theirs, mine, 0.0, wanted, rolled)
-        for memory in range(memories):
-            if met[1, cell, memory]:
-                reflect(turns, policy, cell, rolled, theirs, memory)
-
-
-@part
-def send(turns, cell, moving, waiting, masses):
-    """Send what rolls in every way to the states that follow."""
-    lanes = len(turns.following)
+    lanes = turns.following.shape[2] * width
     for way in range(len(turns.dice)):
-        for lane in range(lanes):
-            mass = masses[way, lane]
-            if mass > 0.0:
+        if wanted[way]:
+            low, high = turns.lanes[way]
+            for lane in range(low * width, high * width, len(STEP)):
+                total = splat(ends, 0.0, STEP)
                 for x in range(turns.first[way], turns.first[way + 1]):
-                    end = turns.end[x]
-                    there, record = turns.cell[cell, end], turns.record[cell, end]
-                    if turns.kind[cell, end] == OTHER:
-                        waiting[there, turns.following[lane, 0, record]] += mass * turns.chance[x]
-                    elif turns.kind[cell, end] == AGAIN:
-                        moving[there, turns.following[lane, 1, record]] += mass * turns.chance[x]
-                masses[way, lane] = 0.0
+                    total += turns.chance[x] * load(ends, turns.end[x] * lanes + lane, STEP)
+                store(rolled, way * lanes + lane, total)
 
 
-@kernel
-def reach(turns, policy, chosen, start, mine, theirs, masses):
-    """Reach of every state; every roll counts once where the choice is -1.
+@part
+def mix(turns, row, cell, rolled, values):
+    """Value of a cell's memories whose rolls are drawn from a row."""
+    situation = turns.situation[cell]
+    for memory in range(values.shape[1]):
+        value = 0.0
+        for roll in range(len(row)):
+            if row[roll] > 0.0:
+                value += row[roll] * rolled[turns.place[situation, roll, memory]]
+        values[cell, memory] = value
 
-    Parameters
-    ----------
-    turns : TurnLists
-    policy : float64 (C, K)
-        Of the opponent.
-    chosen : int8 (C, H)
-        Of the responder.
-    start : int
-        Memory at the start; a fair coin says who begins.
-    mine, theirs : float64 (C, H)
-        Filled.
-    masses : float64 (U, J)
-        Scratch, 0 before and after.
+
+@part
+def roll_out(turns, row, cell, reach, masses):
+    """Add the reach of a cell's memories to that of their ways to roll, (U * J,)."""
+    situation = turns.situation[cell]
+    for roll in range(len(row)):
+        weight = row[roll]
+        if weight > 0.0:
+            for memory in range(reach.shape[1]):
+                masses[turns.place[situation, roll, memory]] += weight * reach[cell, memory]
+
+
+@part
+def send(turns, cell, moving, waiting, masses, skipped, ends):
+    """Send what rolls in every way, (U * J,), to the states that follow; the transpose of valuing.
+
+    `skipped` (U,) is how many first outcomes of a way are left out. `masses` and `ends` are 0
+    before and after.
     """
-    memories, rolls = mine.shape[1], policy.shape[1]
-    for cell in range(mine.shape[0]):
-        for memory in range(memories):
-            mine[cell, memory] = theirs[cell, memory] = 0.0
-    mine[0, start] = theirs[0, start] = 0.5
-    for turn in range(len(turns.order)):
-        cell = turns.order[turn]
-        situation = turns.situation[cell]
-        for memory in range(memories):
-            here = mine[cell, memory]
-            if here > 0.0:
-                for roll in range(rolls):
-                    if chosen[cell, memory] == roll or chosen[cell, memory] < 0:
-                        masses[turns.way[situation, memory, roll], turns.lane[memory]] += here
-        send(turns, cell, mine, theirs, masses)
-        for memory in range(memories):
-            here = theirs[cell, memory]
-            if here > 0.0:
-                for roll in range(rolls):
-                    way = turns.way[situation, memory, roll]
-                    masses[way, turns.lane[memory]] += here * policy[cell, roll]
-        send(turns, cell, theirs, mine, masses)
+    lanes = turns.following.shape[2]
+    situation = turns.situation[cell]
+    for way in range(len(turns.dice)):
+        if not turns.usable[situation, way]:
+            continue
+        for lane in range(turns.lanes[way, 0], turns.lanes[way, 1], len(STEP)):
+            mass = load(masses, way * lanes + lane, STEP)
+            store(masses, way * lanes + lane, splat(masses, 0.0, STEP))
+            for x in range(turns.first[way] + skipped[way], turns.first[way + 1]):
+                at = turns.end[x] * lanes + lane
+                store(ends, at, turns.chance[x] * mass + load(ends, at, STEP))
+    for end in range(len(turns.end_lanes)):
+        kind, there, record = turns.kind[cell, end], turns.cell[cell, end], turns.record[cell, end]
+        low, high = turns.end_lanes[end]
+        if kind == OTHER:
+            for lane in range(low, high):
+                waiting[there, turns.following[0, record, lane]] += ends[end * lanes + lane]
+        elif kind == AGAIN:
+            for lane in range(low, high):
+                moving[there, turns.following[1, record, lane]] += ends[end * lanes + lane]
+        for lane in range(low, high):
+            ends[end * lanes + lane] = 0.0

@@ -1,8 +1,7 @@
 """Kernels compiled ahead of their use, and what is compiled already.
 
-A kernel is compiled for the width of a game's lanes, a precision, and the terms of large memories;
-those by diagonals serve any game. So games share most of theirs. What a game needs has a few parts,
-each used by other commands.
+Interpreting kernels, and those by diagonals, serve any game; those of large memories are compiled
+for their terms. What a game needs has a few parts, each used by other commands.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,11 +14,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.kernels import ahead, cache
-from hogeq.model.duels import suits_duels
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import memory_shape
 from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.workspace import Role
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
 
@@ -29,13 +28,22 @@ class _Scratch:
 
     def __init__(self, game: HogEngine) -> None:
         self.game = game
-        self.quick = self._kept(game.workspace(2, game.quick_dtype()))
-        self.exact = self._kept(game.workspace(2))
-        self.plain = self._kept(Workspace(game.tables, 2, diagonals=game.diagonals))
+        self.quick = game.workspace(2, game.quick_dtype())
+        self.exact = game.workspace(2)
+        for work in (self.quick, self.exact):  # numbers do not matter here
+            work._weighed = True  # noqa: SLF001
 
-    def _kept(self, work: Workspace) -> Workspace:
-        work._values_kept = work._reach_kept = True  # noqa: SLF001 - numbers do not matter here
-        return work
+    @cached_property
+    def kept_passes(self) -> Interpreter:
+        return Interpreter(self.game.rules, self.game.recurrence, 2)
+
+    def full_memory(self) -> None:
+        shape = self.game.shape
+        values, reach = np.zeros(shape), np.zeros(shape[:2])
+        self.kept_passes.backward(Role.FULL_MEMORY, self.uniform, values, reach, 1.0, 1.0)
+
+    def reach(self) -> None:
+        self.kept_passes.forward(self.uniform, np.zeros((1, *self.game.shape[:2])))
 
     @cached_property
     def uniform(self) -> Floats:
@@ -50,7 +58,7 @@ class _Scratch:
 
     @cached_property
     def claim(self) -> Claim:
-        claim = np.zeros((1, self.priced.mine.shape[1]))
+        claim = np.zeros((1, self.priced.board.memories))
         return Claim(np.zeros(1, np.int64), claim, claim[0], 1.0, 1.0)
 
     @cached_property
@@ -75,17 +83,17 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
         lambda on: on.exact.backward(on.uniform, Role.COUNTERFACTUAL),
     ),
     "full memory": (
-        lambda on: on.plain.backward(on.uniform, Role.FULL_MEMORY),
-        lambda on: on.plain.hidden_values(0, 0) if on.game.can_be_endless else None,
+        lambda on: on.full_memory(),
+        lambda on: on.kept_passes.hidden_values(0) if on.game.can_be_endless else None,
     ),
-    "values": (lambda on: on.plain.backward(on.uniform),),
+    "values": (lambda on: on.full_memory(),),
     "reach": (
         lambda on: on.exact.forward(on.uniform),
-        lambda on: on.plain.forward(on.uniform),
+        lambda on: on.reach(),
     ),
     "hidden states": (
-        lambda on: on.plain.hidden_reach(),
-        lambda on: on.plain.hidden_values(0, 0),
+        lambda on: on.reach(),
+        lambda on: on.kept_passes.hidden_values(0),
     ),
     "certificates": (
         lambda on: on.priced.infoset_reach(),
@@ -99,8 +107,7 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values
 and reach by memory, and those of single positions; bounds with a proof. Each call needs one kernel
 more."""
-
-_WITHOUT_A_SHAPE: Final = {"matrices", "full memory", "hidden states"}
+_INTERPRETED: Final = {"full memory", "values", "hidden states"}
 
 
 def missing(game: HogEngine, names: Iterable[str]) -> Iterator[cache.Kernel]:
@@ -191,38 +198,21 @@ def parts(games: Iterable[Rules]) -> list[Part]:
     found: dict[tuple[object, ...], Part] = {}
     for rules in games:
         game = compile_game(rules)
-        kind = len(game.tables.lane), game.positions_recur
         for name in PARTS:
-            if name == "certificates":  # the same for all games
-                found.setdefault((name,), Part(rules, name))
-                continue
-            shape = memory_shape(game.tables) if game.has_large_memory else None
-            if name == "matrices" and not game.has_duels:
-                continue
-            slow = name == "matrices" and not _meets_by_diagonals(game)
-            slow = slow or (name == "full memory" and _has_orbits(game))
-            if game.diagonals is not None and name != "hidden states" and not slow:
-                if name not in {"values", "reach"}:  # as policies and search
-                    how = game.diagonals.any_stays, _has_orbits(game)
-                    quick = game.quick_dtype() if name == "search" else None
-                    found.setdefault((name, "diagonals", *how, quick), Part(rules, name))
-                continue
-            if name in _WITHOUT_A_SHAPE:
-                shape = None
-            elif shape is None and name in {"values", "reach"}:
-                continue  # as policies and search
-            found.setdefault((name, *kind, shape), Part(rules, name))
+            if name != "matrices" or game.has_duels:
+                found.setdefault((name, *_kernels_of(game, name)), Part(rules, name))
     return list(found.values())
 
 
-def _meets_by_diagonals(game: HogEngine) -> bool:
-    """Whether two matrices meet by diagonals."""
-    return game.diagonals is not None and suits_duels(game.diagonals)
-
-
-def _has_orbits(game: HogEngine) -> bool:
-    """Whether turns can stay, and something is remembered, by diagonals."""
-    return game.diagonals is not None and game.diagonals.orbits.chances > 0
+def _kernels_of(game: HogEngine, name: str) -> tuple[object, ...]:
+    """Say on what the kernels of a part depend."""
+    if name == "certificates":
+        return ()
+    if name in _INTERPRETED:
+        return (game.positions_recur,)
+    shape = memory_shape(game.tables) if game.has_large_memory else None
+    quick = game.quick_dtype() if name == "search" else None
+    return game.positions_recur, shape, game.diagonals is None, quick
 
 
 def compile_kernel(kernel: cache.Kernel) -> None:

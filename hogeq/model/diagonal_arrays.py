@@ -161,22 +161,39 @@ class DiagonalArrays:
         )
         return float(self._roots[0]), float(self._roots[self._block])
 
-    def reach(self) -> Floats:
-        """Reach probability of every hidden state, player 0 to move: (G, G, H)."""
-        return self.weights[0].swapaxes(1, 2)[self._cells[0], self._cells[2]]
 
-    def fill_values(self, values: Floats) -> None:
-        """Write what the last pass kept to the array of another layout, (Q, N)."""
-        tables = self.tables
-        goal, records, width = self.game.goal, tables.dimensions.records, len(tables.lane)
-        cell = np.repeat(np.arange(goal**2), np.diff(tables.arrival_start))
-        lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(width)
-        at = tables.arrival_base[:, None, None] + lanes
-        again = tables.arrival_again.astype(bool)
-        slots = np.zeros((goal**2, tables.dimensions.active_memories * width))
-        values[:, tables.fixed_win] = 1.0
-        for player, kept in enumerate(self._kept.swapaxes(2, 3)):
-            slots[:, tables.memory_slot] = kept[self._cells[0], self._cells[2]].reshape(goal**2, -1)
-            found = slots[cell[:, None, None], tables.next_memory[again.astype(np.int64)]]
-            values[player][at[again]] = found[again]
-            values[self.seats - 1 - player][at[~again]] = 1.0 - found[~again]
+class DiagonalPasses:
+    """Passes by diagonals; see :class:`hogeq.model.passes.Passes`."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        diagonals: Diagonals,
+        players: int,
+        dtype: DTypeLike = np.float64,
+        matches: int = 1,
+    ) -> None:
+        self._arrays = DiagonalArrays(tables, diagonals, players, matches, dtype)
+        self.weights = self._arrays.shares
+        self.weights[:] = 1.0 / matches
+
+    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
+        """Fill the reach of cells against each opponent, (n, G, G)."""
+        for pair, cells in enumerate(infoset_reach):
+            self._arrays.forward(policies, cells, memories=memories, pair=pair)
+
+    def backward(
+        self,
+        role: int,
+        policies: Floats,
+        action_values: Floats,
+        infoset_reach: Floats,  # noqa: ARG002 - it is there
+        temperature: float,
+        damping: float,
+    ) -> tuple[Floats, int]:
+        """Pass over all cells, for the player, against all opponents."""
+        none = np.zeros((0, 0, 0), np.int8)
+        _, _, changes = self._arrays.backward(
+            role, policies, action_values, none, temperature, damping
+        )
+        return self._arrays.roots, changes

@@ -10,7 +10,7 @@ from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.model.diagonal_arrays import DiagonalArrays
 from hogeq.model.memory_passes import suit_memory_vectors
-from hogeq.model.workspace import WinRate, Workspace
+from hogeq.model.workspace import WinRate
 
 CACHE = 2 << 20  # bytes of a second-level cache
 
@@ -36,19 +36,13 @@ class Duels:
 
     def __init__(self, tables: Tables, diagonals: Diagonals | None = None) -> None:
         self._diagonal: DiagonalArrays | None = None
-        self._passes: Workspace | None = None
         if diagonals is None:
             self._memory = MemoryDuel(tables)
-        elif suits_duels(diagonals):
-            self._diagonal = DiagonalArrays(tables, diagonals, 2)
         else:
-            self._passes = Workspace(tables, 2)
-            self._rolls = np.eye(tables.dimensions.num_actions)
+            self._diagonal = DiagonalArrays(tables, diagonals, 2)
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        if self._passes is not None:
-            return self._passes.win_rate(self._rolls[matrices])
         if self._diagonal is not None:
             return WinRate.from_starts(*self._diagonal.match(matrices))
         return WinRate.from_starts(*self._memory.starts(matrices))

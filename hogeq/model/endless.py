@@ -27,7 +27,7 @@ def endless_position(work: Workspace, policies: Floats) -> tuple[int, int] | Non
     tuple of int or None
         Scores of the player to move and of the other, None if every game ends.
     """
-    certain = work.tables.cycles.certain
+    certain = work.certain_turns
     if not len(certain):
         return None
     cell, goal = certain[:, 0], policies.shape[1]
@@ -56,7 +56,7 @@ def ways_to_stay(work: Workspace, policies: Floats) -> list[tuple[int, int, int]
         Scores of player 0 and of the other, and the roll: staying there, and wherever player 0
         comes to move before that again, is for ever, since the other player stays too.
     """
-    certain = work.tables.cycles.certain
+    certain = work.certain_turns
     if not len(certain):
         return []
     stays = _staying(certain, policies)

@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels.diagonals import Diagonals, diagonals_of
-from hogeq.kernels.handover import SWAPPED
-from hogeq.kernels.tables import Dimensions, Tables
-from hogeq.model.components import find_components
-from hogeq.model.duels import Duels, can_duel
+from hogeq.kernels.tables import SWAPPED, Dimensions, Tables
+from hogeq.model.components import Recurrence, find_recurrence
+from hogeq.model.duels import Duels, can_duel, suits_duels
 from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
-from hogeq.model.memory_passes import MemoryPasses, suit_memory_vectors
+from hogeq.model.memory_passes import suit_memory_vectors
 from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
 from hogeq.model.outcomes import FreeTurns, OutcomeArrays
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, forces_turns
+from hogeq.rules.memory import Memory, memory_sizes, states
 from hogeq.rules.outcomes import TurnTable
 from hogeq.support.messages import refusal
 
@@ -42,11 +41,14 @@ class HogEngine:
         What the kernels read.
     memories : tuple of Memory, length H
         Every value of the hidden memory of the player to move.
+    recurrence : Recurrence or None
+        How positions recur.
     """
 
     rules: Rules
     tables: Tables
     memories: tuple[Memory, ...]
+    recurrence: Recurrence | None
 
     def __repr__(self) -> str:
         """Name the game: its tables would fill pages."""
@@ -80,12 +82,12 @@ class HogEngine:
     @property
     def positions_recur(self) -> bool:
         """Whether a turn can leave the total score as it was, so that a position can come again."""
-        return self.tables.has_cycles
+        return self.recurrence is not None
 
     @property
     def can_be_endless(self) -> bool:
         """Whether two players can leave the scores as they are for ever; that is then a draw."""
-        return len(self.tables.cycles.certain) > 0
+        return self.recurrence is not None and len(self.recurrence.certain) > 0
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -94,20 +96,17 @@ class HogEngine:
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        large = MemoryPasses(self.tables, players, dtype) if self.has_large_memory else None
-        return Workspace(self.tables, players, dtype, large, self.diagonals_of(dtype))
+        return Workspace(self, players, dtype)
 
     @cached_property
     def has_large_memory(self) -> bool:
         """Whether vectors hold the memories of a cell."""
-        return suit_memory_vectors(self.tables)
+        return self.recurrence is None and suit_memory_vectors(self.tables)
 
     @property
     def has_duels(self) -> bool:
         """Whether the win rate of two matrices has kernels of its own."""
-        return can_duel(self.tables) or (
-            self.diagonals is not None and not self.diagonals.any_stays
-        )
+        return can_duel(self.tables) or (self.diagonals is not None and suits_duels(self.diagonals))
 
     def duels(self) -> Duels | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
@@ -117,7 +116,8 @@ class HogEngine:
     def diagonals(self) -> Diagonals | None:
         """The same game by diagonals; None if vectors over the memory do as well."""
         short = self.memory_size > MANY and self.goal < SHORT
-        return None if self.has_large_memory or short else diagonals_of(self.tables)
+        interpreted = self.has_large_memory or short or self.positions_recur
+        return None if interpreted else diagonals_of(self.tables)
 
     @cached_property
     def _single_diagonals(self) -> Diagonals | None:
@@ -150,12 +150,9 @@ Game = HogEngine  # the former name
 
 def required_bytes(rules: Rules) -> int:
     """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
-    layout = Layout(rules)
-    ends = 2 if forces_turns(rules) else 1
-    cells = rules.goal**2
-    states = ends * layout.strides.ends * 8
-    table = cells * (rules.max_dice + 1) * 8
-    return 4 * states + 6 * table
+    turns, extras, records = memory_sizes(rules)
+    memories = turns * extras * records**2 * states(rules)
+    return rules.goal**2 * 8 * (4 * memories + 6 * (rules.max_dice + 1))
 
 
 def compile_game(rules: Rules) -> HogEngine:
@@ -253,15 +250,13 @@ def _compiled(rules: Rules) -> HogEngine:
         next_memory=handed,
         handover=handover,
         only_swaps=bool(only_swaps),
-        has_cycles=False,
-        cycles=points.cycles(),
     )
     try:
-        tables = find_components(tables, layout.lanes)
+        recurrence = find_recurrence(rules)
     except ValueError as error:
         raise ValueError(
             f"rules: {error} (zero_dice is {rules.zero_dice}, pig_out {rules.pig_out}, "
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"
         ) from None
-    return HogEngine(rules, tables, turns.memories)
+    return HogEngine(rules, tables, turns.memories, recurrence)

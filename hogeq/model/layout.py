@@ -7,8 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.handover import KEPT, SCATTERED, SWAPPED
-from hogeq.kernels.tables import Strides
+from hogeq.kernels.tables import KEPT, SCATTERED, SWAPPED, Strides
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, records_left, states
 from hogeq.rules.outcomes import TurnTable
@@ -116,7 +115,7 @@ def pass_order(goal: int) -> tuple[Ints, Ints]:
 
 
 def handover_kinds(layout: Layout, next_memory: NDArray[np.uint64]) -> Ints:
-    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.handover`."""
+    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.tables`."""
     record, lane = np.ogrid[: layout.records, : layout.lanes]
     kept = record * layout.width + lane
     swapped = lane * layout.width + record

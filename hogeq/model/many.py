@@ -1,20 +1,19 @@
 """Passes of one player against many opponents at once, or of many players against one."""
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels import cycles, many, passes
-from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.passes import TIE
-from hogeq.kernels.storage import zeros
-from hogeq.kernels.tables import Tables
-from hogeq.kernels.view import TablesView
-from hogeq.model.diagonal_arrays import DiagonalArrays
-from hogeq.model.workspace import Role
+from hogeq.model.game import HogEngine
+from hogeq.model.passes import Passes, passes_for
+from hogeq.model.workspace import TIE, Role, Workspace
 from hogeq.support.aliases import Floats, Ints
+
+Choice = Callable[[HogEngine, int, DTypeLike, int], Passes]
+"""See :func:`hogeq.model.passes.passes_for`."""
 
 
 class Meetings(NamedTuple):
@@ -33,7 +32,7 @@ class Meetings(NamedTuple):
         return (self.first + 1.0 - self.other) / 2.0
 
 
-class ManyWorkspace(ABC):
+class ManyWorkspace:
     """The arrays for passes over n pairs of strategies of one game, side by side.
 
     Each pair is a player, who is improved or evaluated, and an opponent, who follows a policy. Both
@@ -59,30 +58,50 @@ class ManyWorkspace(ABC):
         Reach probability of every cell against each opponent.
     """
 
-    def __init__(self, tables: Tables, pairs: int) -> None:
-        goal, num_actions = tables.dimensions.goal, tables.dimensions.num_actions
-        self.tables = tables
+    def __init__(
+        self,
+        game: HogEngine,
+        pairs: int,
+        dtype: DTypeLike = np.float64,
+        choose: Choice = passes_for,
+    ) -> None:
+        self._game, self._dtype, self._choose = game, dtype, choose
         self.pairs = pairs
         self.weights = np.full(pairs, 1.0 / pairs)
-        self.counterfactual_values = np.zeros((goal, goal, num_actions))
-        self._infoset_reach = np.zeros((goal, goal))
-        self._each = np.zeros((pairs, goal, goal, num_actions))
-        self._each_reach = np.zeros((pairs, goal, goal))
+        self.counterfactual_values = np.zeros(game.shape)
+        self.each = np.zeros((pairs, *game.shape))
+        self._single = Workspace(game, 2, dtype, choose(game, 2, dtype, 1))
+        self._policies = np.zeros((1 + pairs, *game.shape))
+        self._players: Floats | None = None
+        self._infoset_reach = np.zeros(game.shape[:2])
+        self._each_reach = np.zeros((pairs, *game.shape[:2]))
+        self._is_reached = self._acted = False
+
+    @cached_property
+    def _together(self) -> Passes:
+        """Passes by which a row is set against all opponents at once."""
+        return self._choose(self._game, 2, self._dtype, self.pairs)
 
     @property
     def infoset_reach(self) -> Floats:
         """Reach probability of every cell, the player to move, weighted."""
+        if not self._acted:
+            self._infoset_reach[:] = np.tensordot(self.weights, self.each_reach, 1)
         return self._infoset_reach
-
-    @property
-    def each(self) -> Floats:
-        """Counterfactual values of one player against each opponent."""
-        return self._each
 
     @property
     def each_reach(self) -> Floats:
         """Reach probability of every cell against each opponent."""
+        if not self._is_reached:
+            for pair in range(self.pairs):
+                self._each_reach[pair] = self._single.cell_reach(self._both(pair))
+            self._is_reached = True
         return self._each_reach
+
+    def _both(self, pair: int) -> Floats:
+        """Player and opponent of a pair, as they were in the last pass forward."""
+        player = self._policies[0] if self._players is None else self._players[pair]
+        return np.stack([player, self._policies[1 + pair]])
 
     def face(self, opponents: Floats, weights: Floats | None = None) -> None:
         """Set the opponents, until others are set.
@@ -97,28 +116,23 @@ class ManyWorkspace(ABC):
         self.weights = np.full(self.pairs, 1.0 / self.pairs)
         if weights is not None:
             self.weights = np.array(weights, np.float64)
-        self._face(opponents)
+        self._policies[1:] = opponents
 
-    @abstractmethod
-    def _face(self, opponents: Floats) -> None:
-        """Copy the opponents."""
-
-    @abstractmethod
     def forward(self, policy: Floats) -> None:
-        """Fill `infoset_reach` and `each_reach`, and keep what backward passes need.
-
-        Parameters
-        ----------
-        policy : float64 (G, G, K) or (n, G, G, K)
-            Of one player, or of n.
+        """Note the policy, (G, G, K), or n of them: what is needed of its reach is known later.
 
         Raises
         ------
         ValueError
             If rows sum to more than 1 in a game whose positions can recur.
         """
+        if self._game.positions_recur and policy.sum(axis=-1).max() > 1.0 + 1e-9:
+            raise ValueError("reach: rows sum to more than 1; allowed where positions can recur: 1")
+        self._players = None if policy.ndim == 3 else policy.copy()
+        if policy.ndim == 3:
+            self._policies[0] = policy
+        self._is_reached = self._acted = False
 
-    @abstractmethod
     def backward(
         self,
         policy: Floats,
@@ -145,126 +159,70 @@ class ManyWorkspace(ABC):
         -------
         Meetings
         """
+        if role in (Role.EVALUATE, Role.COUNTERFACTUAL) or policy.ndim == 4:
+            return self._one_by_one(policy, role, temperature, damping)
+        if self._game.positions_recur:
+            met = self._one_by_one(policy, Role.COUNTERFACTUAL)
+            if role == Role.SOFTMAX:
+                return self._soften(policy, temperature, damping)
+            return self._ascend(policy, met)
+        passes = self._together
+        passes.weights[:] = self.weights
+        passes.forward(self._policies, self._each_reach)
+        self._policies[0] = policy
+        arrays = self.counterfactual_values, self._infoset_reach
+        self._infoset_reach[:] = np.tensordot(self.weights, self._each_reach, 1)
+        starts, changes = passes.backward(int(role), self._policies, *arrays, temperature, damping)
+        self._is_reached = self._acted = True
+        policy[:] = self._policies[0]
+        return Meetings(starts[:, 0].copy(), starts[:, 1].copy(), np.array(changes))
+
+    def _one_by_one(
+        self, policy: Floats, role: Role, temperature: float = 1.0, damping: float = 1.0
+    ) -> Meetings:
+        """Pass over each pair on its own."""
+        results = []
+        for pair in range(self.pairs):
+            both = self._both(pair)
+            if role != Role.EVALUATE:
+                self._single.forward(both)
+                self._each_reach[pair] = self._single.infoset_reach
+            own = policy if policy.ndim == 3 else policy[pair]
+            both[0] = own
+            results.append(
+                self._single.backward(both, role, temperature=temperature, damping=damping)
+            )
+            if role == Role.COUNTERFACTUAL:
+                self.each[pair] = self._single.counterfactual_values
+            if role in (Role.ASCEND, Role.SOFTMAX):
+                own[:] = both[0]
+        self._is_reached |= role != Role.EVALUATE
+        if role == Role.COUNTERFACTUAL:
+            self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
+        first, other, changes = map(np.array, zip(*results, strict=True))
+        return Meetings(first, other, changes if policy.ndim == 4 else changes.sum())
 
     def win_rates(self, policy: Floats) -> Floats:
         """Exact win rate of the player in every pair, float64 (n,)."""
         return self.backward(policy).win_rates
 
-
-class GenericMany(ManyWorkspace):
-    """Passes over one pair after the other; backward cell by cell where a row is shared."""
-
-    def __init__(self, tables: Tables, pairs: int, dtype: DTypeLike = np.float64) -> None:
-        super().__init__(tables, pairs)
-        dimensions = tables.dimensions
-        goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
-        width, planes = len(tables.lane), len(tables.plane_dice)
-        ends = 1 + int(tables.plane_again.max())
-        self._view = TablesView(tables)
-        self._kernels = cycles if tables.has_cycles else passes
-        self._values = zeros((pairs, 2, ends * tables.strides.ends), dtype)
-        self._reach = zeros((pairs, 2, ends * tables.strides.ends), dtype)
-        rows = 2 * goal * ring * planes * num_actions * width
-        self._buffer = zeros((pairs, rows), dtype)
-        self._flow = zeros((rows,), dtype)
-        sums = 2 * goal * planes * tables.sum_ring * num_actions * width
-        self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
-        self._opponents = np.zeros((pairs, goal, goal, num_actions))
-        self._none = np.zeros((goal, goal, 0), np.int8)
-
-    def _face(self, opponents: Floats) -> None:
-        self._opponents[:] = opponents
-
-    def forward(self, policy: Floats) -> None:
-        """Fill `infoset_reach` and `each_reach`; see :meth:`ManyWorkspace.forward`."""
-        if self.tables.has_cycles and policy.sum(axis=-1).max() > 1.0 + 1e-9:
-            raise ValueError("reach: rows sum to more than 1; allowed where positions can recur: 1")
-        for pair in range(self.pairs):
-            both = np.stack([_of_pair(policy, pair), self._opponents[pair]])
-            self._kernels.forward(
-                self._view, both, self._reach[pair], self._flow, self._sums, self._each_reach[pair]
-            )
-        self._infoset_reach[:] = np.tensordot(self.weights, self._each_reach, 1)
-
-    def backward(
-        self,
-        policy: Floats,
-        role: Role = Role.EVALUATE,
-        *,
-        temperature: float = 1.0,
-        damping: float = 1.0,
-    ) -> Meetings:
-        """Pass over all cells backward; see :meth:`ManyWorkspace.backward`."""
-        if policy.ndim == 4:
-            return self._one_by_one(policy, role, temperature, damping)
-        if self.tables.has_cycles:
-            acts = role in (Role.ASCEND, Role.SOFTMAX)
-            found = self._one_by_one(policy, Role.COUNTERFACTUAL if acts else role)
-            if role == Role.SOFTMAX:
-                return self._soften(policy, temperature, damping)
-            return self._ascend(policy, found) if role == Role.ASCEND else found
-        (first, other), changes = many.backward(
-            self._view,
-            int(role),
-            policy,
-            self._opponents,
-            self.weights,
-            self._reach,
-            self._values,
-            self._buffer,
-            self.counterfactual_values,
-            self._infoset_reach,
-            self._each,
-            temperature,
-            damping,
-        )
-        return Meetings(first, other, np.array(changes))
-
-    def _one_by_one(
-        self, policy: Floats, role: Role, temperature: float = 1.0, damping: float = 1.0
-    ) -> Meetings:
-        """Pass over each pair on its own; the sums over all of them."""
-        found = []
-        for pair in range(self.pairs):
-            both = np.stack([_of_pair(policy, pair), self._opponents[pair]])
-            result = self._kernels.backward(
-                self._view,
-                int(role),
-                both,
-                self._reach[pair],
-                self._values[pair],
-                self._buffer[pair],
-                self._sums,
-                self._each[pair],
-                self._each_reach[pair],
-                self._none,
-                temperature,
-                damping,
-            )
-            if role in (Role.ASCEND, Role.SOFTMAX):
-                policy[pair] = both[0]
-            found.append(result)
-        first, other, changes = map(np.array, zip(*found, strict=True))
-        self.counterfactual_values[:] = np.tensordot(self.weights, self._each, 1)
-        return Meetings(first, other, changes)
-
     def _soften(self, policy: Floats, temperature: float, damping: float) -> Meetings:
         """Move all rows towards the softmax of the last values."""
-        arrived = self._infoset_reach > 0.0
-        values = self.counterfactual_values[arrived] / self._infoset_reach[arrived, None]
+        arrived = self.infoset_reach > 0.0
+        values = self.counterfactual_values[arrived] / self.infoset_reach[arrived, None]
         powers = np.exp((values - values.max(axis=1, keepdims=True)) / temperature)
         wanted = powers / powers.sum(axis=1, keepdims=True)
         policy[arrived] += damping * (wanted - policy[arrived])
         return self._one_by_one(policy, Role.EVALUATE)._replace(changes=np.array(0))
 
-    def _ascend(self, policy: Floats, found: Meetings) -> Meetings:
+    def _ascend(self, policy: Floats, met: Meetings) -> Meetings:
         """Change as many rows, by the last values, as raise the win rate against the mixture."""
-        values, reach = self.counterfactual_values.copy(), self._infoset_reach
+        values, reach = self.counterfactual_values.copy(), self.infoset_reach
         gain = values.max(axis=-1) - (policy * values).sum(axis=-1)
         pure = policy.max(axis=-1) == 1.0
         cells = np.flatnonzero((reach > 0.0) & ((gain > TIE * reach) | ~pure))
         cells = cells[np.argsort(-gain.ravel()[cells], kind="stable")]
-        rate = float(self.weights @ found.win_rates)
+        rate = float(self.weights @ met.win_rates)
         while len(cells):
             own, opponent = np.divmod(cells, len(policy))
             changed = policy.copy()
@@ -275,80 +233,4 @@ class GenericMany(ManyWorkspace):
                 policy[:] = changed
                 return after._replace(changes=np.array(len(cells)))
             cells = cells[: len(cells) // 2]
-        return found._replace(changes=np.array(0))
-
-
-class DiagonalMany(ManyWorkspace):
-    """Passes by diagonals (:mod:`hogeq.kernels.diagonal_values`): a row that is shared is one.
-
-    Its blocks of cells go through all pairs one after the other. Passes that set no common row are
-    over one pair after the other, whose sums stay in the cache.
-    """
-
-    def __init__(
-        self, tables: Tables, diagonals: Diagonals, pairs: int, dtype: DTypeLike = np.float64
-    ) -> None:
-        super().__init__(tables, pairs)
-        self._together = DiagonalArrays(tables, diagonals, 2, pairs, dtype)
-        self._alone = DiagonalArrays(tables, diagonals, 2, dtype=dtype)
-        self._policies = np.zeros((1 + pairs, *self.counterfactual_values.shape))
-        self._two = np.zeros((2, *self.counterfactual_values.shape))
-
-    def _face(self, opponents: Floats) -> None:
-        self._policies[1:] = opponents
-
-    def forward(self, policy: Floats) -> None:
-        """Fill `infoset_reach` and `each_reach`; see :meth:`ManyWorkspace.forward`."""
-        for pair in range(self.pairs):
-            if pair == 0 or policy.ndim == 4:
-                self._policies[0] = _of_pair(policy, pair)
-            self._together.forward(self._policies, self.each_reach[pair], pair=pair)
-        self.infoset_reach[:] = np.tensordot(self.weights, self.each_reach, 1)
-
-    def backward(
-        self,
-        policy: Floats,
-        role: Role = Role.EVALUATE,
-        *,
-        temperature: float = 1.0,
-        damping: float = 1.0,
-    ) -> Meetings:
-        """Pass over all cells backward; see :meth:`ManyWorkspace.backward`."""
-        acts = role in (Role.ASCEND, Role.SOFTMAX)
-        if policy.ndim == 4 or not acts:
-            return self._one_by_one(policy, role, temperature, damping)
-        self._policies[0] = policy
-        self._together.shares[:] = self.weights
-        _, _, changes = self._together.backward(
-            int(role), self._policies, self.counterfactual_values, _NONE, temperature, damping
-        )
-        policy[:] = self._policies[0]
-        first, other = self._together.roots.T
-        return Meetings(first, other, np.array(changes))
-
-    def _one_by_one(
-        self, policy: Floats, role: Role, temperature: float, damping: float
-    ) -> Meetings:
-        found = []
-        for pair in range(self.pairs):
-            if pair == 0 or policy.ndim == 4:
-                self._two[0] = _of_pair(policy, pair)
-            self._two[1] = self._policies[1 + pair]
-            weights = self._together.weights[pair : pair + 1]
-            result = self._alone.backward(
-                int(role), self._two, self.each[pair], _NONE, temperature, damping, weights=weights
-            )
-            if role in (Role.ASCEND, Role.SOFTMAX):
-                policy[pair] = self._two[0]
-            found.append(result)
-        first, other, changes = map(np.array, zip(*found, strict=True))
-        if role == Role.COUNTERFACTUAL:
-            self.counterfactual_values[:] = np.tensordot(self.weights, self.each, 1)
-        return Meetings(first, other, changes)
-
-
-_NONE = np.zeros((0, 0, 0), np.int8)
-
-
-def _of_pair(policy: Floats, pair: int) -> Floats:
-    return policy if policy.ndim == 3 else policy[pair]
+        return met._replace(changes=np.array(0))

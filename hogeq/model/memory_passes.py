@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.handover import SWAPPED
 from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
 from hogeq.kernels.program import Program
 from hogeq.kernels.recurrence import Dice, Target
 from hogeq.kernels.storage import zeros
-from hogeq.kernels.tables import Tables
+from hogeq.kernels.tables import SWAPPED, Tables
 from hogeq.support.aliases import Floats, Ints
 
 PIECE = 8  # doubles of a vector
@@ -30,7 +29,6 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
         and lanes <= (WIDEST if tables.sum_depth.all() else WIDEST_DIRECT)
         and tables.handover[0] == SWAPPED
         and len(tables.plane_dice) == len(tables.default_mode) == 1
-        and not tables.has_cycles
         and not tables.gives
         and not len(tables.lane_masks)
         and not tables.plane_again.any()

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq.kernels.tables import Cycles
 from hogeq.model.layout import Layout
 from hogeq.model.modes import TurnKind
 from hogeq.rules.memory import record
@@ -60,8 +59,6 @@ class OutcomeArrays:
         Its points, its record, and the distance of its afterstate from that of no points.
     gift : int64 (D, K)
         Points that the first outcome of a roll gives to the opponent.
-    stay, leave : float64 (D, K)
-        Probability that a roll leaves both scores as they were, and that it does not.
     zero_points, zero_gift, zero_record : int64 (D, G, G)
         The same of rolling no dice, by the cell; a bonus of the kind of turn is among the points.
     zero_offset, zero_stop : int64 (D, 1 or G, G)
@@ -80,8 +77,6 @@ class OutcomeArrays:
         self.start = np.zeros((len(sides), rolls), np.int64)
         self.end = np.zeros((len(sides), rolls), np.int64)
         self.gift = np.zeros((len(sides), rolls), np.int64)
-        self.stay = np.zeros((len(sides), rolls))
-        self.leave = np.ones((len(sides), rolls))
         prob: list[float] = []
         offset: list[int] = []
         points: list[int] = []
@@ -91,9 +86,6 @@ class OutcomeArrays:
             for gained, gift, recorded, chance in turns.branches(roll, sides[kind]):
                 if gift:
                     self.gift[kind, roll] = gift
-                elif gained == 0:
-                    self.stay[kind, roll] = float(chance)
-                    self.leave[kind, roll] = float(1 - chance)
                 prob.append(float(chance))
                 points.append(gained)
                 records.append(recorded)
@@ -125,33 +117,6 @@ class OutcomeArrays:
         np.maximum.at(found, self.record, self.points)
         np.maximum.at(found, self.zero_record, self.zero_points)
         return found
-
-    def cycles(self) -> Cycles:
-        """Which rolls can leave both scores as they were; no components yet."""
-        layout, none = self.layout, np.zeros(0, np.int64)
-        nowhere = np.zeros((0, layout.rules.max_dice + 1))
-        rolls = range(layout.rules.max_dice + 1)
-        offsets = [layout.offset(0, 0, record(layout.rules, roll, 0)) for roll in rolls]
-        return Cycles(
-            stay=self.stay,
-            leave=self.leave,
-            zero_stays=((self.zero_points == 0) & (self.zero_gift == 0)).astype(np.uint8),
-            stay_offset=np.array(offsets, np.int64),
-            certain=none.reshape(0, 4),
-            component_start=none,
-            component_cells=none,
-            entry_start=none,
-            core_end=none,
-            entry_position=none,
-            entry_from=none.reshape(0, 4),
-            entry_cell=none,
-            entry_slot=none,
-            entry_again=none,
-            move_stay=nowhere,
-            move_leave=nowhere,
-            move_to=nowhere.astype(np.int64),
-            move_at=nowhere.astype(np.int64),
-        )
 
     def targets(self) -> dict[str, Any]:
         """Group the outcomes once more, by kind of turn and afterstate instead of roll."""

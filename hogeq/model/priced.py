@@ -1,6 +1,6 @@
 """A responder that pays for its rolls, by passes over single turns, and what cells claim of it.
 
-The passes are those of :mod:`hogeq.kernels.turns`, :mod:`hogeq.kernels.lifting` and
+The passes are those of :mod:`hogeq.kernels.responder`, :mod:`hogeq.kernels.lifting` and
 :mod:`hogeq.kernels.revising`.
 """
 
@@ -9,75 +9,23 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hogeq.kernels import lifting, revising
-from hogeq.kernels import turns as turn_passes
-from hogeq.kernels.lifting import Lanes
-from hogeq.kernels.turns import TurnLists
+from hogeq.kernels import lifting, responder, revising
+from hogeq.kernels.lifting import Claims
+from hogeq.kernels.responder import Responder, Scratch
 from hogeq.model.turn_lists import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.outcomes import TurnTable, total_rises
 from hogeq.support.aliases import Floats, Ints
 
 WIDTH = 8
 """Numbers side by side in a pass over claims."""
 
 
-class _Alike(NamedTuple):
-    """Lanes that the opponent plays alike."""
-
-    lanes: Lanes
-    differs: NDArray[np.bool_]
-    """(C, J), 1 for a lane unlike its base."""
-
-
 def width_of(rolls: int) -> int:
     """Numbers side by side in a pass over what all rolls claim."""
     return max(WIDTH, 1 << (rolls - 1).bit_length())
-
-
-def _alike(turns: TurnLists, policy: Floats) -> _Alike:
-    """Find lanes after which a policy turns in the same ways: their memories are worth the same."""
-    after = turns.following[:, 0]  # (J, R)
-    kinds, kind = np.unique(
-        np.column_stack([turns.situation, policy > 0.0]), axis=0, return_inverse=True
-    )
-    lane = turns.lane[after]
-    apart = (lane[:, None] != lane).any(axis=-1)
-    unlike = np.empty((len(kinds), *apart.shape), bool)
-    for number, (situation, *plays) in enumerate(kinds):
-        way = turns.way[situation][:, np.array(plays) > 0][after]  # (J, R, rolls)
-        unlike[number] = apart | (way[:, None] != way).any(axis=(-1, -2))
-    kind = kind.ravel()
-    often = np.tensordot(np.bincount(kind), ~unlike, 1) / len(kind)  # (J, J)
-    base, left = np.arange(len(often)), np.ones(len(often), bool)
-    while left.any():
-        saved = (often - 0.5).clip(0.0) * left[:, None] * left
-        chosen = int(np.where(left, saved.sum(axis=0), -1.0).argmax())
-        like = left & (often[:, chosen] > 0.5)
-        base[like] = chosen
-        left &= ~like
-    differs = unlike[kind][:, np.arange(len(base)), base]
-    first = np.concatenate([[0], np.cumsum(differs.sum(axis=1))])
-    return _Alike(Lanes(base, np.unique(base), first, np.nonzero(differs)[1]), differs)
-
-
-def _asked(turns: TurnLists, alike: _Alike, met: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Say which memories sums by lanes need: 1, or 2 where play never comes and 0 does."""
-    found = met.copy()
-    after = turns.following[:, 0]
-    there = met[:, after] > 0  # (C, J, R)
-    like = there & ~alike.differs[:, :, None]
-    for lane in np.unique(alike.lanes.base):
-        group = alike.lanes.base == lane
-        known, needed = (np.any(one[:, group], axis=1) for one in (like, there))  # (C, R)
-        for record, memory in enumerate(after[lane]):
-            here = found[:, memory]
-            here[(here != 1) & needed[:, record]] = 2
-            here[known[:, record]] = 1
-    return found
 
 
 class Claim(NamedTuple):
@@ -114,43 +62,65 @@ class Board:
         Number of memories, and the one at the start.
     reach : float64 (2, C, H)
         Of a responder's states by mover, when it was last asked for.
+
+    Raises
+    ------
+    ValueError
+        If a turn can leave the sum of scores as it was.
     """
 
     def __init__(self, rules: Rules) -> None:
-        self.turns = turn_lists(rules)
+        if not total_rises(rules):
+            raise ValueError(
+                f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
+                "rules under which it rises"
+            )
+        self.turns = turns = turn_lists(rules)
         memories = TurnTable(rules).memories
         self.memories, self.start = len(memories), memories.index(Memory())
-        cells, ways, lanes = len(self.turns.order), len(self.turns.dice), len(self.turns.following)
+        cells, ways, lanes = len(turns.order), len(turns.dice), turns.following.shape[2]
         self.reach = np.zeros((2, cells, self.memories))
-        self.rolled = np.zeros((ways, lanes))
-        self.wanted = np.zeros((2, ways), np.uint8)
-        self.alive = np.zeros((2, cells), np.uint8)
+        self.scratch = Scratch(
+            masses=np.zeros(ways * lanes),
+            flows=np.zeros(len(turns.end_lanes) * lanes),
+            ends=np.zeros(len(turns.end_lanes) * lanes),
+            rolled=np.zeros(ways * lanes),
+            wanted=np.zeros(ways, np.uint8),
+            skipped=np.zeros(ways, np.uint8),
+        )
         self.row = np.full(cells, -1)
-        self._scratch: dict[int, tuple[Floats, Floats, Floats]] = {}
-        self.loans = np.zeros((cells, self.memories, rules.max_dice + 1))
-        self.falls = np.zeros((cells, ways, lanes))
+        self._claims: dict[int, Claims] = {}
 
-    def scratch(self, width: int) -> tuple[Floats, Floats, Floats]:
-        """Give what a pass over so many numbers side by side fills: claims, rolled, ends."""
-        if width not in self._scratch:
-            cells, lanes = len(self.turns.order), len(self.turns.following)
-            claims = np.zeros((2, cells * self.memories * width))
-            ends = np.zeros(self.turns.kind.shape[1] * lanes * width)
-            self._scratch[width] = claims, np.zeros(self.rolled.size * width), ends
-        return self._scratch[width]
+    def claims(self, width: int) -> Claims:
+        """Give what a pass over so many numbers side by side fills."""
+        if width not in self._claims:
+            turns, scratch = self.turns, self.scratch
+            cells, rolls, ways = len(turns.order), turns.place.shape[1], len(turns.dice)
+            shared = next(iter(self._claims.values()), None)
+            self._claims[width] = Claims(
+                values=np.zeros((2, cells * self.memories * width)),
+                loans=shared.loans if shared else np.zeros((cells, self.memories, rolls)),
+                falls=shared.falls if shared else np.zeros((cells, len(scratch.rolled))),
+                alive=shared.alive if shared else np.zeros((2, cells), np.uint8),
+                ends=np.zeros(len(scratch.ends) * width),
+                rolled=np.zeros(len(scratch.rolled) * width),
+                gaps=np.zeros((ways, ways)),
+                wanted=np.zeros((2, ways), np.uint8),
+                row=np.zeros((2, rolls)),
+                by_lane=np.argsort(turns.place[0, 0] % turns.following.shape[2], kind="stable"),
+            )
+        return self._claims[width]
 
     def at_start(self, width: int) -> Floats:
         """Give what the last pass has at the start, over who moves first: float64 (W,)."""
+        claims = self.claims(width)
         start = slice(self.start * width, (self.start + 1) * width)
-        found = np.zeros(width)
-        for worths, is_led in zip(self.scratch(width)[0], self.alive[:, 0], strict=True):
-            found += worths[start] * is_led / 2.0
-        return found
+        return np.asarray(claims.alive[:, 0] @ claims.values[:, start] / 2.0)
 
     def bytes_of_a_responder(self, rolls: int) -> int:
         """Give what the arrays of a :class:`PricedResponder` take."""
         state = 8 * (rolls + 2) + 3
-        return len(self.turns.order) * (self.memories * state + 8 * self.rolled.size)
+        return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.rolled))
 
 
 class PricedResponder:
@@ -166,164 +136,100 @@ class PricedResponder:
 
     Attributes
     ----------
-    prices : float64 (C, H, K)
-        In win rate, of any sign; C is G * G.
-    mine, theirs : float64 (C, H)
-        Its win rate less what it pays, with it and with its opponent to move.
-    values : float64 (C, U, J)
-        Of every way to roll with it to move, before its price.
+    arrays : Responder
+        Its prices, in win rate and of any sign, its values and its choice.
     """
 
     def __init__(self, board: Board, policy: Floats) -> None:
         self.board, self.turns = board, board.turns
         cells, rolls = len(self.turns.order), policy.shape[-1]
-        self.policy = np.ascontiguousarray(policy.reshape(cells, rolls))
-        shape = cells, board.memories
-        self.prices = np.zeros((cells, board.memories, rolls))
-        self.mine, self.theirs = np.zeros(shape), np.zeros(shape)
-        self.values = np.zeros((cells, *board.rolled.shape))
-        self.chosen = np.full(shape, -1, np.int8)
-        self.met = np.ones((2, *shape), np.uint8)
-        self._use()
+        self.arrays = Responder(
+            policy=np.ascontiguousarray(policy.reshape(cells, rolls)),
+            prices=np.zeros((cells, board.memories, rolls)),
+            met=np.ones((2, cells, board.memories), np.uint8),
+            used=np.ones((cells, len(self.turns.dice)), np.uint8),
+            values=np.zeros((2, cells, board.memories)),
+            rolled=np.zeros((cells, len(board.scratch.rolled))),
+            chosen=np.full((cells, board.memories), -1, np.int8),
+        )
+
+    @property
+    def prices(self) -> Floats:
+        """Of its rolls, float64 (C, H, K)."""
+        return self.arrays.prices
 
     def begin(self) -> None:
         """Find out where play can come, and solve."""
+        turns, met, used = self.turns, self.arrays.met, self.arrays.used
         self.infoset_reach()
-        self.met[:] = self.board.reach > 0.0
-        self._use()
+        met[:] = self.board.reach > 0.0
+        used[:] = 0
+        ways = turns.place // turns.following.shape[2]
+        for roll, memory in np.ndindex(ways.shape[1:]):
+            here = np.flatnonzero(met[0, :, memory])
+            used[here, ways[turns.situation[here], roll, memory]] = 1
         self.remember()
-
-    def _use(self) -> None:
-        """Find out what a pass over claims can leave out."""
-        turns = self.turns
-        alike = _alike(turns, self.policy)
-        self._alike = alike.lanes
-        self._asked = _asked(turns, alike, self.met[1])
-        self._used = np.zeros(self.values.shape[:2], np.uint8)
-        for roll in range(self.policy.shape[1]):
-            for memory in range(self.mine.shape[1]):
-                met = np.flatnonzero(self.met[0, :, memory])
-                self._used[met, turns.way[turns.situation[met], memory, roll]] = 1
 
     @property
     def value(self) -> float:
         """Win rate less what it pays, over who moves first."""
-        start = self.board.start
-        return float(self.mine[0, start] + self.theirs[0, start]) / 2.0
+        return float(self.arrays.values[:, 0, self.board.start].sum()) / 2.0
 
     def remember(self) -> float:
         """Solve it by one backward induction."""
-        turn_passes.remember(
-            self.turns,
-            self.policy,
-            self.prices,
-            self.met,
-            self.mine,
-            self.theirs,
-            self.values,
-            self.chosen,
-            self.board.rolled,
-            self.board.wanted[0],
-        )
+        responder.remember(self.turns, self.arrays, self.board.scratch)
         return self.value
 
     def infoset_reach(self) -> Floats:
         """Reach of its states as it chose when it was last solved: float64 (C, H), scratch."""
         board = self.board
-        board.rolled[:] = 0.0
-        turn_passes.reach(
-            self.turns,
-            self.policy,
-            self.chosen,
-            board.start,
-            board.reach[0],
-            board.reach[1],
-            board.rolled,
-        )
+        board.reach[:] = 0.0
+        responder.reach(self.turns, self.arrays, board.scratch, board.start, board.reach)
         return board.reach[0]
-
-    def roll_values(self, cell: int) -> Floats:
-        """Value of every roll at a cell, less its price, by memory: float64 (K, H)."""
-        ways = self.turns.way[self.turns.situation[cell]].T
-        return self.values[cell][ways, self.turns.lane] - self.prices[cell].T
 
     def slack(self, cell: int) -> Floats:
         """Loss by every roll at a cell, by memory: float64 (K, H); 0 where play never comes."""
-        short = self.mine[cell] - self.roll_values(cell)
-        return np.where(self.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
+        places = self.turns.place[self.turns.situation[cell]]
+        worths = self.arrays.rolled[cell][places] - self.prices[cell].T
+        short = self.arrays.values[0, cell] - worths
+        return np.where(self.arrays.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
 
     def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
         """Value at the start of the claims, float64, and how far the responder's value falls.
 
         Each roll's claim has a value, but those of the last rolls may share one that is no less.
         """
-        board, width = self.board, WIDTH
-        asked = min(len(claim.rolls), width - 1)
-        claims, weights = np.zeros((board.memories, width)), np.zeros(width)
+        board = self.board
+        asked = min(len(claim.rolls), WIDTH - 1)
+        claims, weights = np.zeros((board.memories, WIDTH)), np.zeros(WIDTH)
         if asked:  # rolls for which there is no place are valued together, as the best of them
             claims[:, :asked] = claim.claims[:asked].T
             claims[:, asked - 1] = claim.claims[asked - 1 :].max(axis=0)
         claims[:, -1] = claim.fall
         weights[:asked] = claim.weight
-        worths, rolled, ends = board.scratch(width)
+        found, zeros = board.claims(WIDTH), (0.0,) * WIDTH
         lifting.lift(
-            self.turns,
-            self.policy,
-            self.prices,
-            self.met,
-            self._asked,
-            self._used,
-            self._alike,
-            self.mine,
-            self.theirs,
-            self.values,
-            cell,
-            claims.ravel(),
-            weights,
-            claim.lent,
-            *worths,
-            board.loans,
-            board.falls,
-            board.alive,
-            rolled,
-            ends,
-            *np.zeros((2, self.prices.shape[2])),
-            np.zeros((len(self.turns.dice),) * 2),
-            board.wanted,
-            (0.0,) * width,
+            self.turns, self.arrays, found, cell, claims.ravel(), weights, claim.lent, zeros
         )
-        here = board.at_start(width)
+        here = board.at_start(WIDTH)
         return here[:asked], float(here[-1])
 
     def lend(self, cell: int, claim: Claim) -> None:
         """Put into the prices what is claimed and lent by the pass that was last made."""
-        board = self.board
-        lifting.lend(
-            self.turns,
-            self.prices,
-            self.met,
-            self.mine,
-            self.theirs,
-            self.values,
-            cell,
-            *board.scratch(WIDTH)[0],
-            board.loans,
-            board.falls,
-            board.alive,
-            (0.0,) * WIDTH,
-        )
+        found = self.board.claims(WIDTH)
+        lifting.lend(self.turns, self.arrays, found, cell, (0.0,) * WIDTH)
         self.prices[cell, :, claim.rolls] += claim.claims
 
     def keep(self, cell: int, claim: Claim, kept: Kept | None) -> Kept:
         """Add what :meth:`lend` puts into the prices to what is the cell's."""
-        board = self.board
+        claims = self.board.claims(WIDTH)
         if kept is None:
-            is_led = board.alive[0].astype(bool)
+            is_led = claims.alive[0].astype(bool)
             is_led[cell] = True
             cells = np.flatnonzero(is_led)
             kept = Kept(cells, np.zeros((len(cells), *self.prices.shape[1:])))
         with self._rows(kept) as row:
-            revising.keep(self.turns, self.met, cell, row, board.loans, board.alive, kept.prices)
+            revising.keep(self.turns, self.arrays, claims, cell, row, kept.prices)
             kept.prices[row[cell], :, claim.rolls] += claim.claims
         return kept
 
@@ -336,7 +242,7 @@ class PricedResponder:
 
     def claim_more(self, cell: int, kept: Kept, more: Floats) -> None:
         """Claim so much more at a cell, (K, H), where play comes; values are not told."""
-        more = np.where(self.met[0, cell] > 0, more, 0.0).T
+        more = np.where(self.arrays.met[0, cell] > 0, more, 0.0).T
         kept.prices[np.searchsorted(kept.cells, cell)] += more
         self.prices[cell] += more
 
@@ -373,20 +279,12 @@ class PricedResponder:
         idle[:rolls] = 0.0
         claimed = np.zeros((board.memories, width))
         claimed[:, :rolls] = claims
-        worths, rolled, ends = board.scratch(width)
         with self._rows(kept) as row:
             revising.revise(
                 self.turns,
-                self.policy,
-                self.prices,
-                self.met,
-                self._asked,
-                self._used,
-                self._alike,
-                self.mine,
-                self.theirs,
-                self.values,
-                self.chosen,
+                self.arrays,
+                board.claims(width),
+                board.scratch,
                 cell,
                 row,
                 kept.prices,
@@ -394,13 +292,6 @@ class PricedResponder:
                 idle,
                 lent,
                 returned,
-                *worths,
-                board.alive,
-                rolled,
-                ends,
-                board.rolled,
-                np.zeros(rolls),
-                board.wanted,
                 (0.0,) * width,
             )
         return board.at_start(width)[:rolls]

@@ -21,7 +21,6 @@ from numpy.typing import DTypeLike
 from hogeq.model.duels import Duels
 from hogeq.model.game import HogEngine
 from hogeq.model.many import ManyWorkspace
-from hogeq.model.side_by_side import many_workspace
 from hogeq.model.workspace import Workspace
 
 
@@ -59,7 +58,7 @@ class _Kept(local):
 
     def __init__(self) -> None:
         self.workspace = lru_cache(maxsize=4)(_workspace)
-        self.many = lru_cache(maxsize=2)(many_workspace)
+        self.many = lru_cache(maxsize=2)(ManyWorkspace)
         self.duels = lru_cache(maxsize=2)(HogEngine.duels)
 
 

@@ -1,20 +1,15 @@
-"""Single turns as flat arrays, for the passes of :mod:`hogeq.kernels.turns`.
-
-They come from the table of turns, not from the compiled game: what is proved with them does not
-rest on its kernels.
-"""
+"""Every way in which a turn can end, as the flat arrays of :mod:`hogeq.kernels.turns`."""
 
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hogeq.kernels.turns import AGAIN, LOSS, OTHER, WIN, TurnLists
+from hogeq.kernels.turns import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable, total_rises
+from hogeq.rules.outcomes import TurnTable
 from hogeq.support.aliases import Ints
 
 
@@ -27,71 +22,86 @@ class Way(NamedTuple):
     forced: bool
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def turn_lists(rules: Rules) -> TurnLists:
     """List every way in which a turn can end.
 
     Raises
     ------
     ValueError
-        If a turn can leave the sum of scores as it was.
+        If a landing lowers the sum of the scores.
     """
-    if not total_rises(rules):
-        raise ValueError(
-            f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
-            "rules under which it rises"
-        )
     turns, goal = TurnTable(rules), rules.goal
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
     situation, way, ways = _ways(turns)
     landing = _landings(turns, max(one.bonus for one in ways))
     free = np.array(
         [turns.free(*scores)[:3] for scores in product(range(goal), repeat=2)], np.int64
-    )
-    first, chances = [0], []
-    columns: list[tuple[Ints, Ints]] = []
+    ).T
+    first, chances, later, end = [0], list[float](), list[float](), list[int]()
+    ends: dict[tuple[int, ...], int] = {}
+    columns = []
     for one in ways:
-        if one.dice:
-            for branch in turns.branches(one.dice, one.sides):
-                lands = landing[own + branch.points + one.bonus, opponent + branch.gift]
-                columns.append((lands, np.full(goal**2, branch.record)))
-                chances.append(float(branch.probability))
-        else:
-            lands = landing[own + free[:, 0] + one.bonus, opponent + free[:, 1]]
-            columns.append((lands, free[:, 2]))
-            chances.append(1.0)
-        for lands, _ in columns[first[-1] :]:
-            lands[:, 0] = np.where(lands[:, 0] == OTHER, AGAIN * one.forced, lands[:, 0])
-        first.append(len(columns))
-    lands = np.stack([lands for lands, _ in columns], axis=1)
-    record = np.stack([records for _, records in columns], axis=1)
-    again = lands[:, :, 0] == AGAIN
-    there = np.where(
-        again, lands[:, :, 1] * goal + lands[:, :, 2], lands[:, :, 2] * goal + lands[:, :, 1]
+        branches = turns.branches(one.dice, one.sides) if one.dice else [None]
+        for branch in branches:
+            # No dice score by the cell; what else ends with the same scores and record is one end.
+            gained = (branch.points + one.bonus, *branch[1:3]) if branch else (-1, one.bonus)
+            key = (*gained, one.forced)
+            if key not in ends:
+                ends[key] = len(ends)
+                points, gift, recorded = gained if branch else (free[0] + one.bonus, *free[1:])
+                kind, mine, yours = landing[own + points, opponent + gift].T
+                kind = np.where(kind == OTHER, AGAIN * one.forced, kind)
+                there = np.where(kind == AGAIN, mine * goal + yours, yours * goal + mine)
+                there = np.where(kind >= WIN, 0, there)
+                columns.append((np.broadcast_to(recorded, kind.shape), kind, there))
+            end.append(ends[key])
+            chances.append(float(branch.probability) if branch else 1.0)
+        later.append(float(1 - branches[0].probability) if branches[0] else 0.0)
+        first.append(len(end))
+    record, kind, there = (
+        np.stack(column, axis=1).astype(dtype)
+        for column, dtype in zip(
+            zip(*columns, strict=True), (np.uint16, np.uint8, np.uint32), strict=True
+        )
     )
     lane, following = _lanes(turns, int(record.max()) + 1)
-    kind = lands[:, :, 0].astype(np.int8)
-    there = np.where(lands[:, :, 0] >= WIN, 0, there).astype(np.int32)
-    ends, end = _ends(kind, there, record)
+    usable = np.zeros((len(way), len(ways)), np.uint8)
+    usable[np.arange(len(way))[:, None, None], way] = 1
+    width = -(-len(following) // len(STEP)) * len(STEP)
+    can = np.zeros((len(ways), width), bool)  # way, lane
+    can[way, lane[:, None]] = True
+    ranges = np.stack([can.argmax(axis=1), width - can[:, ::-1].argmax(axis=1)], axis=1)
+    ways_of = np.repeat(np.arange(len(ways)), np.diff(first))
+    end_lanes = [
+        [ranges[ways_of[np.array(end) == x], 0].min(), ranges[ways_of[np.array(end) == x], 1].max()]
+        for x in range(len(ends))
+    ]
+    # Lanes are taken a vector at a time, which must not reach beyond a way's own.
+    ranges[:, 0] -= np.maximum(
+        0, ranges[:, 0] + -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP) - width
+    )
+    padded = np.zeros((2, following.shape[2], width), np.uint32)
+    padded[:, :, : len(following)] = following.transpose(1, 2, 0)
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
     return TurnLists(
         # Cells near each other follow the same cells, so they are looked up while still in cache.
         order=np.lexsort((low, high, low // 2, high // 2)).astype(np.int64),
-        total=own + opponent,
-        low=low,
-        high=high,
+        scores=np.stack([low, high], axis=1),
         situation=situation,
-        way=way,
+        place=(way * width + lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
+        usable=usable,
         dice=np.array([one.dice for one in ways], np.int64),
-        lane=lane,
-        by_lane=np.argsort(lane, kind="stable").astype(np.int64),
-        following=following,
+        lanes=ranges,
+        following=padded,
         first=np.array(first, np.int64),
         chance=np.array(chances),
-        end=end,
-        record=np.ascontiguousarray(record[:, ends], np.int16),
-        kind=np.ascontiguousarray(kind[:, ends]),
-        cell=np.ascontiguousarray(there[:, ends]),
+        later=np.array(later),
+        end=np.array(end, np.int64),
+        end_lanes=np.array(end_lanes, np.int64),
+        record=record,
+        kind=kind,
+        cell=there,
     )
 
 
@@ -121,19 +131,14 @@ def _landings(turns: TurnTable, bonus: int) -> Ints:
     found = np.zeros((turns.rules.goal + points + bonus, turns.rules.goal + gift, 3), np.int64)
     for score, opponent in np.ndindex(found.shape[:2]):
         land = turns.land(score, opponent)
+        if land.winner is None and land.score + land.opponent < score + opponent:
+            raise ValueError(
+                f"rules: a landing lowers scores {score}, {opponent} to {land.score}, "
+                f"{land.opponent}, which no edition does and the kernels cannot play"
+            )
         ends = {None: AGAIN if land.again else OTHER, 0: WIN, 1: LOSS}
         found[score, opponent] = ends[land.winner], land.score, land.opponent
     return found
-
-
-def _ends(*columns: NDArray[np.generic]) -> tuple[Ints, Ints]:
-    """Outcomes that end unlike all before them in some cell, and which of these each outcome is."""
-    found: dict[bytes, int] = {}
-    number = [
-        found.setdefault(b"".join(column[:, x].tobytes() for column in columns), len(found))
-        for x in range(columns[0].shape[1])
-    ]
-    return np.unique(number, return_index=True)[1], np.array(number, np.int64)
 
 
 def _lanes(turns: TurnTable, records: int) -> tuple[Ints, Ints]:

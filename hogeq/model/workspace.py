@@ -1,24 +1,22 @@
-"""The arrays that passes over a game fill, and the two passes themselves."""
+"""Passes over one game, and what they leave behind."""
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import cycles, passes, roles
-from hogeq.kernels.diagonals import Diagonals
-from hogeq.kernels.storage import zeros
-from hogeq.kernels.tables import Tables
-from hogeq.kernels.view import TablesView
-from hogeq.model.diagonal_arrays import DiagonalArrays
-from hogeq.model.memory_passes import MemoryPasses
-from hogeq.model.stay_arrays import OrbitArrays, StayArrays
+from hogeq.kernels import roles
+from hogeq.model.interpreter import TIE, Interpreter
+from hogeq.model.passes import Passes, passes_for
 from hogeq.support.aliases import Floats, Ints
 
-TIE = passes.TIE
-"""Win probabilities that differ by less than this are ties."""
+if TYPE_CHECKING:
+    from hogeq.model.game import HogEngine
+
+__all__ = ["TIE", "MemoryValues", "Role", "WinRate", "Workspace", "backward_together"]
 
 
 class Role(IntEnum):
@@ -70,19 +68,8 @@ class WinRate(NamedTuple):
         return WinRate(1.0 - self.win_rate, 1.0 - self.second, 1.0 - self.first)
 
 
-class Arrivals(NamedTuple):
-    """Afterstates that land on a cell, m of them, with the memory slot of whoever moves there."""
-
-    again: Ints
-    """(m,) places in `values` of those by whose turn the same player moves again."""
-    again_slots: NDArray[np.uint64]
-    passed: Ints
-    """(m,) those by which the turn passes to the other."""
-    passed_slots: NDArray[np.uint64]
-
-
 class Workspace:
-    """The arrays that passes over one game fill, for one player (self-play) or two.
+    """Passes over one game, for one player (self-play) or two, and the arrays that they fill.
 
     Keep one for repeated evaluation: nothing is allocated after the first use. Its attributes are
     internal, and hold the result of the last pass only: every pass overwrites them. Other packages
@@ -90,17 +77,11 @@ class Workspace:
     fresh arrays; a solver that reads an attribute copies it, or is done with it before the next
     pass.
 
-    Large memories have passes written for them (:mod:`hogeq.kernels.memory_vectors`), small ones
-    passes by diagonals (:mod:`hogeq.kernels.diagonal_values`). They keep neither `values` nor
-    `reach` unless :meth:`backward` and :meth:`forward` are asked to, and those by diagonals only
-    what :meth:`hidden_values` and :meth:`hidden_reach` give of them.
+    Most games have fast passes (:func:`hogeq.model.passes.passes_for`), which keep nothing by
+    memory. What is to be kept, and a player with full memory, is interpreted.
 
     Attributes
     ----------
-    values : float64 (Q, N)
-        Win probability of whoever just moved, by afterstate.
-    reach : float64 (Q, N)
-        Reach probability of every afterstate, by the player who moved.
     counterfactual_values : float64 (G, G, K)
         Counterfactual value of every roll of player 0.
     infoset_reach : float64 (G, G)
@@ -109,56 +90,46 @@ class Workspace:
 
     def __init__(
         self,
-        tables: Tables,
+        game: "HogEngine",
         players: int,
         dtype: DTypeLike = np.float64,
-        large: MemoryPasses | None = None,
-        diagonals: Diagonals | None = None,
+        passes: Passes | None = None,
     ) -> None:
-        dimensions = tables.dimensions
-        goal, num_actions, ring = dimensions.goal, dimensions.num_actions, dimensions.ring
-        width = len(tables.lane)
-        planes = len(tables.plane_dice)
-        ends = 1 + int(tables.plane_again.max())
-        afterstates = ends * tables.strides.ends
-        self.tables = tables
-        self._view = TablesView(tables)
-        self._kernels = cycles if tables.has_cycles else passes
+        self._game = game
         self.players = players
-        self.values = zeros((players, afterstates), dtype)
-        self.reach = zeros((players, afterstates), dtype)
-        self.counterfactual_values = np.zeros((goal, goal, num_actions))
-        self.infoset_reach = np.zeros((goal, goal))
-        rows = players * goal * ring * planes * num_actions * width
-        self._buffer = zeros((rows,), dtype)
-        self._flow = zeros((rows,), dtype)
-        sums = players * goal * planes * tables.sum_ring * num_actions * width
-        self._sums = zeros((sums if tables.sum_depth.any() else 0,), dtype)
-        self._slots = dimensions.active_memories * width
-        self._diagonal: DiagonalArrays | None = None
-        if diagonals is not None:
-            if diagonals.orbits.chances:
-                self._diagonal = OrbitArrays(tables, diagonals, players)
-            elif diagonals.any_stays:
-                self._diagonal = StayArrays(tables, diagonals, players)
-            else:
-                self._diagonal = DiagonalArrays(tables, diagonals, players, dtype=dtype)
-        self._values_kept = self._reach_kept = large is None and diagonals is None
-        self._values_due = False
-        self._weighed = True
-        self._large = large
+        self.counterfactual_values = np.zeros(game.shape)
+        self._reach = np.zeros((1, *game.shape[:2]))
+        self.infoset_reach = self._reach[0]
+        self._passes = passes or passes_for(game, players, dtype)
+        self._is_fast = not isinstance(self._passes, Interpreter)
+        self._values_kept = self._reach_kept = self._weighed = False
+
+    @property
+    def certain_turns(self) -> Ints:
+        """Turns that stay for certain; see :class:`hogeq.model.components.Recurrence`."""
+        recurrence = self._game.recurrence
+        return np.zeros((0, 4), np.int64) if recurrence is None else recurrence.certain
+
+    @cached_property
+    def _interpreter(self) -> Interpreter:
+        if isinstance(self._passes, Interpreter):
+            return self._passes
+        return Interpreter(self._game.rules, self._game.recurrence, self.players)
 
     def forward(self, policies: Floats, *, keep: bool = False) -> None:
-        """Fill `infoset_reach` for policies of shape (Q, G, G, K), and `reach` if it is to be kept.
+        """Fill `infoset_reach` for policies of shape (Q, G, G, K).
 
-        It always is without a plan; with one it costs a second pass.
+        The reach of every memory is there too if it is to be `kept`, which may cost a second pass.
 
         Raises
         ------
         ValueError
             If rows sum to more than 1 in a game whose positions can recur.
         """
-        self._pass_forward(policies, keep=keep)
+        self._pass_forward(policies, memories=True)
+        self._reach_kept = keep or not self._is_fast
+        if keep and self._is_fast:
+            self._interpreter.forward(_plain(policies), self._reach)
 
     def cell_reach(self, policies: Floats) -> Floats:
         """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
@@ -173,24 +144,14 @@ class Workspace:
         self._pass_forward(policies, memories=False)
         return self.infoset_reach.copy()
 
-    def _pass_forward(self, policies: Floats, *, keep: bool = False, memories: bool = True) -> None:
-        if self.tables.has_cycles and policies.sum(axis=-1).max() > 1.0 + 1e-9:
+    def _pass_forward(self, policies: Floats, *, memories: bool) -> None:
+        if self._game.positions_recur and policies.sum(axis=-1).max() > 1.0 + 1e-9:
             raise ValueError(
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
-        if self._diagonal is not None:
-            self._weighed = self._reach_kept = memories
-            self._diagonal.forward(_plain(policies), self.infoset_reach, memories=memories)
-            return
-        self._reach_kept = keep or self._large is None
-        if self._large is not None:
-            self._weighed = memories
-            self._large.forward(_plain(policies), self.infoset_reach[None], memories=memories)
-        if self._reach_kept:
-            self._kernels.forward(
-                self._view, policies, self.reach, self._flow, self._sums, self.infoset_reach
-            )
+        self._weighed, self._reach_kept = memories, False
+        self._passes.forward(_plain(policies), self._reach, memories=memories)
 
     def backward(
         self,
@@ -202,11 +163,17 @@ class Workspace:
         choice: NDArray[np.int8] | None = None,
         keep: bool = False,
     ) -> tuple[float, float, int]:
-        """Pass over all cells; see :func:`hogeq.kernels.passes.backward` for roles and the result.
+        """Pass over all cells backward; a role says how the rolls of player 0 come about.
 
-        `values` is filled if it is to be kept, which is for EVALUATE and FULL_MEMORY only, the
-        latter always; it costs a large game half as much again. FULL_MEMORY writes the best roll of
-        every memory to `choice`, int8 (G, G, H), if that is given: the fewest dice on ties.
+        Values are there for :meth:`hidden_values` if they are to be kept, which is for EVALUATE
+        only, or the role is FULL_MEMORY. That writes the best roll of every memory to `choice`,
+        int8 (G, G, H), if it is given: the fewest dice on ties.
+
+        Returns
+        -------
+        tuple of float, float, int
+            Win probability of player 0 and of the last player when each moves first, and the
+            number of rows that ASCEND changed.
 
         Raises
         ------
@@ -214,83 +181,22 @@ class Workspace:
             If the role needs the reach of memories, and the last pass forward was
             :meth:`cell_reach`.
         """
-        fast = self._large is not None or self._diagonal is not None
-        self._values_kept = keep or role == Role.FULL_MEMORY or not fast
-        if fast and role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
+        if role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
             raise RuntimeError("reach: the last pass forward kept that of the cells alone")
-        remembers = role == Role.FULL_MEMORY
-        if self._diagonal is not None and (self._diagonal.remembers or not remembers):
-            played = _plain(policies)
-            none = np.zeros((0, 0, 0), np.int8)
-            rolls = none if choice is None else np.require(choice, np.int8, ["C", "W"])
-            found: tuple[float, float, int] = self._diagonal.backward(
-                int(role),
-                played,
-                self.counterfactual_values,
-                rolls,
-                temperature,
-                damping,
-                keep=self._values_kept,
-            )
-            self._values_due = self._values_kept
-            if choice is not None and rolls is not choice:
+        played = _plain(policies)
+        self._values_kept = keep or role == Role.FULL_MEMORY or not self._is_fast
+        arrays = self.counterfactual_values, self.infoset_reach, temperature, damping
+        if role == Role.FULL_MEMORY:
+            rolls = None if choice is None else np.require(choice, np.int8, ["C", "W"])
+            starts, changes = self._interpreter.backward(int(role), played, *arrays, rolls)
+            if choice is not None and rolls is not None and rolls is not choice:
                 choice[:] = rolls
-            if choice is not None:
-                self._leave_on_ties(choice)
-            if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
-                policies[:] = played
-            return found
-        if self._large is not None and not self._values_kept:
-            played = _plain(policies)
-            starts, changes = self._large.backward(
-                int(role),
-                played,
-                self.counterfactual_values,
-                self.infoset_reach,
-                temperature,
-                damping,
-            )
-            if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
-                policies[:] = played
-            return float(starts[0, 0]), float(starts[0, -1]), changes
-        self._values_due = False
-        chosen = np.zeros(
-            (*self.infoset_reach.shape, 0 if choice is None else self._slots), np.int8
-        )
-        first, last, changes = self._kernels.backward(
-            self._view,
-            int(role),
-            policies,
-            self.reach,
-            self.values,
-            self._buffer,
-            self._sums,
-            self.counterfactual_values,
-            self.infoset_reach,
-            chosen,
-            temperature,
-            damping,
-        )
-        if choice is not None:
-            choice[:] = chosen[:, :, self.tables.memory_slot]
-            self._leave_on_ties(choice)
-        return first, last, changes
-
-    def _leave_on_ties(self, choice: NDArray[np.int8]) -> None:
-        """Where staying for certain is worth no more than another roll, choose the other.
-
-        To stay is worth as much as what follows, be it one's own leaving a turn later.
-        """
-        certain = self.tables.cycles.certain
-        for own, opponent, roll in zip(
-            *np.divmod(certain[:, 0], len(choice)), certain[:, 1], strict=True
-        ):
-            worth = self.hidden_values(own, opponent).copy()
-            enough = worth.max(axis=1) - TIE
-            worth[:, roll] = -np.inf
-            tied = (choice[own, opponent] == roll) & (worth.max(axis=1) >= enough)
-            others = (worth >= enough[:, None]).argmax(axis=1)
-            choice[own, opponent] = np.where(tied, others, choice[own, opponent])
+        else:
+            passes = self._interpreter if self._values_kept else self._passes
+            starts, changes = passes.backward(int(role), played, *arrays)
+        if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
+            policies[:] = played
+        return float(starts[0, 0]), float(starts[0, -1]), changes
 
     def backward_by(self, memory_values: MemoryValues) -> tuple[float, float]:
         """Pass over all cells; a function gives the value of every memory to the player to move.
@@ -330,33 +236,16 @@ class Workspace:
         ValueError
             If positions of the game can recur.
         """
-        if self.tables.has_cycles:
+        if self._game.positions_recur:
             raise ValueError("backward_by: allowed: games whose positions do not recur")
-        self._values_kept, self._values_due = True, False
-        self.values[:, self.tables.fixed_win] = 1.0
+        self._values_kept = True
 
-    def arrivals(self, own: int, opponent: int) -> Arrivals:
-        """Find the afterstates that land on a cell, the same for every workspace of a game."""
-        tables = self.tables
-        goal, records = tables.dimensions.goal, tables.dimensions.records
-        cell = own * goal + opponent
-        landing = slice(tables.arrival_start[cell], tables.arrival_start[cell + 1])
-        lanes = np.arange(records)[:, None] * tables.strides.records + np.arange(len(tables.lane))
-        at = tables.arrival_base[landing, None, None] + lanes
-        again = tables.arrival_again[landing].astype(bool)
-        slots = tables.next_memory[again.astype(np.int64)]  # arrival, record, lane
-        return Arrivals(at[again], slots[again], at[~again], slots[~again])
-
-    def publish(self, player: int, arrivals: Arrivals, values: Floats) -> float:
-        """Write a cell's values by memory, (H,), to the afterstates that land on the cell.
+    def publish(self, player: int, own: int, opponent: int, values: Floats) -> float:
+        """Set what a cell's memories, (H,), are worth to a player who moves there.
 
         Returns the value of the memory that a game starts with.
         """
-        slots = np.zeros(self._slots)
-        slots[self.tables.memory_slot] = values
-        self.values[player][arrivals.again] = slots[arrivals.again_slots]
-        self.values[self.players - 1 - player][arrivals.passed] = 1.0 - slots[arrivals.passed_slots]
-        return float(slots[self.tables.start])
+        return self._interpreter.publish(own * self._game.goal + opponent, player, values)
 
     def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""
@@ -373,11 +262,7 @@ class Workspace:
         """
         if not self._reach_kept:
             raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
-        if self._diagonal is not None:
-            return self._diagonal.reach()
-        out = np.zeros((*self.infoset_reach.shape, self._slots), self.reach.dtype)
-        passes.hidden_reach(self._view, self.reach, 0, out)
-        return out[:, :, self.tables.memory_slot]
+        return self._interpreter.reach[0, 0].reshape(*self.infoset_reach.shape, -1).copy()
 
     def hidden_values(self, own: int, opponent: int, player: int = 0) -> Floats:
         """Win probability of a player's rolls at a cell, by memory: float64 (H, K).
@@ -389,12 +274,7 @@ class Workspace:
         """
         if not self._values_kept:
             raise RuntimeError("hidden_values: the last pass was not asked to keep values")
-        if self._diagonal is not None and self._values_due:
-            self._diagonal.fill_values(self.values)
-            self._values_due = False
-        out = np.zeros((self._slots, self.counterfactual_values.shape[2]), self.values.dtype)
-        passes.hidden_values(self._view, self.values[player], own, opponent, out)
-        return out[self.tables.memory_slot]
+        return self._interpreter.hidden_values(own * self._game.goal + opponent, player)
 
 
 def backward_together(
@@ -422,17 +302,16 @@ def backward_together(
     """
     for work in works:
         work.begin()
-    goal, players = works[0].tables.dimensions.goal, works[0].players
+    goal, players = len(works[0].infoset_reach), works[0].players
     roots = [[0.0] * players for _ in works]
     for total in range(2 * goal - 2, -1, -1):
         for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
             opponent = total - own
-            arrivals = works[0].arrivals(own, opponent)
             for player in range(players):
                 rolled = [work.hidden_values(own, opponent, player) for work in works]
                 found = memory_values(player, own, opponent, np.stack(rolled))
                 for root, work, values in zip(roots, works, found, strict=True):
-                    root[player] = work.publish(player, arrivals, values)
+                    root[player] = work.publish(player, own, opponent, values)
     return [(root[0], root[-1]) for root in roots]
 
 

@@ -146,7 +146,8 @@ def usual_resolution(game: HogEngine, strategy: Strategy) -> int:
     number = comb(2 * parts - 1, parts - 1)
     if parts == 1 or number > MOST_BELIEFS or game.positions_recur:
         return 1
-    return parts if number * game.workspace(2).values.nbytes <= MOST_BYTES else 1
+    values = 2 * 8 * game.goal**2 * game.memory_size
+    return parts if number * values <= MOST_BYTES else 1
 
 
 def mixture_bound(game: HogEngine, strategy: StrategyLike, resolution: int = 1) -> float:

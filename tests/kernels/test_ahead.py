@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from hogeq.kernels import ahead, cache, passes
+from hogeq.kernels import ahead, cache, interpreter
 from hogeq.model.compiling import compile_now, expect, missing
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import Workspace
+from hogeq.model.interpreter import Interpreter
 from hogeq.rules import rules_from
 
 
@@ -30,7 +30,7 @@ def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Cre
     Tests before may have left helpers in the crew of the process, if nothing was kept for them. And
     other processes may be at work on all cores, so helpers are waited for longer than usual.
     """
-    for kernel in (passes._hidden_reach, passes._hidden_values):
+    for kernel in (interpreter.forward, interpreter.roll_values):
         kernel._make_finalizer()()
         kernel._reset_overloads()
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
@@ -47,8 +47,11 @@ def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Cre
 
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     """Call two kernels."""
-    work = Workspace(game.tables, 2)
-    return work.hidden_reach(), work.hidden_values(0, 0)
+    passes = Interpreter(game.rules, game.recurrence, 2)
+    passes.forward(
+        np.full((2, *game.shape), 1.0 / game.num_actions), np.zeros((1, *game.shape[:2]))
+    )
+    return passes.reach, passes.hidden_values(0)
 
 
 def hits(kernel: Any) -> int:
@@ -58,18 +61,18 @@ def hits(kernel: Any) -> int:
 def test_a_helper_compiles_what_is_needed_next(
     crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(cache.SECONDS, "passes._hidden_values", 5.0)
-    monkeypatch.setitem(cache.SECONDS, "passes._hidden_reach", 7.0)
+    monkeypatch.setitem(cache.SECONDS, "interpreter.roll_values", 5.0)
+    monkeypatch.setitem(cache.SECONDS, "interpreter.forward", 7.0)
     game = game_of(37)
-    before = hits(passes._hidden_values)
+    before = hits(interpreter.roll_values)
     expect(game, "hidden states")
     reach, values = reach_and_values(game)
-    assert hits(passes._hidden_values) == before + 1  # read, not compiled here
+    assert hits(interpreter.roll_values) == before + 1  # read, not compiled here
     assert len(crew._helpers) == 1
     # One line for all of it, as long as it takes on both cores together.
     assert caplog.messages == ["hogeq: compiling kernels, once: about 7 s"]
     assert not list(missing(game, ["hidden states"]))
-    assert reach.sum() == 0.5  # of who begins: there was no pass
+    assert reach[0, :, 0, 0].tolist() == [0.5, 0.5]  # of who begins
     assert values.shape == (game.memory_size, game.num_actions)
     assert np.isfinite(values).all()
 
@@ -99,7 +102,7 @@ def test_what_helpers_do_not_deliver_is_compiled_here(
         return started[-1]
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    for kernel in ("passes._hidden_reach", "passes._hidden_values"):
+    for kernel in ("interpreter.forward", "interpreter.roll_values"):
         monkeypatch.setitem(cache.SECONDS, kernel, 5.0)  # worth a helper
     if not starts:
         monkeypatch.setattr(sys, "executable", "/no/such/python")
@@ -115,7 +118,8 @@ def test_a_share_of_ones_own_is_done_while_waiting(
     crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, helped, own = (
-        cache.Kernel("hogeq.kernels.passes", name, (), name) for name in ("first", "far", "own")
+        cache.Kernel("hogeq.kernels.interpreter", name, (), name)
+        for name in ("first", "far", "own")
     )
     done: list[str] = []
     seconds = {"passes.first": 1.0, "passes.far": 3.0, "passes.own": 1.0}
@@ -134,7 +138,7 @@ def test_what_several_processes_need_is_compiled_before(crew: ahead._Crew) -> No
     compile_now([rules, rules], ["hidden states"])
     assert not list(missing(compile_game(rules), ["hidden states"]))
     assert {one.kernel for one in cache.stored()} == {
-        "passes._hidden_reach",
-        "passes._hidden_values",
+        "interpreter.forward",
+        "interpreter.roll_values",
     }
     assert len(crew._helpers) <= 1

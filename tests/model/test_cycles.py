@@ -17,6 +17,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach, values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.workspace import TIE, Role
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
@@ -230,7 +231,9 @@ def test_only_games_whose_turns_can_score_nothing_have_cycles() -> None:
 @GAMES
 def test_components_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str) -> None:
     twin = twin_of(name)
-    game, found = twin.game, twin.game.tables.cycles
+    game = twin.game
+    assert game.recurrence is not None
+    found = game.recurrence.loops
     goal, count = game.goal, game.memory_size
     cells = np.arange(goal * goal)
     total = cells // goal + cells % goal
@@ -240,12 +243,10 @@ def test_components_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: 
         stays = total[source] == total[target]
         joined[source[stays], target[stays]] = True
     reached = np.linalg.matrix_power(np.eye(goal * goal) + joined, 4) > 0  # pairs are the longest
-    order = found.component_cells
+    order = found.cells
     assert sorted(order) == list(cells)
     component = np.zeros(goal * goal, int)
-    component[order] = np.repeat(
-        np.arange(len(found.component_start) - 1), np.diff(found.component_start)
-    )
+    component[order] = np.repeat(np.arange(len(found.start) - 1), np.diff(found.start))
     assert ((component[:, None] == component) == (reached & reached.T)).all()
     assert (component[:, None] >= component)[
         joined
@@ -299,7 +300,9 @@ def test_self_play_is_play_against_the_same_strategy(name: str, play: Strategies
     both = visits[: twin.size] + visits[twin.size :]
     found = work.hidden_reach().ravel()
     assert found == pytest.approx(both, rel=1e-12, abs=1e-13)
-    assert not work._flow.any()  # left as it was found: clean
+    assert isinstance(work._passes, Interpreter)
+    assert not work._passes._masses.any()  # left as they were: clean
+    assert not work._passes._flows.any()
 
 
 def test_counterfactual_values_are_the_slope_of_the_win_rate() -> None:
@@ -422,8 +425,8 @@ def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
 ) -> None:
     monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda _, opponent: int(opponent != 4))
     game = compile_game(Rules(goal=8, max_dice=1, zero_dice="nothing_on_four", square_swine=True))
-    assert game.positions_recur
-    assert len(game.tables.cycles.entry_position) == 0
+    assert game.recurrence is not None
+    assert len(game.recurrence.loops.member) == 0
     twin = Twin(game)
     a, b = random_policy(game, 15), random_policy(game, 16)
     won = twin.solve(twin.rows(a), twin.rows(b))

@@ -95,7 +95,8 @@ def both_stay_for_ever(a: float, b: float) -> tuple[float, float]:
 def test_nobody_wants_to_move_first_at_some_positions_of_spring_2022() -> None:
     game = compile_game(EDITIONS["sp22"])
     best = solve(game)
-    certain = game.tables.cycles.certain
+    assert game.recurrence is not None
+    certain = game.recurrence.certain
     assert len(certain) == 100
     assert not certain[:, [1, 3]].any()  # no dice, and the other player moves next
     drawn = set()
@@ -123,5 +124,6 @@ def test_too_much_memory_of_a_turn_that_scores_nothing_is_refused() -> None:
     ) as refusal:
         compile_game(Rules(goal=20, pig_out=0, feral_hogs="dice"))
     assert "\n" not in str(refusal.value)
-    most = compile_game(Rules(goal=20, pig_out=0, feral_hogs="points")).tables.cycles
-    assert 2 * np.diff(most.entry_start).max() <= MOST_UNKNOWNS
+    most = compile_game(Rules(goal=20, pig_out=0, feral_hogs="points")).recurrence
+    assert most is not None
+    assert 2 * np.diff(most.loops.entered).max() <= MOST_UNKNOWNS

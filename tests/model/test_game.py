@@ -10,6 +10,7 @@ import pytest
 
 from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.model.game import MEMORY_LIMIT, compile_game, required_bytes
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.layout import Layout
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, forces_turns, memory_sizes
@@ -56,20 +57,10 @@ def test_sizes_of_every_edition(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EDITIONS)
-def test_every_memory_has_a_slot_of_its_own(name: str) -> None:
+def test_every_memory_is_listed_once(name: str) -> None:
     game = compile_game(EDITIONS[name])
     assert game.memories[0] == Memory()
     assert len(set(game.memories)) == game.memory_size
-    slots = game.tables.memory_slot
-    assert len(set(slots.tolist())) == game.memory_size
-    assert 0 <= slots.min() <= slots.max() < game.workspace(1)._slots
-
-
-@pytest.mark.parametrize("name", [name for name, size in MEMORY_SIZES.items() if size == 1])
-def test_editions_without_memory_do_not_pay_for_it(name: str) -> None:
-    game = compile_game(EDITIONS[name])
-    assert game.workspace(2)._slots == 1
-    assert game.workspace(2).values.size == 2 * 100 * 100
 
 
 def test_a_policy_of_a_small_game_has_its_shape() -> None:
@@ -102,7 +93,7 @@ def test_a_game_too_large_for_memory_is_refused_in_one_line() -> None:
     rules = Rules(goal=2000, max_dice=50, feral_hogs="points")
     assert required_bytes(rules) > MEMORY_LIMIT
     with pytest.raises(
-        ValueError, match=r"^rules: .*2000.* needs 379\.2 GiB; allowed: 4: lower goal or max_dice$"
+        ValueError, match=r"^rules: .*2000.* needs 356\.7 GiB; allowed: 4: lower goal or max_dice$"
     ) as refusal:
         compile_game(rules)
     assert "\n" not in str(refusal.value)
@@ -128,10 +119,9 @@ def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) ->
 @pytest.mark.parametrize("name", EDITIONS)
 def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) -> None:
     rules = replace(EDITIONS[name], goal=40)
-    work = compile_game(rules).workspace(2)
-    table = work.counterfactual_values.nbytes
-    assert work.counterfactual_values.shape == (40, 40, 11)
-    assert required_bytes(rules) == work.values.nbytes + work.reach.nbytes + 6 * table
+    passes = Interpreter(rules, None, 2)
+    table = 8 * 40 * 40 * 11
+    assert required_bytes(rules) == passes.values.nbytes + passes.reach.nbytes + 6 * table
 
 
 # Scores near the end of a full-size game: few turns are left, so the plain recursion reaches the

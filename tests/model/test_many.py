@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import DTypeLike
 
-from hogeq.kernels.passes import TIE
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.many import GenericMany, ManyWorkspace
-from hogeq.model.side_by_side import LargeMany, many_workspace
+from hogeq.model.interpreter import TIE, Interpreter
+from hogeq.model.many import Choice, ManyWorkspace
+from hogeq.model.memory_passes import MemoryPasses
+from hogeq.model.passes import Passes
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
@@ -39,9 +41,18 @@ def drawn(game: HogEngine, number: int, seed: int = 0) -> Floats:
 
 def many(game: HogEngine, how: str = "generic", pairs: int = PAIRS) -> ManyWorkspace:
     """Make a workspace of a kind."""
-    if how == "generic":
-        return GenericMany(game.tables, pairs)
-    return LargeMany(game, None, pairs)
+    return ManyWorkspace(game, pairs, choose=WAYS[how])
+
+
+def _by_memories(game: HogEngine, players: int, dtype: DTypeLike, matches: int) -> Passes:
+    return MemoryPasses(game.tables, players, dtype, matches)
+
+
+def _interpreted(game: HogEngine, players: int, _: DTypeLike, matches: int) -> Passes:
+    return Interpreter(game.rules, game.recurrence, players, matches)
+
+
+WAYS: dict[str, Choice] = {"generic": _interpreted, "large": _by_memories}
 
 
 def singly(
@@ -49,7 +60,7 @@ def singly(
 ) -> tuple[Workspace, Floats]:
     """Make one pass forward and one back; a workspace, and the win probabilities."""
     both = np.stack([policy, opponent])
-    work = Workspace(game.tables, 2)
+    work = Workspace(game, 2)
     work.forward(both)
     first, other, _ = work.backward(both, role, temperature=0.02, damping=0.5)
     policy[:] = both[0]
@@ -182,22 +193,14 @@ def test_weights_of_more_than_policies_are_refused_where_positions_recur() -> No
         work.forward(np.ones(game.shape))
 
 
-def test_games_have_the_way_that_suits_them() -> None:
-    small, middle = game_of("su20"), compile_game(rules_from({"edition": "su20", "goal": 30}))
-    assert isinstance(many_workspace(small, PAIRS), GenericMany)
-    assert isinstance(many_workspace(middle, PAIRS), LargeMany)
-    assert isinstance(many(small, "large"), LargeMany)
-    assert isinstance(many_workspace(game_of("fa15"), PAIRS), GenericMany)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("pairs", [1, 2, 3, 8, 11])
 def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> None:
     game = game_of("su20")
     policy, *opponents = drawn(game, 1 + pairs)
     weights = np.random.default_rng(1).dirichlet(np.ones(pairs))
-    exact = GenericMany(game.tables, pairs)
-    work = LargeMany(game, None, pairs, dtype)
+    exact = ManyWorkspace(game, pairs, choose=_interpreted)
+    work = ManyWorkspace(game, pairs, dtype, _by_memories)
     found = []
     ways: list[ManyWorkspace] = [exact, work]
     for one in ways:

@@ -9,6 +9,7 @@ import pytest
 from hogeq.kernels.memory_vectors import Shape
 from hogeq.model.duels import MemoryDuel
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryPasses, memory_shape, suit_memory_vectors
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
@@ -47,7 +48,9 @@ def policies(game: HogEngine, share: float = 1.0) -> Floats:
 def both_ways(game: HogEngine, players: int, dtype: type = np.float64) -> tuple[Workspace, ...]:
     """Make a workspace with passes by vectors of memories, and one without."""
     large = MemoryPasses(game.tables, players, dtype)
-    return Workspace(game.tables, players, dtype, large), Workspace(game.tables, players)
+    plain = Interpreter(game.rules, game.recurrence, players)
+    fast = Workspace(game, players, dtype, large)
+    return fast, Workspace(game, players, passes=plain)
 
 
 def results_of(work: Workspace, played: Floats) -> list[Floats]:
@@ -120,7 +123,7 @@ def test_what_was_not_kept_is_refused() -> None:
 @pytest.mark.parametrize("name", [name for name in GAMES if name != "lanes of 24"])
 def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
     game = compiled(name)
-    duel, work = MemoryDuel(game.tables), Workspace(game.tables, 2)
+    duel, work = MemoryDuel(game.tables), both_ways(game, 2)[1]
     random = np.random.default_rng(3)
     for _ in range(3):  # the second and third find the arrays in use
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
