@@ -146,29 +146,7 @@ def _options(entry: Builtin) -> str:
 
 
 def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
-    """Make a strategy that is known by name.
-
-    Parameters
-    ----------
-    spec : str
-        A name, with its parameters after a colon, and after them its options:
-        ``"always_roll:6"``, ``"huan2020:epsilon=0.02"``. See `names`.
-    game : HogEngine
-        The game it is to play.
-
-    Returns
-    -------
-    int8 array, shape (G, G), or float64 array, shape (G, G, K)
-        A fresh array.
-
-    Raises
-    ------
-    StrategyError
-        If the name is unknown, or a parameter missing, one too many, not whole or out of range,
-        or an option unknown, given twice, no number or out of range; if it is a mixture's.
-    TypeError
-        If `spec` is no text or `game` no game.
-    """
+    """Make a strategy that is known by name."""
     if not isinstance(spec, str):
         raise TypeError(refusal("spec", spec, "the name of a strategy, as a text"))
     check_game(game)

@@ -77,71 +77,11 @@ def read_strategy(
     *,
     time_limit: float = 60.0,
 ) -> Matrix | Policy:
-    """Read a strategy from a file of any known format.
-
-    Parameters
-    ----------
-    path : path
-        Its suffix says the format: see the module's table. A run directory means its matrix.
-    goal : int
-        G, points that win.
-    max_dice : int
-        Most dice a turn may roll; K is one more.
-    trust : bool
-        Whether the code in a ``.py`` file may be run. It runs in a process of its own, which may
-        read what its user may read and use 4 GiB of memory. On Linux (x86-64 and 64-bit ARM) it
-        can change no file and reach no other process; elsewhere a line on standard error says
-        first what it could do.
-    time_limit : float
-        Seconds that such code is given.
-
-    Returns
-    -------
-    int8 array, shape (G, G), or float64 array, shape (G, G, K)
-
-    Raises
-    ------
-    StrategyError
-        If the file cannot be read, is too large, is of an unknown or refused format, or does not
-        hold a valid strategy: a bad cell is named, the first in reading order. If it holds a
-        mixture, which `read_mixture` reads.
-    """
+    """Read a strategy from a file of any known format."""
     found = read_any(path, goal, max_dice, trust, time_limit=time_limit)
     if isinstance(found, Mixture):
         raise not_a_table(shown_path(Path(path)), len(found))
     return found
-
-
-def read_mixture(path: str | os.PathLike[str], goal: int = 100, max_dice: int = 10) -> Mixture:
-    """Read a mixture: weights and parts from an ``.npz`` file.
-
-    Parameters
-    ----------
-    path : path
-        A file of ``weights`` (n,) and either ``matrices`` (n, G, G) or ``policies`` (n, G, G, K).
-    goal : int
-        G, points that win.
-    max_dice : int
-        Most dice a turn may roll; K is one more.
-
-    Returns
-    -------
-    Mixture
-
-    Raises
-    ------
-    StrategyError
-        If the file cannot be read, is too large, or does not hold a valid mixture: the part and
-        its first bad cell are named.
-    """
-    found = read_any(path, goal, max_dice)
-    if isinstance(found, Mixture):
-        return found
-    kind = "policy" if is_policy(found) else "matrix"
-    raise StrategyError(
-        f"{shown_path(Path(path))}: holds a {kind}; allowed here: a mixture, an .npz of weights "
-        "and matrices or policies"
-    )
 
 
 def read_any(

@@ -37,28 +37,7 @@ def write_strategy(
     max_dice: int | None = None,
     player_name: str | None = None,
 ) -> None:
-    """Write a strategy in the format of the path's suffix, whole or not at all.
-
-    Parameters
-    ----------
-    path : path
-        Ends in one of `SUFFIXES`; for a policy, in ``.npz`` or ``.npy``; for a mixture, in
-        ``.npz``. An existing file is replaced.
-    array : matrix, policy or mixture
-        An array or nested lists; checked first. Read back, it is the same to the last bit.
-    goal, max_dice : int, optional
-        Those of the game, to check against; by default what the array's shape says.
-    player_name : str, optional
-        For ``.py``, and needed there: see `export_python`.
-
-    Raises
-    ------
-    StrategyError
-        If the array is not valid, the suffix unknown or not for what is to be written, or
-        `player_name` blank.
-    OSError
-        If the file cannot be written; what was there before is still there.
-    """
+    """Write a strategy in the format of the path's suffix, whole or not at all."""
     path = Path(path)
     suffix = known_suffix(path)
     name = shown_path(path)
@@ -135,26 +114,7 @@ def check_player_name(name: str) -> None:
 
 
 def export_python(matrix: npt.ArrayLike, player_name: str) -> str:
-    """Text of the file that a contest entrant submits.
-
-    Parameters
-    ----------
-    matrix : array_like, shape (G, G)
-        Dice to roll, row = own score.
-    player_name : str
-        What the contest calls the entrant.
-
-    Returns
-    -------
-    str
-        Python source without imports, that defines ``PLAYER_NAME`` and
-        ``final_strategy(score, opponent_score)`` for scores below G.
-
-    Raises
-    ------
-    StrategyError
-        If `matrix` is not valid, or `player_name` blank or not to be written in UTF-8.
-    """
+    """Text of the file that a contest entrant submits."""
     check_player_name(player_name)
     given = as_array(matrix, "matrix")
     if given.ndim != 2:

@@ -105,13 +105,7 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
 
 
 def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
-    """Load the plugins that a config names, as plain values of a file in `folder`.
-
-    Raises
-    ------
-    ConfigError
-        A plugin is not trusted, or refused; the message begins with `source`.
-    """
+    """Load the plugins that a config names, as plain values of a file in `folder`."""
     for path in named_plugins(tree, folder, source):
         try:
             load_plugin(path, trust)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from hogeq.cli import app
 from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.read import read_mixture
+from hogeq.strategies.read import read_any
 from hogeq.strategies.write import write_strategy
 from tests.cli.calls import ask, ok, refused
 
@@ -87,7 +87,9 @@ def test_export(folder: Path) -> None:
     assert ask("export", "drawn.npz", *RULES, "--part", "2", "--out", "a.csv")["kind"] == "matrix"
     assert (folder / "a.csv").read_text("utf-8").startswith("3,3,3")
     assert ask("export", "drawn.npz", *RULES, "--out", "b.npz")["kind"] == "mixture"
-    assert len(read_mixture("b.npz", 20, 3)) == 2
+    drawn = read_any("b.npz", 20, 3)
+    assert isinstance(drawn, Mixture)
+    assert len(drawn) == 2
     name = "--player-name", "me"
     assert "--part 1 takes a part" in refused("export", "drawn.npz", *RULES, *name)
     assert "--part 1" in refused("export", "drawn.npz", *RULES, "--out", "c.csv")

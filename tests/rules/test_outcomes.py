@@ -104,3 +104,23 @@ def test_the_total_rises_unless_a_turn_can_score_and_give_nothing() -> None:
     assert found is not None
     assert zero_points(sp22, *found) == 0
     assert all(zero_points(sp22, *pair) for pair in product(range(100), repeat=2) if pair < found)
+
+
+def test_longest_game_of_hogfish() -> None:
+    """Fall 2022: a game lasts at most 181 turns, Tong (2023) [4]."""
+    rules = EDITIONS["fa22"]
+    turns = TurnTable(rules)
+    rolled = {branch.points for dice in range(1, 11) for branch in turns.branches(dice, 6)}
+    longest: dict[tuple[int, int], int] = {}
+    for total in range(2 * rules.goal - 2, -1, -1):
+        for own in range(max(0, total - rules.goal + 1), min(rules.goal, total + 1)):
+            other = total - own
+            ends = [
+                turns.land(own + points, other)
+                for points in {*rolled, turns.free(own, other).points}
+            ]
+            longest[own, other] = 1 + max(
+                0 if there.winner is not None else longest[there.opponent, there.score]
+                for there in ends
+            )
+    assert longest[0, 0] == 181

@@ -187,3 +187,13 @@ def test_win_rates_of_both_sum_to_one(edition: str) -> None:
     a, b = random.dirichlet(np.ones(4), (2, 15, 15))
     assert win_rate(game, a, b).win_rate + win_rate(game, b, a).win_rate == pytest.approx(1.0)
     assert win_rate(game, a, a).win_rate == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("dice", "expected"), [((0, 6), 0.560052926770), ((0, 10), 0.571630254755)]
+)
+def test_win_rates_of_the_official_server(dice: tuple[int, int], expected: float) -> None:
+    """Summer 2020's contest server [7], which played with Feral Hogs and Swine Swap."""
+    first, second = (np.full((100, 100), number) for number in dice)
+    game = compile_game(EDITIONS["su20"])
+    assert win_rate(game, first, second).win_rate == pytest.approx(expected, abs=1e-12)

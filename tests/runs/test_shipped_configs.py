@@ -14,7 +14,7 @@ from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.untold_bound import mixture_bound
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.read import read_mixture
+from hogeq.strategies.read import read_any
 
 FOLDER = Path(__file__).parents[2] / "configs"
 CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")
@@ -68,7 +68,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     summary = run(longer, tmp_path / "whole")
     cut, whole = (tmp_path / kind / "mixture" / "mixture.npz" for kind in ("cut", "whole"))
     assert cut.read_bytes() == whole.read_bytes()
-    drawn = read_mixture(whole, 8, 2)
+    drawn = read_any(whole, 8, 2)
     game = compile_game(longer.rules)
     assert summary.mixture is not None
     assert summary.mixture.lower <= best_response(game, drawn).win_rate + 1e-9
