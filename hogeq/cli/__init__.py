@@ -28,11 +28,11 @@ __all__ = ["app", "main"]
 
 @cache
 def _app() -> "Typer":
-    from hogeq.cli.commands import COMMANDS
+    from hogeq.cli.commands import COMMANDS, name_of
     from hogeq.cli.shell import app
 
     for command in COMMANDS:
-        command.register(app)
+        app.command(name_of(command))(command)
     return app
 
 

@@ -1,11 +1,11 @@
 """Games other than Hog on the command line: --game, and strategies for them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from hogeq.cli.shell import BadInputError, refusing, table
+from hogeq.cli.options import option
+from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.shell import BadInputError, refusing
 from hogeq.support.messages import printable, shown
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 GameOption = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.",
         "--game",
         metavar="GAME",
-        help="Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.",
     ),
 ]
 
@@ -74,8 +74,8 @@ def check_rows(tree: "FlatTree", rows: "Floats", name: str) -> "Floats":
     return rows
 
 
-def audit_game(game: str) -> tuple[dict[str, Any], str]:
-    """Say which recall each player of a game has: data, and text."""
+def audit_game(game: str) -> Result:
+    """Say which recall each player of a game has."""
     from hogeq.trees.recall_of_players import recall_of_player
 
     tree = load_tree(game)
@@ -91,39 +91,49 @@ def audit_game(game: str) -> tuple[dict[str, Any], str]:
         for name in SHOWN
     ]
     sizes = " and ".join(f"{one.infosets:,}" for one in players)
-    text = [
-        f"{printable(game)}: {tree.num_nodes:,} nodes, {sizes} information sets",
-        table(rows, ("property", "player 0", "player 1")),
-        *(line for number, one in enumerate(players) for line in _witnesses(number, one)),
+    text: Text = [
+        f"{game}: {tree.num_nodes:,} nodes, {sizes} information sets",
+        "",
+        Table(rows, ("property", "player 0", "player 1")),
     ]
-    return data, "\n\n".join(text)
+    for number, one in enumerate(players):
+        text += _witnesses(number, one)
+    return Result(data, text)
 
 
 def _witnesses(number: int, player: "PlayerRecall") -> list[str]:
-    lines: dict[str, list[str]] = {}
+    """Show two histories that an information set confuses, once for all properties they break."""
+    broken: dict[tuple[str, ...], list[str]] = {}
     for name, words in SHOWN.items():
         witness = getattr(player, name).witness
         if witness:
-            told = [
-                f"  {place}. {'; '.join(map(printable, one)) or 'the start'}"
+            histories = tuple(
+                f"  {place}. {'; '.join(one) or 'the start'}"
                 for place, one in enumerate(witness, 1)
-            ]
-            shows = words if name == "absent_minded" else f"no {words}"
-            lines.setdefault("\n".join(told), []).append(shows)
-    return [
-        f"Player {number}, {', '.join(shown_by)}: one information set after either of\n{told}"
-        for told, shown_by in lines.items()
-    ]
+            )
+            breaks = words if name == "absent_minded" else f"no {words}"
+            broken.setdefault(histories, []).append(breaks)
+    lines = []
+    for histories, properties in broken.items():
+        names = ", ".join(properties)
+        lines += ["", f"Player {number}, {names}: one information set after either of", *histories]
+    return lines
 
 
-def attack_game(game: str, strategy: str, seconds: float) -> tuple[dict[str, Any], str, "Floats"]:
-    """Find the best response to a strategy from either seat: data, text, and the response."""
+def attack_game(game: str, strategy: str, seconds: float, out: Path | None) -> Result:
+    """Find the best response to a strategy from either seat, and write it."""
+    import numpy as np
+
+    from hogeq.support.files import replacing
     from hogeq.trees.exact import respond
 
     tree = load_tree(game)
     rows = load_rows(tree, strategy)
     with refusing():
         answer = respond(tree, rows, seconds)
+        if out is not None:
+            with replacing(out) as temporary:
+                np.savez_compressed(temporary, policy=answer.strategy)
     data = {
         "game": game,
         "strategy": strategy,
@@ -132,17 +142,10 @@ def attack_game(game: str, strategy: str, seconds: float) -> tuple[dict[str, Any
         "full_memory": answer.full_memory,
         "proved": answer.is_proved,
     }
+    proved = ": proved" if answer.is_proved else ""
     meaning = (
         ("attack", f"{answer.attack:.9f}", "best response found, mean payoff over both seats"),
-        ("bound", f"{answer.bound:.9f}", "no response has more" + ": proved" * answer.is_proved),
-        (
-            "full memory",
-            f"{answer.full_memory:.9f}",
-            "responder who forgets nothing of the own past",
-        ),
+        ("bound", f"{answer.bound:.9f}", f"no response has more{proved}"),
+        ("full memory", f"{answer.full_memory:.9f}", "responder with perfect recall"),
     )
-    return (
-        data,
-        f"against {strategy}, {printable(game)}\n\n{table(meaning, left=3)}",
-        answer.strategy,
-    )
+    return Result(data, [f"against {strategy}, {game}", "", Table(meaning, left=3)])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hogeq.cli.shell import BadInputError, refusing
+from hogeq.cli.shell import BadInputError, refusing, warn
 from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules import ALIASES, Rules
 from hogeq.support.messages import unreadable
@@ -18,57 +18,123 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
     from hogeq.strategies.mixtures import Mixture
 
+DEFAULT = "su20"
+VARIABLE = "HOGEQ_RULES"
+
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
 
-YAML_SUFFIXES = (".yaml", ".yml")
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
-def load_rules(spec: str) -> Rules:
-    """Rules from an edition's name, a YAML file of rule parts, or a run."""
-    from hogeq.rules.reading import find_rules
+class Chosen:
+    """The game that a user chooses: by --rules, by a run given as a strategy, or by default."""
 
-    with refusing():
-        return find_rules(spec)
+    def __init__(self, given: str | None, trust: bool = False) -> None:
+        if given is not None and not given.strip():
+            raise BadInputError(
+                "--rules: the name is empty; allowed: an edition's name, a YAML file of rule "
+                "parts, or a run"
+            )
+        self.spec = given
+        self.trust = trust
+        self.rules = Rules()
+        self.engine: HogEngine
+
+    @classmethod
+    def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
+        """Choose rules that are known, those of a file say."""
+        game = cls(None, trust)
+        game.rules, game.engine = rules, compiled(rules)
+        return game
+
+    def choose(self, strategies: Iterable[str | None] = ()) -> Rules:
+        """Settle the rules, and say so first where nobody named any."""
+        from hogeq.rules.reading import find_rules, run_file
+
+        with refusing():
+            if self.spec is None:
+                runs = [name for name in strategies if name and run_file(Path(name))]
+                brought = {find_rules(name, self.trust): name for name in runs}
+                if len(brought) > 1:
+                    names = " and ".join(list(brought.values())[:2])
+                    raise BadInputError(f"{names}: runs of different rules; --rules chooses")
+                self.spec = next(iter(brought.values()), None)
+            if self.spec is None:
+                self.spec = default_rules()
+            self.rules = find_rules(self.spec, self.trust)
+        return self.rules
+
+    def load(self, *parts: str, strategies: Iterable[str | None] = ()) -> "HogEngine":
+        """Settle the rules, compile them, and say what else will be compiled."""
+        strategies = list(strategies)
+        self.choose(strategies)
+        self.engine = compiled(self.rules)
+        self.expect(*parts, strategies=strategies)
+        return self.engine
+
+    def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
+        """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
+        from hogeq.model.compiling import expect
+
+        expect(self.engine, *parts, strategies=strategies)
+
+    @property
+    def name(self) -> str:
+        """What JSON calls the rules: the semester that was asked for."""
+        return self.spec if self.spec in ALIASES else self.rules.name
+
+    @property
+    def title(self) -> str:
+        """What people call them, with the edition that a semester plays."""
+        return title_of(self.name, self.rules)
+
+    @property
+    def endless(self) -> list[str]:
+        """Lines about games that never end, if there are any."""
+        return ["", ENDLESS] if self.engine.can_be_endless else []
+
+    def strategy(self, spec: str) -> "NDArray[Any]":
+        """Matrix or policy from a built-in's name or a file."""
+        from hogeq.baselines.registry import find_strategy
+
+        with refusing():
+            return find_strategy(spec, self.engine, self.trust)
+
+    def any(self, spec: str) -> "NDArray[Any] | Mixture":
+        """Matrix, policy or mixture from a built-in's name or a file."""
+        from hogeq.baselines.registry import find_any
+
+        with refusing():
+            return find_any(spec, self.engine, self.trust)
+
+    def check_position(self, score: int, opponent: int) -> None:
+        """Refuse scores at which no one is to move."""
+        for name, own in (("--score", score), ("--opponent", opponent)):
+            if not 0 <= own < self.rules.goal:
+                raise BadInputError(f"{name}: {own}; allowed: 0 to {self.rules.goal - 1}")
 
 
-def title_of(spec: str, rules: Rules) -> str:
-    """Name rules as headings do: by both names, if a semester plays the edition of another."""
-    return f"{spec} (the game of {rules.name})" if spec in ALIASES else rules.name
+def default_rules() -> str:
+    """Give the rules of users who name none, and say so unless they chose them once for all."""
+    chosen = os.environ.get(VARIABLE, "").strip()
+    if not chosen:
+        warn(f"rules {DEFAULT}, the default; --rules or {VARIABLE} chooses others")
+    return chosen or DEFAULT
 
 
-def load_game(spec: str) -> "HogEngine":
-    """Compile the rules that a user names."""
+def compiled(rules: Rules) -> "HogEngine":
+    """Compile a game."""
     load_numba_without_blas()
     from hogeq.model.game import compile_game
 
-    rules = load_rules(spec)
     with refusing():
         return compile_game(rules)
 
 
-def expect_kernels(game: "HogEngine", *parts: str, strategies: Sequence[str | None] = ()) -> None:
-    """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
-    from hogeq.model.compiling import expect
-
-    expect(game, *parts, strategies=strategies)
-
-
-def load_strategy(spec: str, game: "HogEngine", trust: bool) -> "NDArray[Any]":
-    """Matrix or policy from a built-in's name or a file."""
-    from hogeq.baselines.registry import find_strategy
-
-    with refusing():
-        return find_strategy(spec, game, trust)
-
-
-def load_any(spec: str, game: "HogEngine", trust: bool) -> "NDArray[Any] | Mixture":
-    """Matrix, policy or mixture from a built-in's name or a file."""
-    from hogeq.baselines.registry import find_any
-
-    with refusing():
-        return find_any(spec, game, trust)
+def title_of(name: str, rules: Rules) -> str:
+    """Name rules as headings do: by both names, if a semester plays the edition of another."""
+    return f"{name} (the game of {rules.name})" if name in ALIASES else rules.name
 
 
 @contextlib.contextmanager
@@ -82,6 +148,15 @@ def reading(path: Path) -> Iterator[None]:
         raise BadInputError(unreadable(path, error)) from error
 
 
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file whole."""
+    from hogeq.support.files import write_whole
+
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    with refusing():
+        write_whole(path, data)
+
+
 def check_output(
     path: Path | None,
     suffixes: Sequence[str],
@@ -92,18 +167,8 @@ def check_output(
 ) -> None:
     """Refuse a file that could not be written, or must not be, before anything is computed.
 
-    Parameters
-    ----------
-    path : Path or None
-        None: nothing is to be written.
-    suffixes : sequence of str
-        Those allowed, of one part or two, which say the format.
-    reads : iterable of str, Path or None
-        What the command was given to read, names of strategies and rules too; never written over.
-    replace : bool
-        Whether a file that is there may be replaced.
-    option : str
-        What names the file; for the message.
+    It is not written over if it is among what the command `reads`, by names of strategies and
+    rules; nor, without `replace`, if it is there.
     """
     if path is None:
         return
@@ -134,30 +199,13 @@ def _is_file_of(given: str | Path, path: Path) -> bool:
     """Whether a strategy, a run directory or rules that a user names are read from this file."""
     if not path.exists():
         return False
+    from hogeq.rules.reading import RUN_FILES, files_of_tables
     from hogeq.strategies.read import IN_FOLDER
 
-    for name in (Path(given), Path(given) / IN_FOLDER, *_tables_of(Path(given))):
+    given = Path(given)
+    inside = [given / name for name in (IN_FOLDER, *RUN_FILES)]
+    for file in (given, *inside, *files_of_tables(given)):
         with contextlib.suppress(OSError, ValueError):  # a name may be no path at all
-            if path.samefile(name):
+            if path.samefile(file):
                 return True
     return False
-
-
-def _tables_of(rules: Path) -> list[Path]:
-    """Files of the tables that a YAML file of rules names; of none that cannot be read."""
-    if rules.suffix.lower() not in YAML_SUFFIXES:
-        return []
-    from hogeq.rules.reading import table_files
-    from hogeq.support.yaml import ConfigError, read_yaml
-
-    try:
-        return [path for _, path in table_files(read_yaml(rules), rules.parent)]
-    except ConfigError:
-        return []
-
-
-def position(game: "HogEngine", score: int, opponent: int) -> None:
-    """Refuse scores at which no one is to move."""
-    for name, points in (("--score", score), ("--opponent", opponent)):
-        if not 0 <= points < game.goal:
-            raise BadInputError(f"{name}: {points}; allowed: 0 to {game.goal - 1}")

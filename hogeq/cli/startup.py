@@ -62,7 +62,15 @@ def stopping_at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def leave_the_prompt() -> None:
+    """Begin a new line of a terminal, which has just shown ^C."""
+    with suppress(OSError):
+        if os.isatty(2):
+            os.write(2, b"\n")
+
+
 def _stop(*_: object) -> None:
+    leave_the_prompt()
     with suppress(OSError):
         os.write(2, b"hogeq: stopped\n")
     os._exit(INTERRUPTED)

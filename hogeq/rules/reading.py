@@ -68,7 +68,7 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
 
 def run_file(folder: Path) -> Path | None:
     """Find the file of a folder that holds the config of a run, if it is the folder of one."""
-    return next((folder / name for name in RUN_FILES if (folder / name).is_file()), None)
+    return next((folder / name for name in RUN_FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
 
 
 def rules_of(given: str | Mapping[str, Any], source: str) -> Rules:
@@ -99,6 +99,17 @@ def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:
             value = rules.get(key)
             if isinstance(value, str) and value.lower().endswith(".csv"):
                 yield key, folder / value
+
+
+def files_of_tables(path: Path) -> list[Path]:
+    """List the tables that a YAML file of rules names as files; none if it cannot be read."""
+    if path.suffix.lower() not in SUFFIXES:
+        return []
+    try:
+        tree = parse_yaml(read_text(path), one_line(path))
+    except ConfigError:
+        return []
+    return [file for _, file in table_files(tree, path.parent)]
 
 
 def _table(path: Path, source: str) -> list[Any]:

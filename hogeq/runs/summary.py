@@ -97,8 +97,8 @@ class RunSummary:
             **self.figures(),
         }
 
-    def told(self, digits: int = DIGITS) -> str:
-        """Tell people, with so many decimals of per cents and points."""
+    def lines(self, digits: int = DIGITS) -> list[str]:
+        """Say it to people, with so many decimals of per cents and points."""
         solver = self.config.solver
         lines = [
             f"{self.config.rules.name}, {solver.name}, {solver.iterations} iterations",
@@ -122,10 +122,10 @@ class RunSummary:
             f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
             f"written to {self.directory}",
         ]
-        return "\n".join(lines)
+        return lines
 
     def __str__(self) -> str:
-        return self.told()
+        return "\n".join(self.lines())
 
 
 def _row(name: str, attack: str, bound: str, spread: str, digits: int) -> str:

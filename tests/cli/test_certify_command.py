@@ -193,8 +193,6 @@ def test_the_shipped_certificate_is_of_the_champion() -> None:
 def test_options_that_do_not_go_together(folder: Path) -> None:
     line = refused("attack", "always_roll:3", "--certificate", "proof.json")
     assert "--certificate: allowed only with --certify" in line
-    line = refused("attack", "always_roll:3", "always_roll:2", "--field", "--certify", "1")
-    assert "--certify: allowed for one strategy" in line
     line = refused("attack", "always_roll:3", "--certify", "1", "--certificate", "proof.txt")
     assert "allowed: names ending in .json" in line
 

@@ -288,21 +288,6 @@ def test_strategies() -> None:
     assert all(usage in ok("strategies") for usage in found)
 
 
-def test_dice(folder: Path) -> None:
-    found = ask("dice", "--rules", "hw13", "--plot", "dice.png")
-    assert [(line["sides"], line["dice"]) for line in found["dice"]] == [
-        (sides, dice) for sides in (6, 4) for dice in range(1, 11)
-    ]
-    # By hand: 3/6 ... one die shows 1 to 6, two dice show no 1 in 25 of 36 rolls.
-    assert found["dice"][0]["mean"] == 3.5
-    assert found["dice"][1]["mean"] == pytest.approx((25 * 8 + 11) / 36, abs=1e-12)
-    assert found["dice"][1]["pig_out"] == pytest.approx(11 / 36, abs=1e-12)
-    for line in found["dice"]:
-        assert sum(line["distribution"].values()) == pytest.approx(1.0, abs=1e-12)
-    assert (folder / "dice.png").read_bytes().startswith(b"\x89PNG")
-    assert "8-sided" in ok("dice", "--rules", "su20", "--sides", "8")
-
-
 # --- files ----------------------------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ def test_win_rates() -> None:
 
 def test_a_mixture_in_a_field() -> None:
     options = "--starts", "1", "--anneal-steps", "5"
-    found = ask("attack", "--field", "drawn.npz", "always_roll:2", *RULES, *options)
+    found = ask("attack-field", "drawn.npz", "always_roll:2", *RULES, *options)
     assert len(found["win_rates"]) == 2
     assert found["mean"] == pytest.approx(sum(found["win_rates"]) / 2, abs=1e-12)
 
@@ -91,7 +91,7 @@ def test_export(folder: Path) -> None:
     assert isinstance(drawn, Mixture)
     assert len(drawn) == 2
     name = "--player-name", "me"
-    assert "--part 1 takes a part" in refused("export", "drawn.npz", *RULES, *name)
+    assert "--part 1 takes a component" in refused("export", "drawn.npz", *RULES, *name)
     assert "--part 1" in refused("export", "drawn.npz", *RULES, "--out", "c.csv")
     purify = "--purify", "argmax", "--out", "c.npz"
     assert "--part 1" in refused("export", "drawn.npz", *RULES, *purify)

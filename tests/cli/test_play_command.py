@@ -163,7 +163,7 @@ def test_every_edition_is_played_to_the_end(folder: Path, name: str) -> None:
             assert turn["dice"] == 2
     total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
     assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
-    assert f"together {pp(total, 10, signed=False)} of win probability" in text
+    assert f"together lost {pp(total, 10, signed=False)} of win probability" in text
 
 
 def test_engines_that_are_matrices_and_policies(folder: Path) -> None:

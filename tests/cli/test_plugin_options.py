@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hogeq.cli.commands import COMMANDS
+from hogeq.cli.commands import COMMANDS, name_of
 from tests.cli.calls import ask, hogeq, ok, refused
 from tests.plugged import CONFIG, LAZY
 
@@ -24,7 +24,7 @@ def config(folder: Path) -> Path:
 
 def test_every_command_takes_plugins() -> None:
     for command in COMMANDS:
-        name = command.__name__.rpartition(".")[2].replace("_", "-")
+        name = name_of(command)
         shown = ok(name, "--help")
         assert shown.count("--plugin FILE.py") == shown.count("  --trust  ") == 1, name
 

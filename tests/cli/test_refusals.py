@@ -29,7 +29,7 @@ R = ("--rules", "small.yaml")
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
         (("analyze", "--score", "x", "--opponent", "1"), "--score"),
         (("analyze", "--score", "1"), "Missing option '--opponent'"),
-        (("run",), "Missing argument 'CONFIG'"),
+        (("run",), "CONFIG: missing; allowed: a YAML file, or --resume DIR"),
         # rules
         (("compare", "always_roll:1", "always_roll:2", "--rules", "su2"), "unknown edition 'su2'"),
         (("tablebase", "--rules", "missing.yaml"), "missing.yaml: cannot be read"),
@@ -44,7 +44,6 @@ R = ("--rules", "small.yaml")
         (("tablebase", "--rules", ""), "rules: the name is empty; allowed: an edition's name"),
         (("tablebase", "--rules", "idle.yaml"), "rules.time_trot_period: got 3; allowed: 8"),
         (("rules", "nothing"), "unknown edition 'nothing'"),
-        (("dice", "--rules", "nothing"), "unknown edition 'nothing'"),
         # strategies
         (("compare", "", "always_roll:2", *R), "strategy '': the name is empty; allowed: those"),
         (("tournament", "", "always_roll:2", *R), "strategy '': the name is empty; allowed: those"),
@@ -85,7 +84,6 @@ R = ("--rules", "small.yaml")
             ("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "2", "--top", "0"),
             "--top",
         ),
-        (("dice", "--sides", "1"), "sides: got 1; allowed: whole numbers from 2 to 100"),
         # memory
         (("analyze", *R, "--score", "1", "--opponent", "1", "--turn", "1"), "do not remember that"),
         (
@@ -123,8 +121,7 @@ R = ("--rules", "small.yaml")
         (("attack", "always_roll:1", *R, "--out", "no/m.csv"), "there is no folder no"),
         (("attack", "always_roll:1", *R, "--out", "folder.csv"), "it is a folder"),
         (("tournament", "a", "b", *R, "--plot", "m.jpg"), "allowed: names ending in .png"),
-        (("dice", "--plot", "no/m.png"), "there is no folder no"),
-        (("dice", "--plot", "m" * 300 + ".png"), "File name too long"),
+        (("show", "always_roll:1", *R, "--out", "m" * 300 + ".png"), "File name too long"),
         (("export", "always_roll:1", *R), "--player-name: missing, needed for a .py file"),
         (("export", "always_roll:1", *R, "--player-name", " "), "--player-name: blank"),
         (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written; allowed"),
@@ -182,7 +179,7 @@ def test_bad_input_is_refused_in_one_line(
         ("attack", "mine.csv", "--out", "mine.csv"),
         ("attack", "./mine.csv", "--out", "link.csv", "--overwrite"),
         ("attack", "run", "--out", "run/matrix.csv", "--overwrite"),
-        ("attack", "--field", "mine.csv", "always_roll:1", "--tradeoff", "mine.png"),
+        ("attack-field", "mine.csv", "always_roll:1", "--tradeoff", "mine.png"),
         ("attack", "rows.json", "--certify", "1", "--certificate", "rows.json", "--overwrite"),
         ("export", "mine.csv", "--out", "mine.csv", "--overwrite"),
         ("purify", "mine.csv", "--out", "mine.csv", "--overwrite"),

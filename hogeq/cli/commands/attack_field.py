@@ -1,44 +1,98 @@
-"""What wins most from a field, and what that costs in safety: attack --field."""
+"""What wins most from a field, and what that costs in safety: attack-field."""
 
 import csv
 import io
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.shell import BadInputError, budget_fields, budget_text, refusing, table
-from hogeq.support.numbers import percent
-from hogeq.support.progress import show_progress
+from hogeq.cli.commands.attack import (
+    AnnealStepsOption,
+    DampingOption,
+    KicksOption,
+    SeedOption,
+    StartsOption,
+    search_budget,
+)
+from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, write
+from hogeq.cli.options import JobsOption, OnOption, OverwriteOption, argument, option
+from hogeq.cli.result import Result, Table, Text, budget_fields, budget_text, percent
+from hogeq.cli.shell import BadInputError, computing, refusing
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Objective
     from hogeq.contest.safety import FieldStudy, Point
-    from hogeq.model.game import HogEngine
-    from hogeq.search.attack import SearchBudget
+
+SAFETY = "Safety: what an attack may win from the answer"
 
 
-def answer(
-    game: "HogEngine",
-    about: str,
-    names: Sequence[str],
-    rivals: Sequence[Any],
-    objective: "Objective",
-    cap: float | None,
-    mixed: bool,
-    budget: "SearchBudget",
-    steps: int,
-    tradeoff: Path | None,
-    digits: int,
-) -> tuple[dict[str, Any], str, Any]:
-    """Answer a field: the JSON object, the text and the strategy; the curve is written."""
+class Goal(StrEnum):
+    """What a field is played for."""
+
+    mean = "mean"
+    beaten = "beaten"
+
+
+def attack_field(
+    strategies: Annotated[list[str], argument("S ...", "The rivals: names, files or runs.")],
+    game: Chosen,
+    objective: Annotated[
+        Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
+    ] = Goal.mean,
+    out: Annotated[Path | None, option("Write the answer: M.csv, say.", metavar="FILE")] = None,
+    overwrite: OverwriteOption = False,
+    cap: Annotated[
+        float | None,
+        option("The strongest attack found on the answer may win no more than this.", group=SAFETY),
+    ] = None,
+    tradeoff: Annotated[
+        Path | None,
+        option("Win rate against attack, drawn and as .csv beside.", group=SAFETY, metavar="PNG"),
+    ] = None,
+    mixed: Annotated[
+        bool, option("With --cap or --tradeoff: policies, not matrices.", "--mixed", group=SAFETY)
+    ] = False,
+    steps: Annotated[
+        int, option("Of regret matching, for --cap and --tradeoff.", group=SAFETY, min=1)
+    ] = 100,
+    starts: StartsOption = 4,
+    anneal_steps: AnnealStepsOption = 60,
+    damping: DampingOption = 0.5,
+    kicks: KicksOption = 0,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    on: OnOption = None,
+) -> Result:
+    """Find the matrix that wins most from several rivals.
+
+    If you like with a cap on what an attack may win from it (a restricted Nash response).
+    """
+    if mixed and cap is None and tradeoff is None:
+        raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
+    if cap is not None and not 0.5 <= cap <= 1.0:
+        raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
+    reads = [game.spec, *strategies]
+    suffixes = (".npy", ".npz") if mixed else MATRIX_SUFFIXES
+    check_output(out, suffixes, reads=reads, replace=overwrite)
+    check_output(tradeoff, (".png",), option="--tradeoff")
+    numbers = None if tradeoff is None else tradeoff.with_suffix(".csv")
+    check_output(numbers, (".csv",), reads=reads, option="--tradeoff")
+    engine = game.load("search", "full memory", strategies=strategies)
+    rivals = [game.any(name) for name in strategies]
     from hogeq.contest.safety import CURVE_SHARES, CapError, study_field
+    from hogeq.support.progress import show_progress
 
+    budget = search_budget(
+        starts=starts, anneal_steps=anneal_steps, damping=damping, kicks=kicks, seed=seed
+    )
+    wanted: Objective = objective.value
     try:
-        with show_progress():
+        with computing(on, jobs), show_progress():
             study = study_field(
-                game,
+                engine,
                 rivals,
-                objective,
+                wanted,
                 cap=cap,
                 shares=() if tradeoff is None else CURVE_SHARES,
                 mixed=mixed,
@@ -48,16 +102,14 @@ def answer(
     except CapError as error:
         more = "" if mixed else ", or --mixed"
         raise BadInputError(f"{error}; allowed: higher caps, more --steps{more}") from error
-    if tradeoff is not None:
-        _write_curve(tradeoff, study.points, objective, about, cap)
-    found, chosen = study.answer, study.chosen
+    answer, chosen = study.answer, study.chosen
     data = {
-        "rules": game.rules.name,
-        "field": list(names),
-        "objective": objective,
-        "win_rates": found.win_rates.tolist(),
-        "mean": found.mean,
-        "beaten": found.beaten,
+        "rules": game.name,
+        "field": list(strategies),
+        "objective": wanted,
+        "win_rates": answer.win_rates.tolist(),
+        "mean": answer.mean,
+        "beaten": answer.beaten,
         **budget_fields(budget),
         "cap": cap,
         "share": None if chosen is None else chosen.share,
@@ -67,62 +119,58 @@ def answer(
         "mixed": mixed,
         "curve": [_point(point) for point in study.points],
         "tradeoff": None if tradeoff is None else str(tradeoff),
+        "out": None if out is None else str(out),
     }
-    lines = _lines(study, names, about, objective, cap, digits)
-    lines.append(budget_text(budget))
+    text: Text = [*_text(study, strategies, game.title, wanted, cap), budget_text(budget)]
     if tradeoff is not None:
-        lines.append(f"trade-off drawn to {tradeoff}, numbers in {tradeoff.with_suffix('.csv')}")
-    return data, "\n".join(lines), found.strategy
+        _write_curve(tradeoff, study.points, wanted, game.title, cap)
+        text.append(f"trade-off drawn to {tradeoff}, numbers in {numbers}")
+    if out is not None:
+        from hogeq.strategies.write import write_strategy
+
+        with refusing():
+            write_strategy(out, answer.strategy, engine.goal, game.rules.max_dice)
+        kind = "policy" if answer.strategy.ndim == 3 else "counter-matrix"
+        text.append(f"{kind} written to {out}")
+    return Result(data, text)
 
 
-def _lines(
-    study: "FieldStudy",
-    names: Sequence[str],
-    rules: str,
-    objective: "Objective",
-    cap: float | None,
-    digits: int,
-) -> list[str]:
+def _text(
+    study: "FieldStudy", names: Sequence[str], title: str, objective: "Objective", cap: float | None
+) -> Text:
     from hogeq.contest.tournament import WIN
 
-    found, chosen = study.answer, study.chosen
+    answer, chosen = study.answer, study.chosen
     what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
     rows = [
-        (name, percent(float(rate), digits), "beaten" if rate > WIN else "")
-        for name, rate in zip(names, found.win_rates, strict=True)
+        (name, percent(float(rate)), "beaten" if rate > WIN else "")
+        for name, rate in zip(names, answer.win_rates, strict=True)
     ]
-    lines = [
-        f"against {len(rows)} rivals, {rules}, for {what}",
-        "",
-        table(
-            [*rows, ("mean", percent(found.mean, digits), f"{found.beaten} of {len(rows)} beaten")]
-        ),
-        "",
-    ]
+    rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(names)} beaten"))
+    text: Text = [f"against {len(names)} rivals, {title}, for {what}", "", Table(rows), ""]
     if chosen is not None:
         safety = [
-            ("attack", percent(chosen.attack, digits), f"strongest found on it, cap {cap}"),
-            ("bound", percent(chosen.bound, digits), "best responder that remembers everything"),
+            ("attack", percent(chosen.attack), f"strongest found on it, cap {cap}"),
+            ("bound", percent(chosen.bound), "best responder that remembers everything"),
         ]
         free = f"restricted Nash response: {chosen.share:g} of the opponents free to exploit"
-        lines += [table(safety, left=3), "", free]
-    return lines
+        text += [Table(safety, left=3), "", free]
+    return text
 
 
 def _write_curve(
     path: Path, points: "Sequence[Point]", objective: "Objective", title: str, cap: float | None
 ) -> None:
     from hogeq import figures
-    from hogeq.support.files import write_whole
 
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     lines = [_point(point) for point in points]
     writer.writerow(lines[0])
     writer.writerows([map(repr, line.values()) for line in lines])
+    write(path.with_suffix(".csv"), file.getvalue())
     beaten = objective == "beaten"
     with refusing():
-        write_whole(path.with_suffix(".csv"), file.getvalue().encode())
         figures.tradeoff(
             [point.share for point in points],
             [point.attack for point in points],

@@ -1,65 +1,40 @@
 """The hidden memory at a position: beliefs."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from hogeq.cli.inputs import (
-    check_output,
-    expect_kernels,
-    load_any,
-    load_game,
-    position,
-    title_of,
-)
-from hogeq.cli.shell import (
-    BadInputError,
-    DigitsOption,
-    JsonOption,
-    OpponentOption,
-    RulesOption,
-    ScoreOption,
-    TrustOption,
-    emit,
-    refusing,
-    table,
-)
-from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
-from hogeq.support.numbers import DIGITS, percent
+from hogeq.cli.inputs import Chosen, check_output
+from hogeq.cli.options import OpponentOption, ScoreOption, StrategyArgument, option
+from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.shell import BadInputError, refusing
+from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.model.game import HogEngine
     from hogeq.strategies.mixtures import Mixture
 
-GUESSES = "total variation distance of the guesses, which weigh a memory by the ways into it"
-"""Heading of the last table."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(beliefs)
+ABOUT = {
+    "counted": "in the strategies' own play",
+    "looked_up": (
+        "in perfect play, else in their own, else 0.25: as the second place of summer 2020 did"
+    ),
+}
 
 
 def beliefs(
-    strategy: Annotated[str, typer.Argument(metavar="S", help="A strategy: name, file or run.")],
+    strategy: StrategyArgument,
     score: ScoreOption,
     opponent: OpponentOption,
-    rules: RulesOption = "su20",
-    against: Annotated[
-        str | None, typer.Option(metavar="T", help="The opponent's strategy. [S]")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Lines of the table.")] = 20,
+    game: Chosen,
+    against: Annotated[str | None, option("The opponent's strategy. [S]", metavar="T")] = None,
+    top: Annotated[int, option("Lines of the table.", min=1)] = 20,
     plot: Annotated[
-        Path | None, typer.Option(metavar="PNG", help="Draw the distribution and the guesses.")
+        Path | None, option("Draw the distribution and the guesses.", metavar="PNG")
     ] = None,
-    trust: TrustOption = False,
-    digits: DigitsOption = DIGITS,
-    as_json: JsonOption = False,
-) -> None:
-    """Distribution of the hidden memory at a position; of a mixture, which part is played.
+) -> Result:
+    """Distribution of the hidden memory at a position; of a mixture, which component is played.
 
     Beside it two guesses, where turns alternate: a memory weighs as much as there are ways into it,
     counted in the strategies' own play; or, as the second place of summer 2020 looked it up, in
@@ -67,79 +42,86 @@ def beliefs(
     Each with its total variation distance from the truth.
     """
     check_output(plot, (".png",))
-    game = load_game(rules)
-    title = title_of(rules, game.rules)
-    expect_kernels(game, "reach", "full memory", "hidden states", strategies=[strategy, against])
-    position(game, score, opponent)
-    one = load_any(strategy, game, trust)
-    two = None if against is None else load_any(against, game, trust)
+    named = [strategy, against]
+    engine = game.load("reach", "full memory", "hidden states", strategies=named)
+    game.check_position(score, opponent)
+    one = game.any(strategy)
+    two = None if against is None else game.any(against)
     from hogeq.strategies.mixtures import Mixture
 
+    about = {
+        "rules": game.name,
+        "strategy": strategy,
+        "against": against or strategy,
+        "score": score,
+        "opponent": opponent,
+    }
     if isinstance(one, Mixture) or isinstance(two, Mixture):
         if plot is not None:
             raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
-        names = strategy, against or strategy
-        answer = _of_mixtures(game, (one, two), names, title, (score, opponent), top, digits)
-        emit(*answer, as_json)
-        return
-    if not game.has_memory:
+        return _of_mixtures(game, about, one, two, top)
+    if not engine.has_memory:
         raise BadInputError(
-            f"beliefs: rules {title} have no hidden memory; allowed: rules with hidden memory, or "
-            "a mixture, whose draw is hidden"
+            f"beliefs: rules {game.title} have no hidden memory; allowed: rules with hidden "
+            "memory, or a mixture, whose draw is hidden"
         )
     from hogeq.contest.guesses import memory_at
     from hogeq.evaluation.analysis import UnreachedError
 
     try:
-        at = memory_at(game, one, score, opponent, two)
+        at = memory_at(engine, one, score, opponent, two)
     except UnreachedError as error:
         raise BadInputError(f"strategy {strategy}: {error}") from error
     guesses = {"counted": at.counted, "looked_up": at.looked_up}
     known = {name: guess for name, guess in guesses.items() if guess is not None}
     shares = {"probability": at.belief} | known
     distances = {name: at.distance(guess) for name, guess in known.items()}
-    found = [
-        (game.memories[index], {name: float(of[index]) for name, of in shares.items()})
+    memories = [
+        (engine.memories[index], {name: float(share[index]) for name, share in shares.items()})
         for index in at.order()
-        if any(of[index] > 0.0 for of in shares.values())
+        if any(share[index] > 0.0 for share in shares.values())
     ]
     data = {
-        "rules": game.rules.name,
-        "strategy": strategy,
-        "against": strategy if against is None else against,
-        "score": score,
-        "opponent": opponent,
+        **about,
         "reach": at.reach,
-        "memories": [{**memory_fields(game.rules, memory), **cells} for memory, cells in found],
+        "memories": [{**memory_fields(game.rules, memory), **row} for memory, row in memories],
         "total_variation": distances or None,
     }
     if plot is not None:
-        _plot_beliefs(game, shares, distances, data, plot)
+        _plot(game, shares, distances, about, plot)
         data["plot"] = str(plot)
-    rows = [
-        (*memory_texts(game.rules, memory), *(percent(cell, digits) for cell in cells.values()))
-        for memory, cells in found[:top]
-    ]
-    lines = [
-        f"{title}, {strategy} at {score} points against {data['against']} at {opponent}",
-        f"reached in a game with probability {percent(at.reach, digits)}",
-        "",
-        table(rows, (*memory_columns(game.rules), *map(_words, shares)), left=0),
-    ]
-    if len(found) > top:
-        rest = 1.0 - sum(cells["probability"] for _, cells in found[:top])
-        lines.append(f"and {len(found) - top} more, together {percent(rest, digits)}")
+    text: Text = [*_heading(game, about, at.reach), "", *_table(game, memories, top)]
     if distances:
-        about = {
-            "counted": "in the strategies' own play",
-            "looked_up": (
-                "in perfect play, else in their own, else 0.25: "
-                "as the second place of summer 2020 did"
-            ),
-        }
-        told = [(_words(name), percent(distances[name], digits), about[name]) for name in distances]
-        lines += ["", GUESSES, table(told, left=3)]
-    emit(data, "\n".join(lines), as_json)
+        rows = [
+            (_words(name), percent(distance), ABOUT[name]) for name, distance in distances.items()
+        ]
+        text += [
+            "",
+            "total variation distance of the guesses, which weigh a memory by the ways into it",
+            Table(rows, left=3),
+        ]
+    return Result(data, text)
+
+
+def _heading(game: Chosen, about: Mapping[str, Any], reach: float) -> list[str]:
+    at, other = (f"{about[key]}" for key in ("score", "opponent"))
+    return [
+        f"{game.title}, {about['strategy']} at {at} points against {about['against']} at {other}",
+        f"reached in a game with probability {percent(reach)}",
+    ]
+
+
+def _table(game: Chosen, memories: Sequence[tuple[Memory, Mapping[str, float]]], top: int) -> Text:
+    rows = [
+        (*memory_texts(game.rules, memory), *map(percent, shares.values()))
+        for memory, shares in memories[:top]
+    ]
+    columns = map(_words, memories[0][1]) if memories else ()
+    lines: Text = [Table(rows, (*memory_columns(game.rules), *columns), left=0)]
+    if len(memories) > top:
+        rest = 1.0 - sum(shares["probability"] for _, shares in memories[:top])
+        lines.append(f"and {len(memories) - top} more, together {percent(rest)}")
+    return lines
 
 
 def _words(name: str) -> str:
@@ -148,84 +130,64 @@ def _words(name: str) -> str:
 
 
 def _of_mixtures(
-    game: "HogEngine",
-    strategies: "tuple[NDArray[Any] | Mixture, NDArray[Any] | Mixture | None]",
-    names: tuple[str, str],
-    title: str,
-    scores: tuple[int, int],
+    game: Chosen,
+    about: dict[str, Any],
+    one: "NDArray[Any] | Mixture",
+    two: "NDArray[Any] | Mixture | None",
     top: int,
-    digits: int,
-) -> tuple[dict[str, Any], str]:
-    """Tell what was drawn, and the memory: the JSON object and the text."""
+) -> Result:
+    """Say what was drawn, and the memory."""
     import numpy as np
 
     from hogeq.evaluation.mixtures import components_at
     from hogeq.strategies.mixtures import Mixture
 
-    one, two = strategies
-    at = components_at(game, one, *scores, two)
+    at = components_at(game.engine, one, about["score"], about["opponent"], two)
     if at is None:
         raise BadInputError(
-            f"strategy {names[0]}: play never comes to {scores[0]} against {scores[1]}; allowed: "
-            "positions that it does come to"
+            f"strategy {about['strategy']}: play never comes to {about['score']} against "
+            f"{about['opponent']}; allowed: positions that it does come to"
         )
-    lines = [
-        f"{title}, {names[0]} at {scores[0]} points against {names[1]} at {scores[1]}",
-        f"reached in a game with probability {percent(at.reach, digits)}",
-    ]
-    parts = {}
-    for key, strategy, name, found in (
-        ("parts", one, names[0], at.own),
-        ("parts_against", one if two is None else two, names[1], at.other),
+    text: Text = [*_heading(game, about, at.reach)]
+    drawn = {}
+    for key, strategy, name, chances, who in (
+        ("parts", one, about["strategy"], at.own, "to move"),
+        ("parts_against", one if two is None else two, about["against"], at.other, "the other"),
     ):
         if not isinstance(strategy, Mixture):
             continue
-        parts[key] = [
+        pairs = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
+        drawn[key] = [
             {"part": number, "weight": weight, "probability": probability}
-            for number, (weight, probability) in enumerate(
-                zip(strategy.weights.tolist(), found.tolist(), strict=True), 1
-            )
+            for number, (weight, probability) in enumerate(pairs, 1)
         ]
         rows = [
-            (row["part"], percent(row["weight"], digits), percent(row["probability"], digits))
-            for row in parts[key]
+            (row["part"], percent(row["weight"]), percent(row["probability"])) for row in drawn[key]
         ]
-        who = "to move" if key == "parts" else "the other"
-        header = ("part", "drawn", "here")
-        lines += ["", f"what was drawn from {name}, {who}", table(rows, header, left=0)]
-    order = np.argsort(-at.memory, kind="stable")
-    met = [index for index in order.tolist() if at.memory[index] > 0.0]
-    memories = [(game.memories[index], float(at.memory[index])) for index in met]
+        heading = f"what was drawn from {name}, {who}"
+        text += ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
+    order = np.argsort(-at.memory, kind="stable").tolist()
+    memories = [
+        (game.engine.memories[index], {"probability": float(at.memory[index])})
+        for index in order
+        if at.memory[index] > 0.0
+    ]
     data = {
-        "rules": game.rules.name,
-        "strategy": names[0],
-        "against": names[1],
-        "score": scores[0],
-        "opponent": scores[1],
+        **about,
         "reach": at.reach,
-        **parts,
-        "memories": [
-            {**memory_fields(game.rules, memory), "probability": share}
-            for memory, share in memories
-        ],
+        **drawn,
+        "memories": [{**memory_fields(game.rules, memory), **row} for memory, row in memories],
     }
-    if game.has_memory:
-        rows_ = [
-            (*memory_texts(game.rules, memory), percent(share, digits))
-            for memory, share in memories[:top]
-        ]
-        lines += ["", table(rows_, (*memory_columns(game.rules), "probability"), left=0)]
-        if len(memories) > top:
-            rest = 1.0 - sum(share for _, share in memories[:top])
-            lines.append(f"and {len(memories) - top} more, together {percent(rest, digits)}")
-    return data, "\n".join(lines)
+    if game.engine.has_memory:
+        text += ["", *_table(game, memories, top)]
+    return Result(data, text)
 
 
-def _plot_beliefs(
-    game: "HogEngine",
-    shares: dict[str, Any],
-    distances: dict[str, float],
-    data: dict[str, Any],
+def _plot(
+    game: Chosen,
+    shares: Mapping[str, Any],
+    distances: Mapping[str, float],
+    about: Mapping[str, Any],
     path: Path,
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
@@ -238,12 +200,7 @@ def _plot_beliefs(
         name: f"{_words(name)}, total variation {percent(distance)}"
         for name, distance in distances.items()
     }
-    title = f"{data['rules']}, {data['score']} points against {data['opponent']}"
+    title = f"{game.title}, {about['score']} points against {about['opponent']}"
+    panels = {titles[name]: fold(game.rules, share) for name, share in shares.items()}
     with refusing():
-        figures.beliefs(
-            {titles[name]: fold(game.rules, of) for name, of in shares.items()},
-            path,
-            rows,
-            columns,
-            title,
-        )
+        figures.beliefs(panels, path, rows, columns, title)

@@ -3,36 +3,24 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hogeq.cli.inputs import check_output, expect_kernels, load_any, load_game, title_of
-from hogeq.cli.shell import BadInputError, JsonOption, TrustOption, emit, refusing
+from hogeq.cli.inputs import Chosen, check_output, default_rules, write
+from hogeq.cli.options import TrustOption, option
+from hogeq.cli.result import Result
+from hogeq.cli.shell import BadInputError, refusing
 from hogeq.support.numbers import counted
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(board)
 
 
 def board(
     rules: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Edition, or YAML file of rule parts (may be given again). [su20]",
-        ),
+        option("Edition, or YAML file of rule parts (may be given again). [HOGEQ_RULES or su20]"),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="A name ending in .html.")] = Path(
-        "board.html"
-    ),
+    out: Annotated[Path, option("A name ending in .html.", metavar="FILE")] = Path("board.html"),
     opponent: Annotated[
-        list[str] | None,
-        typer.Option(metavar="S", help="A table to play against too (may be given again)."),
+        list[str] | None, option("A table to play against too (may be given again).", metavar="S")
     ] = None,
     trust: TrustOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Result:
     """One self-contained page to play Hog on, which opens without a network.
 
     Play against best play, the champion, a table of your own or a friend; see the exact win
@@ -43,35 +31,31 @@ def board(
     from hogeq.board import page
     from hogeq.board.edition import BoardError, check_work
 
-    shown = []
-    for spec in dict.fromkeys(rules or ["su20"]):
-        game = load_game(spec)
+    given = opponent or []
+    names = [one if is_builtin(one) else Path(one).name for one in given]
+    games = []
+    for spec in dict.fromkeys(rules or [default_rules()]):
+        game = Chosen(spec, trust)
+        engine = game.load()
         with refusing():
-            check_work(game)
-        expect_kernels(
-            game, "full memory", "reach", strategies=[*page.OPPONENTS, *(opponent or ())]
-        )
-        names = [one if is_builtin(one) else Path(one).name for one in opponent or ()]
+            check_work(engine)
+        game.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
         more = [
-            (name if names.count(name) == 1 else given, load_any(given, game, trust))
-            for name, given in zip(names, opponent or (), strict=True)
+            (name if names.count(name) == 1 else one, game.any(one))
+            for name, one in zip(names, given, strict=True)
         ]
         with refusing():
-            tables = page.opponents(game, more)
-        shown.append(page.Shown(game, title_of(spec, game.rules), tables))
+            games.append(page.Shown(engine, game.title, page.opponents(engine, more)))
     try:
-        content = page.make(shown).encode()
+        content = page.make(games).encode()
     except BoardError as error:
         raise BadInputError(f"board: {error}") from error
-    from hogeq.support.files import write_whole
-
-    with refusing():
-        write_whole(out, content)
+    write(out, content)
     data = {
         "out": str(out),
         "bytes": len(content),
-        "rules": [one.game.rules.name for one in shown],
-        "opponents": {one.game.rules.name: list(one.tables) for one in shown},
+        "rules": [one.game.rules.name for one in games],
+        "opponents": {one.game.rules.name: list(one.tables) for one in games},
     }
-    games = counted(len(shown), "game")
-    emit(data, f"{games}, {len(content) / 1e3:.0f} kB written to {out}", as_json)
+    size = f"{len(content) / 1e3:.0f} kB"
+    return Result(data, [f"{counted(len(games), 'game')}, {size} written to {out}"])

@@ -3,42 +3,33 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from hogeq.cli.games import load_tree
 from hogeq.cli.inputs import check_output
-from hogeq.cli.shell import JsonOption, emit, refusing, table
-from hogeq.support.messages import printable
+from hogeq.cli.options import OverwriteOption, option
+from hogeq.cli.result import Result, Table
+from hogeq.cli.shell import refusing
 
 if TYPE_CHECKING:
     from hogeq.trees.equilibrium import Equilibrium
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(equilibrium)
-
-
 def equilibrium(
     game: Annotated[
         str,
-        typer.Option(
+        option(
+            "A game of OpenSpiel, liars_dice_ir(dice_sides=4) say, or a .efg file.",
             "--game",
             metavar="GAME",
-            help="A game of OpenSpiel, liars_dice_ir(dice_sides=4) say, or a .efg file.",
         ),
     ],
     seconds: Annotated[
-        float, typer.Option(min=0.0, help="When they are over, both bounds stand as they are.")
+        float, option("When they are over, both bounds stand as they are.", min=0)
     ] = 60.0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.npz", help="Write the mixtures of both players.")
+        Path | None, option("Write the mixtures of both players.", metavar="FILE.npz")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what --out names.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
+    overwrite: OverwriteOption = False,
+) -> Result:
     """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
 
     A mixture draws one strategy before the game and keeps to it. With imperfect recall an
@@ -66,8 +57,8 @@ def equilibrium(
         ("upper", f"{solved.upper:.9f}", "payoff that player 1 allows"),
     )
     sizes = " and ".join(str(len(one.weights)) for one in solved.mixtures)
-    text = f"{printable(game)}: value to player 0, in mixtures of {sizes}\n\n{table(rows, left=3)}"
-    emit(data, text, as_json)
+    heading = f"{game}: value to player 0, in mixtures of {sizes}"
+    return Result(data, [heading, "", Table(rows, left=3)])
 
 
 def _write(path: Path, solved: "Equilibrium") -> None:

@@ -4,63 +4,48 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hogeq.cli.inputs import check_output, load_rules, title_of
-from hogeq.cli.shell import (
-    BadInputError,
-    JsonOption,
-    MemoryOption,
-    RulesOption,
-    emit,
-    refusing,
-)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("export-game")(export_game)
+from hogeq.cli.inputs import Chosen, check_output, title_of
+from hogeq.cli.options import MemoryOption, option
+from hogeq.cli.result import Result
+from hogeq.cli.shell import BadInputError, refusing, warn
 
 
 def export_game(
-    rules: RulesOption = "su20",
+    game: Chosen,
     goal: Annotated[
-        int | None, typer.Option(min=1, metavar="G", help="Another goal than that of the rules.")
+        int | None, option("Another goal than that of the rules.", min=1, metavar="G")
     ] = None,
     max_dice: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Another most number of dice.")
+        int | None, option("Another most number of dice.", min=1, metavar="N")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="A name ending in .efg.")] = Path(
-        "hog.efg"
-    ),
+    out: Annotated[Path, option("A name ending in .efg.", metavar="FILE")] = Path("hog.efg"),
     memory: MemoryOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Result:
     """Write the game tree in Gambit's extensive form.
 
     Sizes go to standard error before anything is written; trees of more than two million nodes
     are refused.
     """
     check_output(out, (".efg",))
-    chosen = load_rules(rules)
+    full = game.choose()
     from hogeq.trees import gambit
 
     with refusing():
-        chosen = replace(chosen, goal=goal or chosen.goal, max_dice=max_dice or chosen.max_dice)
-        sizes = gambit.tree_sizes(chosen, memory=memory)
+        rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
+        sizes = gambit.tree_sizes(rules, memory=memory)
     if not sizes.exact:
         raise BadInputError(
             f"the tree has more than {gambit.MOST_NODES:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )
-    title = title_of(rules, chosen)
-    typer.echo(f"{title} to {chosen.goal} with 0 to {chosen.max_dice} dice: {sizes}", err=True)
+    title = title_of(game.name, rules)
+    warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        gambit.write_efg(out, chosen, memory=memory)
+        gambit.write_efg(out, rules, memory=memory)
     data = {
-        "rules": chosen.name,
-        "goal": chosen.goal,
-        "max_dice": chosen.max_dice,
+        "rules": game.name,
+        "goal": rules.goal,
+        "max_dice": rules.max_dice,
         "out": str(out),
         "nodes": sizes.nodes,
         "choices": sizes.choices,
@@ -68,4 +53,4 @@ def export_game(
         "ends": sizes.ends,
         "infosets": list(sizes.infosets),
     }
-    emit(data, f"{sizes.nodes:,} nodes written to {out}", as_json)
+    return Result(data, [f"{sizes.nodes:,} nodes written to {out}"])

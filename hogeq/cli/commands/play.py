@@ -1,5 +1,6 @@
-"""The game in the terminal."""
+"""The game in the terminal: play."""
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -9,34 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import (
-    ENDLESS,
-    check_output,
-    expect_kernels,
-    load_any,
-    load_game,
-    title_of,
-)
-from hogeq.cli.shell import (
-    DigitsOption,
-    JsonOption,
-    RulesOption,
-    TrustOption,
-    emit,
-    encodable,
-    refusing,
-    table,
-)
+from hogeq.cli.inputs import ENDLESS, Chosen, check_output, write
+from hogeq.cli.options import OverwriteOption, option
+from hogeq.cli.result import Result, Table, Text, lines_of, loss, percent, say
+from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
-from hogeq.support.numbers import DIGITS, counted, percent, pp
+from hogeq.support.numbers import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.contest.session import Session
     from hogeq.contest.turns import Situation, Turn
-    from hogeq.strategies.mixtures import Mixture
 
 OPTIMAL = ("optimal", "memory")
 HELP = (
@@ -58,101 +44,80 @@ class First(StrEnum):
     coin = "coin"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(play)
-
-
 def play(
-    rules: RulesOption = "su20",
+    game: Chosen,
     engine: Annotated[
         str,
-        typer.Option(
-            metavar="S",
-            help="Who you play: a strategy, or optimal (or memory): best play that remembers "
+        option(
+            "Who you play: a strategy, or optimal (or memory): best play that remembers "
             "everything.",
+            metavar="S",
         ),
     ] = "optimal",
-    first: Annotated[First, typer.Option(help="Who moves first.")] = First.coin,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Of coin and dice. [a new one each time]")
-    ] = None,
+    first: Annotated[First, option("Who moves first.")] = First.coin,
+    seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     transcript: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what was said: .txt or .json.")
+        Path | None, option("Write what was said: .txt or .json.", metavar="FILE")
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="GAME.json", help="Save the game, for hogeq review or a board."),
+        option("Save the game, for hogeq review or a board.", metavar="GAME.json"),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a saved game that is there.")
-    ] = False,
-    trust: TrustOption = False,
-    digits: DigitsOption = DIGITS,
-    as_json: JsonOption = False,
-) -> None:
+    overwrite: OverwriteOption = False,
+) -> Result:
     """Play in the terminal against an engine.
 
     Type help in the game for what can be typed. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
-    reads = [engine, rules]
+    reads = [engine, game.spec]
     check_output(transcript, (".txt", ".json"), reads=reads, option="--transcript")
     check_output(save, (".json",), reads=reads, replace=overwrite, option="--save")
-    game = load_game(rules)
-    expect_kernels(game, "full memory", "hidden states", strategies=[engine])
-    found = None if engine in OPTIMAL else load_any(engine, game, trust)
+    game.load("full memory", "hidden states", strategies=[engine])
     if seed is None:
         import secrets
 
         seed = secrets.randbelow(10**9)
-    strategy, opposite = _drawn(found, engine, seed)
+    strategy, opposite = (None, "optimal play") if engine in OPTIMAL else _drawn(game, engine, seed)
     from hogeq.contest.session import Engine, Session
 
     with refusing():
-        opponent = Engine(game, strategy)
-        session = Session(game, opponent, first.value, seed)
-    table_ = _Table(session, title_of(rules, game.rules), opposite, as_json, digits)
+        session = Session(game.engine, Engine(game.engine, strategy), first.value, seed)
+    talk = _Talk(session, game.title, opposite)
     try:
-        table_.play()
+        talk.play()
     finally:
         data = {"engine_plays": "optimal" if strategy is None else engine} | session.record()
-        if transcript is not None:
-            _write(transcript, data, table_)
+        if transcript is not None and transcript.suffix.lower() == ".json":
+            write(transcript, json.dumps(data, indent=1, allow_nan=False) + "\n")
+        elif transcript is not None:
+            write(transcript, "\n".join(lines_of(talk.transcript())) + "\n")
         if save is not None:
-            _save(save, table_, rules)
-    if as_json:
-        emit(data, "", as_json)
+            _save(save, talk, game.name)
+    return Result(data)
 
 
-def _drawn(
-    found: "NDArray[Any] | Mixture | None", engine: str, seed: int
-) -> "tuple[NDArray[Any] | None, str]":
+def _drawn(game: Chosen, name: str, seed: int) -> "tuple[NDArray[Any], str]":
     """Give the table that the engine plays, and what to call it."""
-    if found is None:
-        return None, "optimal play"
     import numpy as np
 
     from hogeq.strategies.mixtures import Mixture
 
-    if not isinstance(found, Mixture):
-        return found, engine
+    strategy = game.any(name)
+    if not isinstance(strategy, Mixture):
+        return strategy, name
     # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.
-    part = found.draw(np.random.default_rng([seed, 0, 1]))
-    return found.parts[part], f"what was drawn from {engine}"
+    drawn = strategy.draw(np.random.default_rng([seed, 0, 1]))
+    return strategy.parts[drawn], f"what was drawn from {name}"
 
 
-class _Table:
+class _Talk:
     """The loop of a game: prompts, answers, and what happens on the way."""
 
-    def __init__(
-        self, session: "Session", title: str, engine: str, to_errors: bool, digits: int
-    ) -> None:
+    def __init__(self, session: "Session", title: str, engine: str) -> None:
         self.session = session
         self.title = title
         self.engine = engine
-        self.to_errors = to_errors
-        self.digits = digits
         self.rules: Rules = session.game.rules
         self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], None]] = {
@@ -160,53 +125,59 @@ class _Table:
             "hint": self._hint,
             "odds": self._odds,
             "undo": self._undo,
-            "rules": self._rules,
-            "help": self._help,
+            "rules": lambda: say(Table(describe(self.rules), left=2)),
+            "help": lambda: say(Table(HELP, left=2)),
         }
-
-    # --- the loop -------------------------------------------------------------------------------
 
     def play(self) -> None:
         """Play until somebody wins or leaves."""
         session = self.session
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input
-        self.say(f"{self.title}, you against {self.engine}, seed {session.seed}", "")
-        self._rules()
         endless = [f"{ENDLESS[0].upper()}{ENDLESS[1:]}."] if session.game.can_be_endless else []
-        counted = f"Win probabilities count on {self.then()}."
-        self.say("", counted, *endless, "help lists what can be typed.", "")
-        self.say("you move first" if session.yours else "engine moves first")
+        say(
+            f"{self.title}, you against {self.engine}, seed {session.seed}",
+            "",
+            Table(describe(self.rules), left=2),
+            "",
+            f"Win probabilities count on {self._then()}.",
+            *endless,
+            "help lists what can be typed.",
+            "",
+            "you move first" if session.yours else "engine moves first",
+        )
         while not session.over:
             if not session.yours:
                 self._tell(session.engine_turn())
                 continue
             line = self._ask()
             if line is None:
-                self.say("", f"end of input: left at {self._score()}")
+                say("", f"end of input: left at {self._score()}")
                 break
             if line in {"quit", "exit", "q"}:
-                self.say(f"left at {self._score()}")
+                say(f"left at {self._score()}")
                 break
             self._answer(line)
-        self.say(*self.summary())
+        say(*self._summary())
 
     def _ask(self) -> str | None:
         """Ask for a command; None at the end of input."""
         if self.session.situation != self.shown:
             self.shown = self.session.situation
-            self.say("", self._status())
-        typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False, err=self.to_errors)
-        line = _read()
-        if line is not None and not sys.stdin.isatty():
-            # As a terminal would have shown it.
-            self.say("".join(char if char.isprintable() else "?" for char in line))
-        return None if line is None else " ".join(line.lower().split())
+            say("", self._status())
+        typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False)
+        line = "" if sys.stdin is None else sys.stdin.readline()  # None: closed from the start
+        if not line:
+            return None
+        line = line.removesuffix("\n")
+        if not sys.stdin.isatty():  # as a terminal would have shown it
+            say("".join(char if char.isprintable() else "?" for char in line))
+        return " ".join(line.lower().split())
 
     def _answer(self, line: str) -> None:
         number = re.fullmatch(r"(odds )?([0-9]{1,9})", line)
         if number and int(number[2]) not in self.session.legal:
-            self.say(f"{number[2]} dice; allowed: 0 to {self.rules.max_dice}")
+            say(f"{number[2]} dice; allowed: 0 to {self.rules.max_dice}")
         elif number and number[1]:
             self._odds(int(number[2]))
         elif number:
@@ -214,48 +185,30 @@ class _Table:
         elif line in self.commands:
             self.commands[line]()
         else:
-            self.say(f"{line[:40]!a}: not understood; type a number of dice, or help")
-
-    # --- commands -------------------------------------------------------------------------------
+            say(f"{line[:40]!a}: not understood; type a number of dice, or help")
 
     def _hint(self) -> None:
         odds = self.session.odds()
         best = [entry.dice for entry in odds if entry.behind == 0.0]
         also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
-        self.say(
-            f"best: roll {best[0]}{also}, win probability "
-            f"{percent(odds[0].win_probability, self.digits)} "
-            f"with {self.then()}"
-        )
+        chance = percent(odds[0].win_probability)
+        say(f"best: roll {best[0]}{also}, win probability {chance} with {self._then()}")
 
     def _odds(self, only: int | None = None) -> None:
         rows = [
-            (
-                entry.dice,
-                percent(entry.win_probability, self.digits),
-                pp(entry.behind, self.digits, signed=False),
-            )
+            (entry.dice, percent(entry.win_probability), loss(entry.behind))
             for entry in self.session.odds()
             if only in {None, entry.dice}
         ]
-        header = ("dice", "win probability", "loss")
-        self.say(table(rows, header, left=0), f"then {self.then()}")
+        say(Table(rows, ("dice", "win probability", "loss"), left=0), f"then {self._then()}")
 
     def _undo(self) -> None:
         taken = self.session.undo()
         if taken:
             plural = "" if len(taken) == 1 else "s"
-            self.say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
+            say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
         else:
-            self.say("nothing to take back")
-
-    def _rules(self) -> None:
-        self.say(table(describe(self.rules), left=2))
-
-    def _help(self) -> None:
-        self.say(table(HELP, left=2))
-
-    # --- what is said ---------------------------------------------------------------------------
+            say("nothing to take back")
 
     def _status(self) -> str:
         session, situation = self.session, self.session.situation
@@ -266,7 +219,7 @@ class _Table:
             notes.append(memory_line(self.rules, situation.memory))
         return "; ".join(notes)
 
-    def then(self) -> str:
+    def _then(self) -> str:
         """Say what win probabilities count on."""
         if self.session.engine.optimal:
             memory = " and remembering everything" if self.session.game.has_memory else ""
@@ -278,15 +231,17 @@ class _Table:
         return f"you {you}, engine {engine}"
 
     def _tell(self, move: "Turn") -> None:
-        from hogeq.contest.session import YOU
+        say(*self._told(move), f"  {self._score()}")
+        if move.before.mover == 0:
+            say(f"  {self._verdict(move)}; so far {loss(self.session.tally.loss)}")
+
+    def _told(self, move: "Turn") -> list[str]:
+        from hogeq.contest.session import PLAYERS
 
         what, *others = move.effects(self.rules)
-        self.say(f"{_player(move.before.mover)} {what}", *(f"  {line}" for line in others))
-        self.say(f"  {self._score()}")
-        if move.before.mover == YOU:
-            self.say(f"  {self.verdict(move)}; so far {self._loss(self.session.tally.loss)}")
+        return [f"{PLAYERS[move.before.mover]} {what}", *(f"  {line}" for line in others)]
 
-    def summary(self) -> list[str]:
+    def _summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
         session, lines = self.session, [""]
         winner = session.situation.winner
@@ -298,98 +253,58 @@ class _Table:
             counts = [counted(own.grades[name], name) for name in ("mistake", "blunder")]
             lines.append(
                 f"{counts[0]} and {counts[1]} in {counted(own.moves, 'turn')}; all choices "
-                f"together lost {self._loss(own.loss)} of win probability"
+                f"together lost {loss(own.loss)} of win probability"
             )
         if own.costliest:
             worst = own.costliest[0]
             score, other = worst.before.view
             lines.append(
                 f"the worst: turn {worst.number}, {score} against {other}: rolled {worst.dice}, "
-                f"best {worst.best[0]}, loss {self._loss(worst.loss)}, {worst.grade}"
+                f"best {worst.best[0]}, loss {loss(worst.loss)}, {worst.grade}"
             )
         return lines
 
-    def verdict(self, turn: "Turn") -> str:
+    def _verdict(self, turn: "Turn") -> str:
         """Say what a turn's choice of dice lost."""
-        won = f"win probability {percent(turn.value, self.digits)}"
+        won = f"win probability {percent(turn.value)}"
         if turn.loss == 0.0:
             return f"no roll is better: {won}"
-        best = f"{percent(turn.best_value, self.digits)} with the best, {turn.best[0]}"
-        return f"loss {self._loss(turn.loss)}, {turn.grade}: {won}, {best}"
+        best = f"{percent(turn.best_value)} with the best, {turn.best[0]}"
+        return f"loss {loss(turn.loss)}, {turn.grade}: {won}, {best}"
 
-    def _loss(self, lost: float) -> str:
-        return pp(lost, self.digits, signed=False)
-
-    def say(self, *lines: str) -> None:
-        """Print lines where the talk goes."""
-        stream = sys.stderr if self.to_errors else sys.stdout
-        for line in lines:
-            typer.echo(encodable(line, stream.encoding), err=self.to_errors)
-
-
-def _player(player: int) -> str:
-    from hogeq.contest.session import PLAYERS
-
-    return PLAYERS[player]
-
-
-def _read() -> str | None:
-    """Read a line of standard input without its end; None when there is no more."""
-    if sys.stdin is None:  # closed before the program began
-        return None
-    line = sys.stdin.readline()
-    return line.removesuffix("\n") if line else None
+    def transcript(self) -> Text:
+        """Write down the game."""
+        session = self.session
+        text: Text = [
+            f"{self.title}, you against {self.engine}, seed {session.seed}",
+            Table(describe(self.rules), left=2),
+            "",
+            f"win probabilities count on {self._then()}",
+        ]
+        for move in session.turns:
+            own, other = move.before.scores
+            text += ["", f"turn {move.number}: you {own}, engine {other}"]
+            if session.game.has_memory:
+                text.append(memory_line(self.rules, move.before.memory))
+            text += [*self._told(move), f"  {self._verdict(move)}"]
+        return [*text, "", self._score(), *self._summary()[1:]]
 
 
-def _write(path: Path, data: dict[str, Any], table_: _Table) -> None:
-    import json
-
-    from hogeq.support.files import write_whole
-
-    if path.suffix.lower() == ".json":
-        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    else:
-        text = "\n".join(_transcript(table_)) + "\n"
-    with refusing():
-        write_whole(path, text.encode("utf-8", "surrogateescape"))
-
-
-def _save(path: Path, table_: _Table, rules: str) -> None:
+def _save(path: Path, talk: _Talk, rules: str) -> None:
     from hogeq.contest.transcript import LONGEST_NAME, Transcript, written_rules
-    from hogeq.support.files import write_whole
     from hogeq.support.messages import one_line
 
-    if not table_.session.turns:
-        table_.say(f"no turn was played: {path} is not written")
+    session = talk.session
+    if not session.turns:
+        say(f"no turn was played: {path} is not written")
         return
-    session = table_.session
     played = Transcript.of(
         [move.faces for move in session.turns],
-        table_.rules,
-        ("You", one_line(table_.engine, LONGEST_NAME)),
+        talk.rules,
+        ("You", one_line(talk.engine, LONGEST_NAME)),
         session.turns[0].before.mover,
         session.seed,
-        written_rules(table_.rules, rules),
+        written_rules(talk.rules, rules),
     )
-    with refusing():
-        write_whole(path, played.to_json())
-
-
-def _transcript(table_: _Table) -> list[str]:
-    session = table_.session
-    lines = [
-        f"{table_.title}, you against {table_.engine}, seed {session.seed}",
-        table(describe(table_.rules), left=2),
-        "",
-        f"win probabilities count on {table_.then()}",
-    ]
-    for move in session.turns:
-        own, other = move.before.scores
-        what, *others = move.effects(table_.rules)
-        lines += ["", f"turn {move.number}: you {own}, engine {other}"]
-        if session.game.has_memory:
-            lines.append(memory_line(table_.rules, move.before.memory))
-        lines.append(f"{_player(move.before.mover)} {what}")
-        lines += [f"  {line}" for line in [*others, table_.verdict(move)]]
-    you, engine = session.situation.scores
-    return [*lines, "", f"you {you}, engine {engine}", *table_.summary()[1:]]
+    write(path, played.to_json())
+    say(f"saved to {path}: hogeq review {path} says what each turn cost")

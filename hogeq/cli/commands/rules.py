@@ -3,50 +3,40 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-import typer
-
-from hogeq.cli.inputs import load_rules
-from hogeq.cli.shell import (
-    JsonOption,
-    emit,
-    table,
-)
+from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import TrustOption, argument
+from hogeq.cli.result import Result, Table, Text, lines_of
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
 from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("rules")(rules_)
+PARTS = {
+    "zero_dice": ZERO_DICE,
+    "feral_hogs": FERAL_HOGS,
+    "landing": LANDINGS,
+    "swap": SWAPS,
+    "more_boar": MORE_BOAR,
+    "memory": MEMORY_PARTS,
+}
 
 
 def rules_(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[RULES]", help="An edition or a YAML file, to say all of it."),
+        str | None, argument("[RULES]", "An edition, a YAML file or a run, to say all of it.")
     ] = None,
-    as_json: JsonOption = False,
-) -> None:
+    trust: TrustOption = False,
+) -> Result:
     """List the editions, their parts and switches."""
-    chosen = list(EDITIONS.values()) if name is None else [load_rules(name)]
+    chosen = list(EDITIONS.values()) if name is None else [Chosen(name, trust).choose()]
     data = {
         "editions": {rules.name: _facts(rules) for rules in chosen},
-        "parts": {
-            "zero_dice": list(ZERO_DICE),
-            "feral_hogs": list(FERAL_HOGS),
-            "landing": list(LANDINGS),
-            "swap": list(SWAPS),
-            "more_boar": list(MORE_BOAR),
-            "memory": list(MEMORY_PARTS),
-        },
+        "parts": {key: list(parts) for key, parts in PARTS.items()},
     }
-    if name is None:
-        text = "\n\n".join([*(_described(rules) for rules in chosen), _switches()])
-    else:
-        text = _described(chosen[0], name)
-    emit(data, text, as_json)
+    if name is not None:
+        return Result(data, _described(chosen[0], name))
+    text: Text = [line for rules in chosen for line in (*_described(rules, rules.name), "")]
+    return Result(data, [*text, *_switches()])
 
 
 def _facts(rules: Rules) -> dict[str, Any]:
@@ -60,28 +50,19 @@ def _facts(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _described(rules: Rules, asked: str = "") -> str:
+def _described(rules: Rules, asked: str) -> list[str]:
     size = len(all_memories(rules))
     memory = f"hidden memory of {size} values" if size > 1 else "no hidden memory"
-    lines = table(describe(rules), left=2).splitlines()
     title = f"{asked}, the game of {rules.name}" if asked in ALIASES else rules.name
     also = ", ".join(name for name in names_of(rules)[1:] if name != asked)
     played = f", also {also}" if also else ""
-    return "\n".join([f"{title}{played} ({memory})", *(f"  {line}" for line in lines)])
+    return [f"{title}{played} ({memory})", *_indented(Table(describe(rules), left=2))]
 
 
-def _switches() -> str:
+def _switches() -> list[str]:
     """Say what a YAML file of rule parts may hold."""
-    choices = {
-        "zero_dice": ZERO_DICE,
-        "pig_out": (0, 1, COUNT_ONES),
-        "feral_hogs": FERAL_HOGS,
-        "landing": LANDINGS,
-        "swap": SWAPS,
-        "more_boar": MORE_BOAR,
-        "memory": MEMORY_PARTS,
-    }
-    rows = []
+    choices = {**PARTS, "pig_out": (0, 1, COUNT_ONES)}
+    rows = [("edition", ", ".join([*EDITIONS, *ALIASES]))]
     for key, value in asdict(Rules()).items():
         if key in choices:
             rows.append((key, ", ".join(map(str, choices[key]))))
@@ -89,6 +70,9 @@ def _switches() -> str:
             rows.append((key, "true, false"))
         elif key != "name":
             rows.append((key, "a whole number"))
-    lines = table([("edition", ", ".join([*EDITIONS, *ALIASES])), *rows], left=2).splitlines()
     heading = "switches of a YAML file, each with its values; an edition, and what differs from it"
-    return "\n".join([heading, *(f"  {line}" for line in lines)])
+    return [heading, *_indented(Table(rows, left=2))]
+
+
+def _indented(table: Table) -> list[str]:
+    return [f"  {line}" for line in lines_of([table])]

@@ -7,52 +7,43 @@ from typing import Annotated
 
 import typer
 
-from hogeq.cli.shell import (
-    BadInputError,
-    DigitsOption,
+from hogeq.cli.options import (
     JobsOption,
-    JsonOption,
     OnOption,
+    OverwriteOption,
+    SetOption,
     TrustOption,
-    computing,
-    emit,
-    say,
+    argument,
+    option,
 )
-from hogeq.cli.startup import INTERRUPTED
-from hogeq.support.numbers import DIGITS
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(run)
+from hogeq.cli.result import Result, digits
+from hogeq.cli.shell import BadInputError, computing, warn
+from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
 
 
 def run(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file: configs/cfr.yaml")],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set a key: solver.iterations=50"),
+    config: Annotated[
+        Path | None,
+        argument("[CONFIG]", "YAML file: configs/cfr.yaml. [with --resume, that of the run]"),
     ] = None,
-    out_root: Annotated[Path, typer.Option(metavar="DIR", help="Where runs are kept.")] = Path(
-        "results"
-    ),
+    overrides: SetOption = None,
+    out_root: Annotated[Path, option("Where runs are kept.", metavar="DIR")] = Path("results"),
     resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Continue the run in this directory.")
+        Path | None, option("Continue the run in this directory.", metavar="DIR")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a run of the same name.")
-    ] = False,
+    overwrite: OverwriteOption = False,
     trust: TrustOption = False,
     jobs: JobsOption = None,
     on: OnOption = None,
-    digits: DigitsOption = DIGITS,
-    as_json: JsonOption = False,
-) -> None:
+) -> Result:
     """One experiment: solve, measure, purify, export."""
     if resume is not None and overwrite:
         raise BadInputError(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
+    if config is None and resume is None:
+        raise BadInputError("CONFIG: missing; allowed: a YAML file, or --resume DIR")
+    config = config or Path(resume or "") / "config.yaml"
     from hogeq.runs.config import load_config
     from hogeq.runs.errors import ResultsError
     from hogeq.runs.manifest import finite
@@ -69,14 +60,16 @@ def run(
     except RunError as error:
         if os.environ.get("HOGEQ_DEBUG"):
             traceback.print_exc()
-        raise typer.Exit(say(error, 1)) from error
-    except Interrupted as stop:
-        raise typer.Exit(say(stop, 128 + stop.signum)) from stop
+        raise typer.Exit(warn(error, 1)) from error
     except KeyboardInterrupt as stop:
-        raise typer.Exit(say("stopped before anything was written", INTERRUPTED)) from stop
+        leave_the_prompt()
+        if isinstance(stop, Interrupted):
+            raise typer.Exit(warn(stop, 128 + stop.signum)) from stop
+        raise typer.Exit(warn("stopped before anything was written", INTERRUPTED)) from stop
     except (BadInputError, typer.Exit):
         raise
     except Exception as error:
         traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
-        raise typer.Exit(say(f"internal failure: {type(error).__name__}: {error}", 1)) from error
-    emit(finite(summary.to_json()), summary.told(digits), as_json)
+        failure = f"internal failure: {type(error).__name__}: {error}"
+        raise typer.Exit(warn(failure, 1)) from error
+    return Result(finite(summary.to_json()), summary.lines(digits.get()))

@@ -1,20 +1,19 @@
 """What has been run: runs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from hogeq.cli.shell import BadInputError, DigitsOption, JsonOption, emit, refusing, table
+from hogeq.cli.options import argument, option
+from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.shell import BadInputError, refusing
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import nearest, one_line, refusal
-from hogeq.support.numbers import DIGITS, percent
 
 if TYPE_CHECKING:
     from hogeq.runs.index import RunRecord
 
-_COLUMNS = {
+COLUMNS = {
     "path": "run",
     "status": "status",
     "edition": "edition",
@@ -29,42 +28,32 @@ _COLUMNS = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(runs)
-
-
 def runs(
-    root: Annotated[
-        Path, typer.Argument(metavar="[ROOT]", help="Folder to look in, and in those below.")
-    ] = Path("results"),
-    solver: Annotated[str | None, typer.Option(help="Only this solver's runs.")] = None,
-    edition: Annotated[
-        str | None, typer.Option(help="Only runs of this edition, changed or not.")
-    ] = None,
+    root: Annotated[Path, argument("[ROOT]", "Folder to look in, and in those below.")] = Path(
+        "results"
+    ),
+    solver: Annotated[str | None, option("Only this solver's runs.")] = None,
+    edition: Annotated[str | None, option("Only runs of this edition, changed or not.")] = None,
     status: Annotated[
-        str | None,
-        typer.Option(help="Only complete, running, interrupted, failed or 'cut off' ones."),
+        str | None, option("Only complete, running, interrupted, failed or 'cut off' ones.")
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Only runs whose config says so: rules.goal=50"),
+        option("Only runs whose config says so: rules.goal=50", metavar="KEY=VALUE"),
     ] = None,
     sort: Annotated[
-        str, typer.Option(metavar="KEY", help="Sort by attack, bound, seconds, started, ...")
+        str, option("Sort by attack, bound, seconds, started, ...", metavar="KEY")
     ] = "path",
-    descending: Annotated[bool, typer.Option("--descending", help="Highest first.")] = False,
+    descending: Annotated[bool, option("Highest first.", "--descending")] = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show every config key in which these runs differ.")
+        bool, option("Show every config key in which these runs differ.", "--compare")
     ] = False,
-    digits: DigitsOption = DIGITS,
-    as_json: JsonOption = False,
-) -> None:
+) -> Result:
     """Run directories: list, filter, sort and compare them.
 
     Attack and bound are win rates against the average policy; of runs that look for a mixture, the
-    attack on that is beside them. A run directory that cannot be read
-    is named below the table, with the reason.
+    attack on that is beside them. A run directory that cannot be read is named below the table,
+    with the reason.
     """
     from hogeq.runs import index
 
@@ -93,15 +82,15 @@ def runs(
         "differing": keys,
         "broken": [{"path": str(one.path), "why": one.why} for one in broken],
     }
-    lines = [_listed(chosen, root, keys, digits)] if chosen else [f"no runs to show under {root}"]
+    text: Text = [_table(chosen, root, keys) if chosen else f"no runs to show under {root}"]
     if broken:
-        lines += ["", "cannot be read:", *(f"  {one.path}: {one.why}" for one in broken)]
-    emit(data, "\n".join(lines), as_json)
+        text += ["", "cannot be read:", *(f"  {one.path}: {one.why}" for one in broken)]
+    return Result(data, text)
 
 
-def _require_known(option: str, given: str | None, known: Collection[str]) -> None:
+def _require_known(name: str, given: str | None, known: Collection[str]) -> None:
     if given is not None and given not in known:
-        raise BadInputError(refusal(option, given, ", ".join(known), known))
+        raise BadInputError(refusal(name, given, ", ".join(known), known))
 
 
 def _pair(item: str) -> tuple[str, Any]:
@@ -111,25 +100,21 @@ def _pair(item: str) -> tuple[str, Any]:
         return parse_override(item, "--where")
 
 
-def _listed(found: "list[RunRecord]", root: Path, keys: list[str], digits: int) -> str:
-    rows = []
+def _table(found: "Sequence[RunRecord]", root: Path, keys: Sequence[str]) -> Table:
     mixed = any(run.mixture_attack is not None for run in found)
-    columns = {key: title for key, title in _COLUMNS.items() if mixed or key != "mixture_attack"}
+    columns = {key: title for key, title in COLUMNS.items() if mixed or key != "mixture_attack"}
+    rows = []
     for run in found:
-        shown = {**{name: getattr(run, name) for name in columns}, "path": _below(run.path, root)}
-        rows.append([_cell(name, value, digits) for name, value in shown.items()])
-        rows[-1] += [one_line(run.config.get(key, " ")) for key in keys]
-    return table(rows, [*columns.values(), *keys], left=4)
+        below = run.path.relative_to(root)
+        path = below if below.parts else run.path
+        cells = [_cell(name, path if name == "path" else getattr(run, name)) for name in columns]
+        rows.append([*cells, *(one_line(run.config.get(key, " ")) for key in keys)])
+    return Table(rows, [*columns.values(), *keys], left=4)
 
 
-def _below(path: Path, root: Path) -> str:
-    inside = path.relative_to(root)
-    return str(inside) if inside.parts else str(path)
-
-
-def _cell(name: str, value: object, digits: int) -> str:
+def _cell(name: str, value: object) -> str:
     if value is None:
         return "-"
     if name == "seconds":
         return f"{value:.1f}"
-    return percent(value, digits) if isinstance(value, float) else one_line(value)
+    return percent(value) if isinstance(value, float) else one_line(value)

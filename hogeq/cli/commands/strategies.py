@@ -1,22 +1,11 @@
 """The strategies that have a name: strategies."""
 
-import typer
-
-from hogeq.cli.shell import (
-    JsonOption,
-    emit,
-    table,
-)
+from hogeq.cli.result import Result, Table
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(strategies)
-
-
-def strategies(as_json: JsonOption = False) -> None:
+def strategies() -> Result:
     """List the strategies that have a name."""
     from hogeq.baselines.registry import names
 
     known = names()
-    emit({"strategies": known}, table(list(known.items()), left=2), as_json)
+    return Result({"strategies": known}, [Table(list(known.items()), left=2)])

@@ -3,83 +3,52 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from hogeq.cli.inputs import (
-    ENDLESS,
-    MATRIX_SUFFIXES,
-    check_output,
-    expect_kernels,
-    load_game,
-    load_strategy,
-    title_of,
-)
-from hogeq.cli.shell import (
-    BadInputError,
-    DigitsOption,
-    JsonOption,
-    RulesOption,
-    TrustOption,
-    emit,
-    refusing,
-    table,
-)
-from hogeq.support.numbers import DIGITS, percent
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(tablebase)
+from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
+from hogeq.cli.options import option
+from hogeq.cli.result import Result, Table, percent
+from hogeq.cli.shell import BadInputError, refusing
 
 
 def tablebase(
-    rules: RulesOption = "su20",
+    game: Chosen,
     against: Annotated[
-        str | None, typer.Option(metavar="S", help="Win rate of its rolls against a strategy.")
+        str | None, option("Win rate of its rolls against a strategy.", metavar="S")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write its matrix (rules without memory).")
+        Path | None, option("Write its matrix (rules without memory).", metavar="FILE")
     ] = None,
-    trust: TrustOption = False,
-    digits: DigitsOption = DIGITS,
-    as_json: JsonOption = False,
-) -> None:
+) -> Result:
     """Solve with full information: players remember everything."""
-    check_output(out, MATRIX_SUFFIXES, reads=[rules, against])
-    game = load_game(rules)
-    expect_kernels(game, "full memory", strategies=[against])
-    target = None if against is None else load_strategy(against, game, trust)
+    check_output(out, MATRIX_SUFFIXES, reads=[game.spec, against])
+    engine = game.load("full memory", strategies=[against])
+    target = None if against is None else game.strategy(against)
+    if out is not None and engine.has_memory:
+        raise BadInputError(
+            f"--out: rules {game.title} have hidden memory, and the best roll depends on it: "
+            "allowed without memory"
+        )
     from hogeq.evaluation.tablebase import solve
     from hogeq.model.endless import EndlessError
 
-    if out is not None and game.has_memory:
-        raise BadInputError(
-            f"--out: rules {game.rules.name} have hidden memory, and the best roll depends on it: "
-            "allowed without memory"
-        )
     with refusing():
-        solved = solve(game)
-    try:
-        found = None if target is None else solved.against(target)
-    except EndlessError as error:
-        raise BadInputError(str(error)) from error
+        solved = solve(engine)
+    with refusing(EndlessError):
+        rate = None if target is None else solved.against(target)
     data: dict[str, Any] = {
-        "rules": game.rules.name,
-        "memory_size": game.memory_size,
+        "rules": game.name,
+        "memory_size": engine.memory_size,
         "value": solved.value,
         "first_roll": solved.first_roll,
-        "against": None if found is None else found.win_rate,
+        "against": None if rate is None else rate.win_rate,
     }
     rows: list[tuple[str, object, str]] = [
-        ("value", percent(solved.value, digits), "win probability of whoever moves first"),
+        ("value", percent(solved.value), "win probability of whoever moves first"),
         ("first roll", solved.first_roll, "dice"),
     ]
-    if found is not None:
-        data |= {"against_first": found.first, "against_second": found.second}
-        sees = " (remembering; the other does not)" if game.has_memory else ""
-        rows.append(
-            ("against", percent(found.win_rate, digits), f"win rate against {against}{sees}")
-        )
+    if rate is not None:
+        data |= {"against_first": rate.first, "against_second": rate.second}
+        sees = " (remembering; the other does not)" if engine.has_memory else ""
+        rows.append(("against", percent(rate.win_rate), f"win rate against {against}{sees}"))
     if out is not None:
         from hogeq.strategies.write import write_strategy
 
@@ -87,6 +56,5 @@ def tablebase(
             write_strategy(out, solved.matrix)
         data["out"] = str(out)
         rows.append(("written to", out, ""))
-    memory = f"{game.memory_size} memories" if game.has_memory else "no hidden memory"
-    text = f"{title_of(rules, game.rules)}, {memory}\n\n{table(rows, left=3)}"
-    emit(data, f"{text}\n\n{ENDLESS}" if game.can_be_endless else text, as_json)
+    memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
+    return Result(data, [f"{game.title}, {memory}", "", Table(rows, left=3), *game.endless])

@@ -3,77 +3,49 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from hogeq.cli.inputs import ENDLESS, check_output, expect_kernels, load_game, title_of
-from hogeq.cli.shell import (
-    BadInputError,
-    DigitsOption,
-    JobsOption,
-    JsonOption,
-    OnOption,
-    RulesOption,
-    TrustOption,
-    computing,
-    emit,
-    refusing,
-    table,
-)
-from hogeq.support.numbers import DIGITS, percent
+from hogeq.cli.inputs import Chosen, check_output, write
+from hogeq.cli.options import JobsOption, OnOption, argument, option
+from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.shell import BadInputError, computing, refusing
+from hogeq.support.messages import printable
 from hogeq.support.progress import phase, show_progress
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
-    from hogeq.model.game import HogEngine
     from hogeq.support.aliases import Floats
 
-TOLD = 8  # entries of a mixture that are told one by one
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(tournament)
+MOST_NAMED = 8  # entries of a mixture that are named one by one
 
 
 def tournament(
     entries: Annotated[
         list[str],
-        typer.Argument(
-            metavar="A B ...",
-            help="Strategies: names, files, runs, folders, patterns such as 'entries/*.csv'.",
-        ),
+        argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
-    rules: RulesOption = "su20",
+    game: Chosen,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out, and list, files that are no strategies.")
-    ] = False,
-    alpha_rank: Annotated[
-        bool, typer.Option("--alpha-rank", help="alpha-rank of the field too, by OpenSpiel.")
+        bool, option("Leave out, and list, files that are no strategies.", "--skip-bad")
     ] = False,
     ranks: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table of ranks.")
+        Path | None, option("Write the table of ranks.", "--csv", metavar="FILE")
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write a page: ranks to sort, all win rates."),
+        option("Write a page: ranks to sort, all win rates.", "--html", metavar="FILE"),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all win rates: .csv or .json.")
+        Path | None, option("Write all win rates: .csv or .json.", metavar="FILE")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(metavar="PNG", help="Draw the win rates, similar entries together."),
+        Path | None, option("Draw the win rates, similar entries together.", metavar="PNG")
     ] = None,
     jobs: JobsOption = None,
     on: OnOption = None,
-    digits: DigitsOption = DIGITS,
-    trust: TrustOption = False,
-    as_json: JsonOption = False,
-) -> None:
+) -> Result:
     """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
 
     A file is one entry, however often it is met. What --csv, --html and --out write is no entry of
@@ -81,57 +53,43 @@ def tournament(
 
     JSON: rules, entries, win_rates (row against column), ranking (a line for each entry, best
     first: rank, name, file, entry, index, wins, mean_win_rate, nash, lowest_win_rate,
-    lowest_against, an index, and alpha_rank if asked for), nash_gap, identical and namesakes
-    (groups of indices), refused (entry, reason).
+    lowest_against, an index), nash_gap, identical and namesakes (groups of indices), refused
+    (entry, reason).
     """
-    for option, path, suffixes in (
+    for name, path, suffixes in (
         ("--csv", ranks, (".csv",)),
         ("--html", page, (".html",)),
         ("--out", out, (".csv", ".json")),
         ("--plot", plot, (".png",)),
     ):
-        check_output(path, suffixes, reads=[*entries, rules], option=option)
-    if alpha_rank:
-        _require_openspiel()
-    game = load_game(rules)
-    expect_kernels(game, "matches", strategies=entries)
+        check_output(path, suffixes, reads=[*entries, game.spec], option=name)
+    game.load("matches", strategies=entries)
     with computing(on, jobs), show_progress():
         written = [path for path in (ranks, page, out) if path is not None]
-        field = _read(entries, written, game, trust, skip_bad)
+        field = _read(entries, written, game, skip_bad)
         rates = _play(field, game)
-    about = title_of(rules, game.rules)
-    data = _result(game, field, rates, alpha_rank)
-    names = field.names
+    data = _data(game, field, rates)
+    names = [printable(name) for name in field.names]
     if ranks is not None:
-        _write(ranks, _ranks_csv(data, names))
+        write(ranks, _ranks(data, names))
     if page is not None:
         from hogeq.report.field import field_page
 
-        _write(page, field_page({**data, "rules": about}, names))
-    if out is not None:
-        _write(out, _rates_csv(data) if out.suffix.lower() == ".csv" else _json(data))
+        write(page, field_page({**data, "rules": game.title}, names))
+    if out is not None and out.suffix.lower() == ".csv":
+        rows = zip(data["entries"], data["win_rates"], strict=True)
+        write(out, _csv(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows)))
+    elif out is not None:
+        write(out, json.dumps(data, indent=1, allow_nan=False) + "\n")
     if plot is not None:
         from hogeq import figures
 
         with refusing():
-            figures.win_rates(rates, names, plot, about)
-    text = _text(data, about, names, digits)
-    emit(data, f"{text}\n\n{ENDLESS}" if game.can_be_endless else text, as_json)
+            figures.win_rates(rates, names, plot, game.title)
+    return Result(data, [*_text(data, game.title, names), *game.endless])
 
 
-def _require_openspiel() -> None:
-    """Refuse before anything is computed, not after."""
-    try:
-        from hogeq.trees.openspiel import alpharank
-
-        alpharank.require()
-    except ImportError as error:
-        raise BadInputError(f"--alpha-rank: {error}") from error
-
-
-def _read(
-    named: Sequence[str], written: Sequence[Path], game: "HogEngine", trust: bool, skip_bad: bool
-) -> "Entries":
+def _read(named: Sequence[str], written: Sequence[Path], game: Chosen, skip_bad: bool) -> "Entries":
     from hogeq.contest.entries import named_entries, read_field
 
     with refusing():
@@ -140,8 +98,10 @@ def _read(
         raise BadInputError(
             f"tournament: {len(entries)} strategy given; allowed: 2 or more, and a file counts once"
         )
-    with phase("reading", len(entries), "files") as told:
-        field = read_field(game, entries, trust, lambda _: told.step(), skip_bad=skip_bad)
+    with phase("reading", len(entries), "files") as progress:
+        field = read_field(
+            game.engine, entries, game.trust, lambda _: progress.step(), skip_bad=skip_bad
+        )
     if field.refused and not skip_bad:
         reasons = "; ".join(one.reason for one in field.refused)
         skip = "; --skip-bad leaves out what cannot be read" if len(entries) > 2 else ""
@@ -155,17 +115,15 @@ def _read(
     return field
 
 
-def _play(field: "Entries", game: "HogEngine") -> "Floats":
+def _play(field: "Entries", game: Chosen) -> "Floats":
     from hogeq.contest.tournament import round_robin
 
     count = len(field.entries)
-    with phase("tournament", count * (count - 1) // 2, "matches") as told:
-        return round_robin(game, field.strategies, told.step)
+    with phase("tournament", count * (count - 1) // 2, "matches") as progress:
+        return round_robin(game.engine, field.strategies, progress.step)
 
 
-def _result(
-    game: "HogEngine", field: "Entries", rates: "Floats", alpha_rank: bool
-) -> dict[str, Any]:
+def _data(game: Chosen, field: "Entries", rates: "Floats") -> dict[str, Any]:
     from hogeq.contest.entries import identical_entries, short_names
     from hogeq.contest.tournament import (
         field_equilibrium,
@@ -176,35 +134,26 @@ def _result(
 
     means, lowest = mean_win_rates(rates), lowest_win_rates(rates)
     weights, gap = field_equilibrium(rates)
-    names, files = field.names, short_names(field.entries)
-    shares = None
-    if alpha_rank:
-        from hogeq.trees.openspiel import alpharank
-
-        shares = alpharank.alpha_rank(rates)
-    ranking = []
-    for standing in rank(rates):
-        index = standing.entry
-        line = {
-            "rank": standing.rank,
-            "name": names[index],
-            "file": files[index],
-            "entry": field.entries[index],
-            "index": index,
-            "wins": standing.wins,
-            "mean_win_rate": means[index],
-            "nash": float(weights[index]),
-            "lowest_win_rate": lowest[index][0],
-            "lowest_against": lowest[index][1],
-        }
-        if shares is not None:
-            line["alpha_rank"] = float(shares[index])
-        ranking.append(line)
+    files = short_names(field.entries)
     return {
-        "rules": game.rules.name,
+        "rules": game.name,
         "entries": field.entries,
         "win_rates": rates.tolist(),
-        "ranking": ranking,
+        "ranking": [
+            {
+                "rank": standing.rank,
+                "name": field.names[standing.entry],
+                "file": files[standing.entry],
+                "entry": field.entries[standing.entry],
+                "index": standing.entry,
+                "wins": standing.wins,
+                "mean_win_rate": means[standing.entry],
+                "nash": float(weights[standing.entry]),
+                "lowest_win_rate": lowest[standing.entry][0],
+                "lowest_against": lowest[standing.entry][1],
+            }
+            for standing in rank(rates)
+        ],
         "nash_gap": gap,
         "identical": identical_entries(field.strategies),
         "namesakes": field.namesakes,
@@ -212,81 +161,62 @@ def _result(
     }
 
 
-# --- what is shown and written --------------------------------------------------------------------
-
-
-def _text(data: dict[str, Any], about: str, names: Sequence[str], digits: int) -> str:
+def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
     count = len(names)
-    alpha = "alpha_rank" in data["ranking"][0]
-    by_player = any(line["name"] != line["file"] for line in data["ranking"])
-    header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
-    rows = []
-    for line in data["ranking"]:
-        row = [
+    rows: list[tuple[object, ...]] = [
+        (
             names[line["index"]],
             line["rank"],
             line["wins"],
-            percent(line["mean_win_rate"], digits),
-            percent(line["nash"], digits) if line["nash"] else "-",
-            percent(line["lowest_win_rate"], digits),
+            percent(line["mean_win_rate"]),
+            percent(line["nash"]) if line["nash"] else "-",
+            percent(line["lowest_win_rate"]),
             names[line["lowest_against"]],
-        ]
-        if alpha:
-            row.insert(5, percent(line["alpha_rank"], digits))
-        rows.append([*row, line["file"]] if by_player else row)
-    if alpha:
-        header.insert(5, "alpha-rank")
-    if by_player:
+        )
+        for line in data["ranking"]
+    ]
+    header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
+    if any(line["name"] != line["file"] for line in data["ranking"]):
         header.append("file")
-    parts = [
-        f"{about}, {count} strategies, {count - 1} {'match' if count == 2 else 'matches'} each",
-        table(rows, header),
-        _nash_text(data, names, digits),
+        rows = [(*row, line["file"]) for row, line in zip(rows, data["ranking"], strict=True)]
+    matches = f"{count - 1} {'match' if count == 2 else 'matches'} each"
+    text: Text = [
+        f"{title}, {count} strategies, {matches}",
+        "",
+        Table(rows, header),
+        "",
+        _nash_text(data, names),
     ]
     if data["identical"]:
         groups = [" = ".join(names[index] for index in group) for group in data["identical"]]
-        parts.append("\n".join(f"the same strategy: {group}" for group in groups))
+        text += ["", *(f"the same strategy: {group}" for group in groups)]
     if data["namesakes"]:
         groups = [" and ".join(names[index] for index in group) for group in data["namesakes"]]
-        parts.append("\n".join(f"the same name: {group}" for group in groups))
+        text += ["", *(f"the same name: {group}" for group in groups)]
     if data["refused"]:
-        parts.append("\n".join(f"left out: {one['reason']}" for one in data["refused"]))
-    return "\n\n".join(parts)
+        text += ["", *(f"left out: {one['reason']}" for one in data["refused"])]
+    return text
 
 
-def _nash_text(data: dict[str, Any], names: Sequence[str], digits: int) -> str:
+def _nash_text(data: dict[str, Any], names: Sequence[str]) -> str:
     mixed = sorted(data["ranking"], key=lambda line: -line["nash"])
     mixed = [line for line in mixed if line["nash"] > 0.0]
-    told = [f"{percent(line['nash'], digits)} {names[line['index']]}" for line in mixed[:TOLD]]
-    more = f", and {len(mixed) - TOLD} more" if len(mixed) > TOLD else ""
-    return f"no entry beats the mixture (Nash): {', '.join(told)}{more}"
+    shares = [f"{percent(line['nash'])} {names[line['index']]}" for line in mixed[:MOST_NAMED]]
+    more = f", and {len(mixed) - MOST_NAMED} more" if len(mixed) > MOST_NAMED else ""
+    return f"no entry beats the mixture (Nash): {', '.join(shares)}{more}"
 
 
-def _ranks_csv(data: dict[str, Any], names: Sequence[str]) -> str:
+def _ranks(data: dict[str, Any], names: Sequence[str]) -> str:
     header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
     lines = [{**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]]
     return _csv(header, ([line[key] for key in header] for line in lines))
 
 
-def _rates_csv(data: dict[str, Any]) -> str:
-    rows = zip(data["entries"], data["win_rates"], strict=True)
-    return _csv(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
-
-
-def _csv(header: Sequence[str], rows: Any) -> str:
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)  # floats as repr writes them: all digits
+    writer.writerow(map(printable, header))
+    writer.writerows(  # floats as repr writes them: all digits
+        [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
     return file.getvalue()
-
-
-def _json(data: dict[str, Any]) -> str:
-    return json.dumps(data, indent=1, allow_nan=False) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    from hogeq.support.files import write_whole
-
-    with refusing():
-        write_whole(path, text.encode("utf-8", "surrogateescape"))

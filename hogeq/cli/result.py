@@ -1,0 +1,145 @@
+"""What commands return, and the one place that prints it: as text for people, or as JSON."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import typer
+
+from hogeq.support import numbers
+from hogeq.support.messages import printable
+from hogeq.support.numbers import DIGITS, counted
+
+if TYPE_CHECKING:
+    from hogeq.search.attack import SearchBudget
+    from hogeq.search.saturation import Saturation
+
+digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
+"""Decimals that the user asks for, of per cents and percentage points."""
+
+
+class Table(NamedTuple):
+    """Rows in columns, the first `left` of them flush left and the others right."""
+
+    rows: Sequence[Sequence[object]]
+    header: Sequence[str] = ()
+    left: int = 1
+
+    def lines(self) -> list[str]:
+        """Lay out the rows."""
+        cells = [[printable(cell) for cell in row] for row in self.rows]
+        if self.header:
+            cells.insert(0, list(self.header))
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return [
+            "  ".join(
+                cell.ljust(width) if column < self.left else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+
+
+Text: TypeAlias = list[str | Table]
+"""Lines, an empty one between blocks, and tables."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command found.
+
+    `data` is its JSON object; `text` says the same to people. The exit status is not 0 where what
+    was found is bad.
+    """
+
+    data: Mapping[str, Any]
+    text: Sequence[str | Table] = ()
+    status: int = 0
+
+
+def lines_of(text: Sequence[str | Table]) -> list[str]:
+    """Lay out a text; what others named cannot break or forge a line."""
+    lines: list[str] = []
+    for block in text:
+        lines += block.lines() if isinstance(block, Table) else [printable(block)]
+    return lines
+
+
+def show(result: Result, as_json: bool) -> None:
+    """Print a result to standard output."""
+    if as_json:
+        typer.echo(json.dumps(result.data, allow_nan=False))
+    else:
+        say(*result.text)
+
+
+def say(*text: str | Table) -> None:
+    """Print lines and tables to standard output."""
+    if text:
+        typer.echo(encodable("\n".join(lines_of(text)), sys.stdout.encoding))
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """Escape the characters that an encoding lacks."""
+    encoding = encoding or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+# --- numbers as the user asks for them ------------------------------------------------------------
+
+
+def percent(probability: float) -> str:
+    """Write a probability in per cent."""
+    return numbers.percent(probability, digits.get())
+
+
+def pp(difference: float) -> str:
+    """Write a gain or a loss of probability, with its sign."""
+    return numbers.pp(difference, digits.get())
+
+
+def loss(difference: float) -> str:
+    """Write a loss of probability, which has no sign."""
+    return numbers.pp(difference, digits.get(), signed=False)
+
+
+def between(lower: float, upper: float) -> str:
+    """Write an interval of differences of probability."""
+    return numbers.between(lower, upper, digits.get())
+
+
+# --- the effort of a search -----------------------------------------------------------------------
+
+
+def budget_fields(budget: "SearchBudget") -> dict[str, Any]:
+    """Give a search budget as it stands in JSON."""
+    return {
+        "starts": budget.starts,
+        "anneal_steps": budget.anneal_steps,
+        "damping": budget.damping,
+        "kicks": budget.perturbations,
+        "seed": budget.seed,
+    }
+
+
+def budget_text(budget: "SearchBudget") -> str:
+    """Say a search budget in one line."""
+    more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","
+    return (
+        f"effort: {counted(budget.starts, 'start')}, "
+        f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
+        f"{counted(budget.perturbations, 'kick')}{more} seed {budget.seed}"
+    )
+
+
+def saturation_text(search: "Saturation") -> str:
+    """Say in one line whether a search has saturated."""
+    if search.left is None:
+        return "not saturated: too few kicks to say what more would find"
+    return (
+        f"{'saturated' if search.saturated else 'not saturated'}: the last half of the sweeps "
+        f"found {loss(search.last_half)}, twice as many would find about {loss(search.left)}"
+    )
