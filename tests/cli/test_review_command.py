@@ -68,8 +68,8 @@ def test_a_game_by_an_alias_says_so(folder: Path) -> None:
 def test_what_is_hidden_is_told(folder: Path) -> None:
     save("small.yaml", rolls="2\nquit\n")
     text = ok("review", "game.json")
-    assert "own points  other's points" in text
-    assert "optimal play that remembers everything" in text
+    assert "own last  their last" in text
+    assert "optimal play that remembers everything" in " ".join(text.split())
     assert ask("review", "game.json")["turns"][0]["memory"] == {"own_last": 0, "opponent_last": 0}
 
 

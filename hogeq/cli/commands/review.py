@@ -104,11 +104,13 @@ def _played(found: "Review") -> Table:
                 ", ".join(turn.fired(rules)),
             )
         )
-    columns = [
-        column.replace("opponent's last ", "other's ").replace("own last ", "own ")
-        for column in memory_columns(rules)
-    ]
+    columns = [_short(column) for column in memory_columns(rules)]
     return Table(rows, ("player", "turn", "scores", *columns, "rolled", "dice", "rules"))
+
+
+def _short(column: str) -> str:
+    """Shorten the name of a part of the memory: tables fit 80 columns."""
+    return column.replace("opponent's", "their").replace("last points", "last")
 
 
 def _valued(found: "Review") -> Table:
