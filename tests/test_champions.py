@@ -15,7 +15,7 @@ from hogeq.baselines.registry import builtin, find_strategy
 from hogeq.cli import main
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.report import page
+from hogeq.pages import report as page
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.jobs import without_jobs

@@ -65,8 +65,8 @@ def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
         for path in (ROOT / "hogeq").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert {"hogeq/py.typed", "hogeq/__init__.pyi", "hogeq/report/page.html"} <= files
-    assert {"hogeq/board/board.html", "hogeq/board/board.css", "hogeq/board/play.js"} <= files
+    assert {"hogeq/py.typed", "hogeq/__init__.pyi", "hogeq/pages/report.html"} <= files
+    assert {"hogeq/pages/board.html", "hogeq/pages/board.css", "hogeq/pages/play.js"} <= files
     assert "hogeq/baselines/champions/su20/policy.npz" in files
     assert files <= shipped, files - shipped
     assert {name for name in shipped - files if ".dist-info/" not in name} == set()

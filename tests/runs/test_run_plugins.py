@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from hogeq.cli import main
-from hogeq.report.finished import load
+from hogeq.pages.finished import load
 from hogeq.runs.config import load_config
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.runner import run_experiment

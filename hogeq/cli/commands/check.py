@@ -68,7 +68,7 @@ def check(
         assessed = _assess(game, submission.matrix, against, data)
     about = {**data, "rules": game.title}
     if page is not None:
-        from hogeq.report.checked import checked_page
+        from hogeq.pages.check import checked_page
 
         with refusing():
             write(page, checked_page(about, submission.matrix, assessed))
@@ -164,7 +164,7 @@ def _text(data: dict[str, Any]) -> Text:
 
 
 def _losses(data: dict[str, Any]) -> Text:
-    from hogeq.report.checked import response_text
+    from hogeq.pages.check import response_text
 
     response = response_text(data, digits.get())
     head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"

@@ -43,8 +43,8 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed.
     """
     check_output(out, (".html", ".htm"))
-    from hogeq.report import page
-    from hogeq.report.finished import load
+    from hogeq.pages import report as page
+    from hogeq.pages.finished import load
     from hogeq.runs.measuring import KERNELS
     from hogeq.search.attack import SearchBudget
     from hogeq.support.parameters import plain

@@ -73,7 +73,7 @@ def tournament(
     if ranks is not None:
         write(ranks, _ranks(data, names))
     if page is not None:
-        from hogeq.report.field import field_page
+        from hogeq.pages.field import field_page
 
         write(page, field_page({**data, "rules": game.title}, names))
     if out is not None and out.suffix.lower() == ".csv":

@@ -11,8 +11,8 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
-from hogeq.report import pack
-from hogeq.report.explore import explore, region_gains, region_size
+from hogeq.pages import pack
+from hogeq.pages.explore import explore, region_gains, region_size
 from hogeq.rules import memory, rules_from
 from hogeq.search.attack import SearchBudget
 

@@ -1,4 +1,4 @@
-// Why a best roll looks strange: the rule that makes it so, as hogeq.board.book found it.
+// Why a best roll looks strange: the rule that makes it so, as hogeq.pages.book found it.
 
 // Whether a rule did something, as effects in edition.js tells it; `land` are the steps of the score.
 const RULE_FIRES = {

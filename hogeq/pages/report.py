@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.contest import tournament
 from hogeq.model.game import HogEngine
-from hogeq.report import pack, shell
-from hogeq.report.explore import Counter, Explored, explore, region_size
-from hogeq.report.finished import FinishedRun
+from hogeq.pages import frame, pack
+from hogeq.pages.explore import Counter, Explored, explore, region_size
+from hogeq.pages.finished import FinishedRun
 from hogeq.rules import describe, memory
 from hogeq.runs.environment import environment
 from hogeq.runs.manifest import figures_in, finite
@@ -61,7 +61,7 @@ _SCRIPTS: Final = (
     "layers.js",
     "position.js",
     "explorer.js",
-    "page.js",
+    "report.js",
 )
 
 
@@ -81,23 +81,15 @@ class Entry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """A finished page.
-
-    Attributes
-    ----------
-    html : str
-    counters : dict of str to Counter
-        What was found against each strategy that can be explored, by its name.
-    names : tuple of str
-        Entries of the tournament.
-    win_rates : float64 (n, n)
-        Row against column.
-    """
+    """A finished page."""
 
     html: str
     counters: dict[str, Counter]
+    """What was found against each strategy that can be explored, by its name."""
     names: tuple[str, ...]
+    """Entries of the tournament."""
     win_rates: NDArray[np.float64]
+    """(n, n). Row against column."""
 
 
 def effort_of(run: FinishedRun) -> SearchBudget:
@@ -113,23 +105,7 @@ def entries(
     matrices: bool = True,
     budget: SearchBudget | None = None,
 ) -> list[Entry]:
-    """List the strategies of a page: those of the runs, those named, and some built-in ones.
-
-    Parameters
-    ----------
-    game : HogEngine
-    runs : sequence of FinishedRun
-    against : sequence of (str, array)
-        Strategies to compare with.
-    matrices : bool
-        Whether the runs' matrices can be explored, or are only compared with.
-    budget : SearchBudget, optional
-        Of the search for counter-matrices; by default that behind each run's final figures.
-
-    Returns
-    -------
-    list of Entry
-    """
+    """List the strategies of a page: those of the runs, those named, and some built-in ones."""
     found = []
     for run in runs:
         spent = budget or effort_of(run)
@@ -151,25 +127,7 @@ def make(
     runs: Sequence[FinishedRun],
     strategies: Sequence[Entry],
 ) -> Page:
-    """Make the page.
-
-    Parameters
-    ----------
-    game : HogEngine
-    runs : sequence of FinishedRun
-        Of this game, at least one.
-    strategies : sequence of Entry
-        As `entries` gives them.
-
-    Returns
-    -------
-    Page
-
-    Raises
-    ------
-    ReportError
-        If plotly is not installed, or the page would be larger than `MOST_BYTES`.
-    """
+    """Make the page."""
     plotly = _plotly()
     explored: dict[str, Explored] = {}
     with phase("exploring", len(strategies), "strategies") as told:
@@ -255,12 +213,12 @@ def _found(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str
 
 def _html(title: str, found: str, data: dict[str, Any], plotly: str) -> str:
     told = {"title": html.escape(title), "found": html.escape(found)}
-    return shell.frame(
+    return frame.page(
         title,
-        shell.fill("page.html", **told),
-        style=shell.part("page.css"),
-        script=shell.parts(_SCRIPTS),
-        data=shell.packed(finite(data)),
+        frame.fill("report.html", **told),
+        style=frame.part("report.css"),
+        script=frame.parts(_SCRIPTS),
+        data=frame.packed(finite(data)),
         texts={"plotly": pack.text(plotly)},
         images=True,
     )

@@ -22,83 +22,49 @@ REGIONS = 10
 
 @dataclass(frozen=True)
 class Counter:
-    """The counter-matrix found, and where its win rate comes from.
-
-    Attributes
-    ----------
-    matrix, usual : int8 (G, G)
-        Dice it rolls, and the most probable roll of what it counters.
-    win_rate : float
-        Its exact win rate.
-    bound : float
-        Win rate of the responder with full memory.
-    budget : SearchBudget
-        Of the search for it.
-    saturated : bool
-        Whether that search has saturated.
-    reach : float64 (G, G)
-        Probability that it comes to move there.
-    gains : float64 (G, G)
-        Win rate lost by rolling the usual dice at this cell alone.
-    regions : float64 (R, R)
-        Win rate lost by rolling the usual dice in the whole of a region, all else as it is.
-    """
+    """The counter-matrix found, and where its win rate comes from."""
 
     matrix: Matrix
+    """(G, G). Dice it rolls, and the most probable roll of what it counters."""
     usual: Matrix
+    """(G, G). Dice it rolls, and the most probable roll of what it counters."""
     win_rate: float
+    """Its exact win rate."""
     bound: float
+    """Win rate of the responder with full memory."""
     budget: SearchBudget
+    """Of the search for it."""
     saturated: bool
+    """Whether that search has saturated."""
     reach: Floats
+    """(G, G). Probability that it comes to move there."""
     gains: Floats
+    """(G, G). Win rate lost by rolling the usual dice at this cell alone."""
     regions: Floats
+    """(R, R). Win rate lost by rolling the usual dice in the whole of a region, all else as it
+    is."""
 
 
 @dataclass(frozen=True)
 class Explored:
-    """A strategy seen from inside, when both players play it.
-
-    Attributes
-    ----------
-    policy : float64 (G, G, K)
-    values : float64 (G, G, K)
-        Win probability of every roll of the player to move, averaged over the hidden memory as
-        play makes it; NaN at positions that play never comes to, where there is no such average.
-    reach : float64 (G, G)
-        Probability of coming to move there.
-    belief : float64 (G, G, rows, columns)
-        Distribution of the memory along `hogeq.rules.memory.axes`; 0 where play never comes.
-    counter : Counter
-    """
+    """A strategy seen from inside, when both players play it."""
 
     policy: Floats
+    """(G, G, K)."""
     values: Floats
+    """(G, G, K). Win probability of every roll of the player to move, averaged over the hidden
+    memory as play makes it; NaN at positions that play never comes to, where there is no such
+    average."""
     reach: Floats
+    """(G, G). Probability of coming to move there."""
     belief: Floats
+    """(G, G, rows, columns). Distribution of the memory along `hogeq.rules.memory.axes`; 0 where
+    play never comes."""
     counter: Counter
 
 
 def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explored:
-    """Compute what the page tells of a strategy.
-
-    Parameters
-    ----------
-    game : HogEngine
-    strategy : array_like
-        A matrix (G, G) or a policy (G, G, K).
-    budget : SearchBudget
-        Of the search for the counter-matrix.
-
-    Returns
-    -------
-    Explored
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed.
-    """
+    """Compute what the page tells of a strategy."""
     policy = policy_of(game, strategy)
     found = counterfactual_values(game.workspace(1), policy[None], "belief")
     masses = fold(game.rules, reach(game, policy))
@@ -128,17 +94,6 @@ def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats)
     """Win rate that a matrix loses against a policy by rolling the usual dice in a whole region.
 
     Gains of cells do not add up; those of a region are evaluated together, and so are exact.
-
-    Parameters
-    ----------
-    game : HogEngine
-    matrix, usual : int8 (G, G)
-    policy : float64 (G, G, K)
-
-    Returns
-    -------
-    float64 (R, R)
-        By regions of `region_size` points, the last one cut off at the goal; row = own score.
     """
     work = game.workspace(2)
     rows, usual_rows = policy_of(game, matrix), policy_of(game, usual)

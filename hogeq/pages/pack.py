@@ -13,17 +13,7 @@ from numpy.typing import ArrayLike
 
 
 def text(content: str) -> str:
-    """Pack a text.
-
-    Parameters
-    ----------
-    content : str
-
-    Returns
-    -------
-    str
-        UTF-8, deflated (zlib format), in base64.
-    """
+    """Pack a text."""
     return _deflated(content.encode())
 
 
@@ -32,18 +22,6 @@ def fractions(values: ArrayLike, digits: int) -> dict[str, Any]:
 
     The bytes of the whole numbers lie in planes, all lowest ones first: what differs little is side
     by side and is deflated to less than half of what it would be otherwise.
-
-    Parameters
-    ----------
-    values : array_like of float
-        Not negative; NaN comes back as NaN.
-    digits : int
-        Decimals kept: the error is at most half a unit of the last.
-
-    Returns
-    -------
-    dict
-        ``per``, units in 1; ``planes``, bytes of a number, all of them set for NaN; ``data``.
     """
     units = np.rint(np.asarray(values, np.float64).ravel() * 10.0**digits)
     known = units[~np.isnan(units)]
@@ -58,17 +36,7 @@ def fractions(values: ArrayLike, digits: int) -> dict[str, Any]:
 
 
 def floats(values: ArrayLike) -> dict[str, Any]:
-    """Pack numbers in full: float64, lowest byte first.
-
-    Parameters
-    ----------
-    values : array_like of float
-
-    Returns
-    -------
-    dict
-        ``data``.
-    """
+    """Pack numbers in full: float64, lowest byte first."""
     return {"data": _deflated(np.asarray(values, "<f8").tobytes())}
 
 

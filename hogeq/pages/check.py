@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
-from hogeq.report import shell
+from hogeq.pages import frame
 from hogeq.support.aliases import Matrix
 from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, pp
 
@@ -16,22 +16,7 @@ _DECIMALS: Final = 8  # of costs on the map
 def checked_page(
     found: Mapping[str, Any], matrix: Matrix | None, assessed: Assessment | None
 ) -> str:
-    """Write the page about a submission, one self-contained HTML file.
-
-    Parameters
-    ----------
-    found : mapping
-        What ``hogeq check --json`` prints.
-    matrix : int8 (G, G) or None
-        The submission, None if it is not valid.
-    assessed : Assessment or None
-        How it does, None if it is not valid.
-
-    Returns
-    -------
-    str
-        HTML that loads nothing from anywhere.
-    """
+    """Write the page about a submission, one self-contained HTML file."""
     title = f"{found['player_name'] or found['file']}, {found['rules']}"
     if matrix is None or assessed is None:
         parts, data = _faults(found["faults"]), {}
@@ -51,12 +36,12 @@ def checked_page(
             "costs": assessed.costs.round(_DECIMALS).tolist(),
             "most": float(assessed.costs.max()),
         }
-    return shell.frame(
+    return frame.page(
         title,
-        shell.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
-        style=shell.part("sheet.css"),
-        script=shell.part("check.js"),
-        data=shell.packed(data),
+        frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
+        style=frame.part("sheet.css"),
+        script=frame.part("check.js"),
+        data=frame.packed(data),
     )
 
 

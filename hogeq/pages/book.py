@@ -87,22 +87,7 @@ class Reason(NamedTuple):
 def turn_values(
     game: HogEngine, values: Floats, memories: NDArray[np.int64], rules: Rules
 ) -> Floats:
-    """Win probability of every roll if this one turn is played by other rules.
-
-    Parameters
-    ----------
-    game : HogEngine
-    values : float64 (G, G, H)
-        Of the player to move, with which play goes on.
-    memories : int64 (G, G)
-        Memory at each position, by its index.
-    rules : Rules
-        Of this turn. What is remembered of it follows the game's own rules.
-
-    Returns
-    -------
-    float64 (G, G, K)
-    """
+    """Win probability of every roll if this one turn is played by other rules."""
     turn = TurnTable(rules)
     bonuses, forces = _effects(game, rules)
     lands = _Landings(turn, int(bonuses.max()))
@@ -201,17 +186,7 @@ class _Landings:
 
 
 def book(game: HogEngine) -> dict[str, Any]:
-    """Give what the page tells of strange places, fit for JSON.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    dict
-        ``reasons``, the fields of each `Reason` in their order; ``names`` of the rules they name.
-    """
+    """Give what the page tells of strange places, fit for JSON."""
     found = reasons(game)
     named = turn_parts(game.rules)
     names = {**_NAMES, "landing": named.landing, "time_trot": named.turn}
@@ -230,16 +205,6 @@ def reasons(game: HogEngine) -> list[Reason]:
 
     A place looks strange if its best roll is not the usual one around it. Where a memory is hidden,
     it is the one with which play most often comes there.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Returns
-    -------
-    list of Reason
-        At most `MOST` for each rule. Those come first that matter most: by what forgetting the rule
-        costs, times how often play comes there.
     """
     solved = solve(game)
     often = reach(game, builtin("ignore_memory", game))

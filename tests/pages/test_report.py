@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.model.game import HogEngine
-from hogeq.report import page
-from hogeq.report.finished import load
+from hogeq.pages import report as page
+from hogeq.pages.finished import load
 from hogeq.runs.errors import ResultsError
 from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS, POLICY
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.workers import workers
-from tests.report.runs import CONFIG, data_of
+from tests.pages.runs import CONFIG, data_of
 
 
 def test_the_counter_is_the_attack_of_the_last_checkpoint(folder: Path, written: Path) -> None:

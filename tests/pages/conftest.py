@@ -10,7 +10,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment as run
-from tests.report.runs import CONFIG
+from tests.pages.runs import CONFIG
 
 
 @pytest.fixture(scope="session")

@@ -7,24 +7,24 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Final
 
-_HERE: Final = "hogeq.report"
+_HERE: Final = "hogeq.pages"
 
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
-def part(name: str, package: str = _HERE) -> str:
+def part(name: str) -> str:
     """Read a file that is shipped with the package: a script, a style, a template."""
-    return (files(package) / name).read_text("utf-8")
+    return (files(_HERE) / name).read_text("utf-8")
 
 
-def parts(names: Iterable[str], package: str = _HERE) -> str:
+def parts(names: Iterable[str]) -> str:
     """Read several, one after the other."""
-    return "\n".join(part(name, package) for name in names)
+    return "\n".join(part(name) for name in names)
 
 
-def fill(template: str, package: str = _HERE, **places: str) -> str:
+def fill(template: str, **places: str) -> str:
     """Fill the places of a template, with HTML."""
-    return Template(part(template, package)).substitute(places)
+    return Template(part(template)).substitute(places)
 
 
 def packed(data: Any) -> str:
@@ -34,7 +34,7 @@ def packed(data: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def frame(
+def page(
     title: str,
     body: str,
     *,
@@ -46,25 +46,9 @@ def frame(
 ) -> str:
     """Put a page together.
 
-    Parameters
-    ----------
-    title : str
-        Plain text.
-    body : str
-        HTML.
-    style, script : str
-        CSS and JavaScript.
-    data : str
-        JSON as `packed` gives it, in the element ``data``.
-    texts : mapping of str to str, optional
-        More texts for the script, by the name of the element that holds them. As `pack.text` gives
-        them: nothing in them ends an element.
-    images : bool
-        Whether the script draws images into the page.
-
-    Returns
-    -------
-    str
+    `data` is JSON as `packed` gives it, in the element ``data``; `texts` are more texts for the
+    script, by the name of the element that holds them, as `pack.text` gives them. `images` says
+    whether the script draws images into the page.
     """
     stored = [
         f'<script type="text/plain" id="{name}">{text}</script>'
@@ -72,7 +56,7 @@ def frame(
     ]
     stored.append(f'<script type="application/json" id="data">{data}</script>')
     return fill(
-        "shell.html",
+        "frame.html",
         policy=f"{_POLICY}; img-src data: blob:" if images else _POLICY,
         title=html.escape(title),
         style=style,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hogeq.report import shell
+from hogeq.pages import frame
 from hogeq.support.numbers import percent
 
 _DECIMALS: Final = 8  # of win rates in the picture
@@ -26,20 +26,7 @@ _COLUMNS: Final = (
 
 
 def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Write the page of a tournament, one self-contained HTML file.
-
-    Parameters
-    ----------
-    found : mapping
-        What ``hogeq tournament --json`` prints.
-    names : sequence of str
-        Of the entries, as people read them.
-
-    Returns
-    -------
-    str
-        HTML that loads nothing from anywhere.
-    """
+    """Write the page of a tournament, one self-contained HTML file."""
     ranking = found["ranking"]
     columns = [column for column in _COLUMNS if column[2] in ranking[0]]
     told = [
@@ -59,18 +46,18 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
     }
     title = f"{found['rules']}: {len(names)} strategies, all against all"
-    body = shell.fill(
+    body = frame.fill(
         "field.html",
         title=html.escape(title),
         summary=_summary(told),
         notes=_notes(found, names),
     )
-    return shell.frame(
+    return frame.page(
         title,
         body,
-        style=shell.part("sheet.css"),
-        script=shell.parts(("numbers.js", "field.js")),
-        data=shell.packed(data),
+        style=frame.part("sheet.css"),
+        script=frame.parts(("numbers.js", "field.js")),
+        data=frame.packed(data),
     )
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.board.book import book, turn_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import compile_game
+from hogeq.pages.book import book, turn_values
 from hogeq.rules.points import points_distribution, zero_points
 from hogeq.rules.remembered import remembered
 from hogeq.rules.turn import land

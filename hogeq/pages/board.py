@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.baselines.registry import builtin, is_builtin, names
-from hogeq.board.book import book
-from hogeq.board.edition import MOST_BYTES, BoardError, edition_data
 from hogeq.model.game import HogEngine
-from hogeq.report import pack, shell
+from hogeq.pages import frame, pack
+from hogeq.pages.book import book
+from hogeq.pages.edition import MOST_BYTES, BoardError, edition_data
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
 
@@ -61,23 +61,7 @@ class Shown(NamedTuple):
 
 
 def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
-    """Give the tables that a page has to play against.
-
-    Parameters
-    ----------
-    game : HogEngine
-    more : sequence of (str, array)
-        Matrices (G, G) besides `OPPONENTS`, by name.
-
-    Returns
-    -------
-    dict of str to int8 (G, G)
-
-    Raises
-    ------
-    BoardError
-        If one of them is no matrix.
-    """
+    """Give the tables that a page has to play against."""
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
     idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
     found: dict[str, Any] = {}
@@ -96,23 +80,7 @@ def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str
 
 
 def make(shown: Sequence[Shown]) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    shown : sequence of Shown
-        At least one; the first is on the table when the page opens.
-
-    Returns
-    -------
-    str
-        HTML that loads nothing from anywhere.
-
-    Raises
-    ------
-    BoardError
-        If a browser could not solve a game in time, or a game takes more than `MOST_BYTES`.
-    """
+    """Make the page."""
     packed = []
     for one in shown:
         data = edition_data(one.game, one.tables, one.title)
@@ -125,12 +93,12 @@ def make(shown: Sequence[Shown]) -> str:
                 f"{MOST_BYTES:,}: lower goal or max_dice, or give fewer opponents"
             )
         packed.append({"title": one.title, "packed": text})
-    return shell.frame(
+    return frame.page(
         f"Hog: {', '.join(one.title for one in shown)}",
-        shell.part("board.html", __package__),
-        style=shell.parts(_STYLES, __package__),
-        script="\n".join((shell.parts(_SHARED), shell.parts(_SCRIPTS, __package__))),
-        data=shell.packed(packed),
+        frame.part("board.html"),
+        style=frame.parts(_STYLES),
+        script="\n".join((frame.parts(_SHARED), frame.parts(_SCRIPTS))),
+        data=frame.packed(packed),
     )
 
 

@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
-from hogeq.board import edition, page
-from hogeq.board.edition import BoardError
-from hogeq.board.page import Shown, make, opponents
 from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.pages import edition, page
+from hogeq.pages.board import Shown, make, opponents
+from hogeq.pages.edition import BoardError
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError

@@ -19,55 +19,24 @@ from hogeq.strategies.read import read_strategy
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """What a run directory holds.
-
-    Attributes
-    ----------
-    name : str
-        Of its config; the directory's where several runs share one.
-    path : Path
-    config : Config
-    manifest : dict
-        As `manifest.json` has it; empty if that is missing.
-    metrics : tuple of Metrics
-        The lines of `metrics.csv`; none if that is missing.
-    policy : float64 (G, G, K)
-    matrix : int8 (G, G)
-    """
+    """What a run directory holds."""
 
     name: str
+    """Of its config; the directory's where several runs share one."""
     path: Path
     config: Config
     manifest: dict[str, Any]
+    """As `manifest.json` has it; empty if that is missing."""
     metrics: tuple[Metrics, ...]
+    """The lines of `metrics.csv`; none if that is missing."""
     policy: NDArray[np.float64]
+    """(G, G, K)."""
     matrix: NDArray[np.int8]
+    """(G, G)."""
 
 
 def load(paths: Sequence[Path], trust: bool = False) -> list[FinishedRun]:
-    """Read finished runs of one game.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Run directories, at least one.
-    trust : bool
-        Allow to run the code of the plugins that they keep.
-
-    Returns
-    -------
-    list of FinishedRun
-        In the order given, each with a name of its own.
-
-    Raises
-    ------
-    ResultsError
-        One is missing, unfinished or broken, or they are not of the same game.
-    ConfigError
-        A config is broken.
-    StrategyError
-        A policy or a matrix is broken.
-    """
+    """Read finished runs of one game."""
     runs = [_read(path, trust) for path in paths]
     first = runs[0]
     for run in runs[1:]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.board.book import LEAST, MOST, OFF, Reason, book, reasons, turn_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.pages.book import LEAST, MOST, OFF, Reason, book, reasons, turn_values
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.points import rolled_points, zero_points

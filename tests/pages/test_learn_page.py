@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from hogeq.board.book import LEAST
-from hogeq.board.page import Shown, make, opponents
 from hogeq.cli import app
 from hogeq.contest.review import Review, review
 from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
 from hogeq.contest.turns import Situation, advance
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.pages.board import Shown, make, opponents
+from hogeq.pages.book import LEAST
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable

@@ -50,26 +50,7 @@ class BoardError(ValueError):
 def edition_data(
     game: HogEngine, tables: Mapping[str, Matrix], title: str | None = None
 ) -> dict[str, Any]:
-    """Give all that a page knows of a game, fit for JSON.
-
-    Parameters
-    ----------
-    game : HogEngine
-    tables : mapping of str to int8 (G, G)
-        Matrices that can be played against, by name.
-    title : str, optional
-        What people call the game; by default the name of its rules.
-
-    Returns
-    -------
-    dict
-        See ``edition.js``, which reads it.
-
-    Raises
-    ------
-    BoardError
-        As `check_work`.
-    """
+    """Give all that a page knows of a game, fit for JSON."""
     check_work(game)
     rules, goal = game.rules, game.goal
     turns = TurnTable(rules)
@@ -102,17 +83,7 @@ def edition_data(
 
 
 def check_work(game: HogEngine) -> None:
-    """Refuse a game that a browser would take too long for, or has no room for.
-
-    Parameters
-    ----------
-    game : HogEngine
-
-    Raises
-    ------
-    BoardError
-        If it has more than `MOST_STATES` hidden states, or `MOST_WORK` outcomes to sum over.
-    """
+    """Refuse a game that a browser would take too long for, or has no room for."""
     cells, turns = game.goal**2, TurnTable(game.rules)
     _refuse(game, cells * game.memory_size, MOST_STATES, "hidden states")
     memory = _memory(game, turns)

@@ -1,1 +1,0 @@
-"""The board: one HTML page to play Hog on, with exact probabilities and nothing hidden."""
