@@ -16,7 +16,8 @@ from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.pages import edition, page
+from hogeq.pages import board as board_page
+from hogeq.pages import edition
 from hogeq.pages.board import Shown, make, opponents
 from hogeq.pages.edition import BoardError
 from hogeq.rules import EDITIONS, rules_from
@@ -436,7 +437,7 @@ def test_long_games_and_long_rolls_are_refused(monkeypatch: pytest.MonkeyPatch) 
             patched.setattr(edition, limit, 300)
             with pytest.raises(BoardError, match=told):
                 make([Shown(game, "fa22", {})])
-    monkeypatch.setattr(page, "MOST_BYTES", 100)
+    monkeypatch.setattr(board_page, "MOST_BYTES", 100)
     with pytest.raises(BoardError, match="bytes on the page; allowed: 100"):
         make([Shown(game, "fa22", {})])
 
@@ -474,4 +475,4 @@ def test_names_cannot_break_out_of_the_page() -> None:
     ],
 )
 def test_opponents_are_told_of(spec: str, told: str) -> None:
-    assert page._about(spec) == told
+    assert board_page._about(spec) == told
