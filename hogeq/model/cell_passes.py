@@ -25,7 +25,7 @@ def suit_cell_vectors(tables: Tables) -> bool:
     own, opponent = np.indices((goal, goal))
     situation = _by_total(tables.situation)[own + opponent]
     is_alike = bool((situation == tables.situation).all())
-    return is_alike and tables.dimensions.ring == 1 and not tables.has_cycles
+    return is_alike and tables.dimensions.ring == 1
 
 
 def _by_total(table: NDArray[np.uint8]) -> Ints:
