@@ -38,7 +38,7 @@ from hogeq.purification.sampling import thresholded
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.environment import environment, now
-from hogeq.runs.filenames import MANIFEST, SCHEMA
+from hogeq.runs.files import MANIFEST, SCHEMA
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.counters import read_counters

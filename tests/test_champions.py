@@ -18,7 +18,6 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import report as page
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
-from hogeq.runs.jobs import without_jobs
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.strategies.arrays import StrategyError
@@ -67,7 +66,7 @@ def test_the_interval_is_what_the_manifest_says(
     last_half, left, saturated = figures["saturation"].values()
     assert 0.0 <= last_half <= left
     assert saturated == (left < 3e-4)
-    assert config_from(without_jobs(figures["config"])).rules == game.rules
+    assert config_from(figures["config"]).rules == game.rules
 
 
 def test_the_mixture_is_what_the_manifest_says() -> None:

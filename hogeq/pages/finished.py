@@ -9,10 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.runs.config import Config, config_from, recorded_config
-from hogeq.runs.errors import ResultsError, reported
-from hogeq.runs.filenames import CONFIG, MANIFEST, MATRIX, METRICS, POLICY
-from hogeq.runs.jobs import without_jobs
-from hogeq.runs.manifest import config_in_manifest, readable_manifest
+from hogeq.runs.files import (
+    CONFIG,
+    MANIFEST,
+    MATRIX,
+    METRICS,
+    POLICY,
+    ResultsError,
+    config_in_manifest,
+    readable_manifest,
+    reported,
+)
 from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.strategies.read import read_strategy
 
@@ -58,7 +65,7 @@ def _read(path: Path, trust: bool) -> FinishedRun:
     manifest = readable_manifest(path)
     kept = config_in_manifest(path, manifest)
     if kept is not None:
-        config = config_from(without_jobs(kept), f"{path / MANIFEST}: config")
+        config = config_from(kept, f"{path / MANIFEST}: config")
     elif CONFIG in there:
         config = recorded_config(path / CONFIG, trust)
     else:

@@ -21,7 +21,7 @@ from hogeq.pages.explore import Counter, Explored, explore, region_size
 from hogeq.pages.finished import FinishedRun
 from hogeq.rules import describe, memory
 from hogeq.runs.environment import environment
-from hogeq.runs.manifest import figures_in, finite
+from hogeq.runs.files import figures_in, finite
 from hogeq.runs.metrics import columns, table
 from hogeq.search.attack import SearchBudget
 from hogeq.strategies.arrays import StrategyError

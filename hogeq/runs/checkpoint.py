@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.runs.errors import ResultsError
-from hogeq.runs.filenames import CONFIG, SCHEMA
+from hogeq.runs.files import CONFIG, SCHEMA, ResultsError
 from hogeq.runs.metrics import Metrics, columns, metrics_row, table
 from hogeq.support.messages import one_line
 
@@ -26,25 +25,7 @@ _HEADERS: Final[dict[tuple[int, ...], Any]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
-    """Everything a run needs to go on.
-
-    Attributes
-    ----------
-    solver : str
-        Name of the solver.
-    fingerprint : str
-        What the run's numbers depend on, hashed: `Config.fingerprint`.
-    iteration : int
-        Iterations done.
-    seconds : float
-        Seconds spent in them.
-    elapsed : float
-        Seconds spent on the run, measuring included.
-    metrics : tuple of Metrics
-        The lines of `metrics.csv` so far.
-    state : mapping of str to ndarray
-        The solver's state.
-    """
+    """Everything a run needs to go on."""
 
     solver: str
     fingerprint: str
@@ -84,22 +65,7 @@ def unpacked(
     like: Mapping[str, NDArray[Any]],
     grows: Collection[str],
 ) -> Checkpoint:
-    """Read a checkpoint back, and check that it can go on.
-
-    Parameters
-    ----------
-    data : bytes
-        As `packed` gives them, or anything else.
-    path : Path
-        Where they stood, for messages.
-    solver, fingerprint, like, grows
-        As in `RunDirectory.load`.
-
-    Raises
-    ------
-    ResultsError
-        The bytes are no whole checkpoint, or one of another version, solver, config or game.
-    """
+    """Read a checkpoint back, and check that it can go on."""
     arrays = _arrays(data, path)
     schema = arrays.get("schema")
     if schema is None or schema.ndim or schema.dtype.kind != "i":

@@ -7,43 +7,167 @@ allowed, and the nearest known key where one was misspelt.
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 import yaml
+from pydantic import Field
 
 from hogeq.purification import PURIFIERS, Purifier
 from hogeq.rules import Rules
 from hogeq.rules.reading import rules_of, with_tables
-from hogeq.runs.jobs import refuse_jobs, without_jobs
-from hogeq.runs.overrides import apply_overrides
-from hogeq.runs.plugins import facts, kept_as
-from hogeq.runs.schema import ConfigKeys, MeasureKeys, SolverKeys
-from hogeq.runs.validation import build, refuse, refuse_missing, require_known
+from hogeq.runs.files import CONFIG, PLUGINS, ResultsError
 from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS, Solver
-from hogeq.support.messages import one_line
-from hogeq.support.parameters import keys, plain
-from hogeq.support.plugins import Plugin, load_named, loaded
-from hogeq.support.yaml import ConfigError, parse_yaml, read_text
+from hogeq.support.messages import missing, one_line, refusal, shown, unknown_key
+from hogeq.support.parameters import Count, Seed, keys, parameters, plain
+from hogeq.support.plugins import (
+    Plugin,
+    PluginError,
+    load_named,
+    loaded,
+    named_plugins,
+    read_plugin,
+)
+from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text, read_yaml
+
+NAME_ALLOWED: Final = (
+    "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit and "
+    "the last no dot"
+)
+
+Name: TypeAlias = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._=+,@-]{0,98}[A-Za-z0-9_=+,@-])?$",
+        description=NAME_ALLOWED,
+    ),
+]
+"""A name that can be a folder's."""
+
+
+@parameters
+class ConfigKeys:
+    """A config, its sections not yet looked into."""
+
+    name: Name
+    rules: Annotated[
+        str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
+    ]
+    solver: dict[str, Any]
+    measure: dict[str, Any] = Field(default_factory=dict)
+    purify: dict[str, Any] = Field(default_factory=dict)
+    seed: Seed = 0
+    plugins: list[str] = Field(default_factory=list)
+
+
+@parameters
+class SolverKeys:
+    """What the section of the solver holds besides the solver's own parameters."""
+
+    name: str
+    iterations: Count
+    seed: Seed = 0
+
+
+@parameters
+class MeasureKeys:
+    """The section of the measurements."""
+
+    every: Literal["log"] | Count = "log"
+    attack: dict[str, Any] = Field(default_factory=dict)
+    final_attack: dict[str, Any] | None = None
+
+
+_Kind = TypeVar("_Kind")
+
+
+def build(
+    kind: type[_Kind], given: object, path: str, source: str, around: Collection[str] = ()
+) -> _Kind:
+    """Build parameters from a mapping, or refuse it with a `ConfigError` on its first problem."""
+    known = {*keys(kind), *around}
+    if not isinstance(given, Mapping):
+        refuse(source, path, given, f"a mapping with {', '.join(sorted(known))}")
+    require_known(given, known, path, source)
+    try:
+        return kind(**given)
+    except (ValueError, TypeError) as error:
+        where = f"{path}." if path else ""
+        raise ConfigError(f"{source}: {where}{one_line(error, 500)}") from error
+
+
+def require_known(given: Mapping[Any, Any], known: Collection[str], path: str, source: str) -> None:
+    """Refuse a mapping with a key that is not known."""
+    for key, value in given.items():
+        if key not in known:
+            raise ConfigError(f"{source}: {unknown_key(path, key, value, known)}")
+
+
+def refuse(
+    source: str, path: str, given: object, allowed: str, choices: Iterable[str] = ()
+) -> NoReturn:
+    """Refuse the value of a key."""
+    raise ConfigError(f"{source}: {refusal(path, given, allowed, choices)}")
+
+
+def refuse_missing(source: str, path: str, allowed: str) -> NoReturn:
+    """Refuse a mapping that lacks a key."""
+    raise ConfigError(f"{source}: {missing(path, allowed)}")
+
+
+def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
+    """Set values by their paths in a copy of a config's plain values."""
+    if not isinstance(tree, Mapping):
+        refuse("config", "", tree, f"a mapping with {', '.join(sorted(keys(ConfigKeys)))}")
+    result = dict(tree)
+    for item in overrides:
+        path, value = parse_override(item)
+        _set_at(result, path, value, f"--set {one_line(item)}")
+    return result
+
+
+def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
+    """Take ``"solver.iterations=50"`` apart: a key's path, and a value in YAML."""
+    where = f"{option} {one_line(item)}"
+    path, equals, text = item.partition("=")
+    path = path.strip()
+    if not equals or not all(path.split(".")) or path.count(".") > MAX_DEPTH:
+        raise ConfigError(f"{where}: not understood; allowed: key=value, seed=1 say")
+    return path, parse_yaml(text, where)
+
+
+def set_keys(
+    tree: Mapping[str, Any], values: Mapping[str, Any], source: str = "config"
+) -> dict[str, Any]:
+    """Set values by their paths in a copy of a config's plain values."""
+    result = dict(tree)
+    for path, value in values.items():
+        if not all(path.split(".")) or path.count(".") > MAX_DEPTH:
+            raise ConfigError(f"{source}: {one_line(path)}: not a key's path; solver.name is one")
+        _set_at(result, path, value, f"{source}: {one_line(path)}")
+    return result
+
+
+def _set_at(tree: dict[str, Any], path: str, value: object, where: str) -> None:
+    node, parts = tree, path.split(".")
+    for depth, key in enumerate(parts[:-1], start=1):
+        below = node.get(key)
+        if depth == 1 and key == "rules" and isinstance(below, str):
+            below = {"edition": below}
+        if below is None:
+            below = {}
+        if not isinstance(below, Mapping):
+            above = ".".join(parts[:depth])
+            raise ConfigError(f"{where}: {above} is {shown(below)}, which has no keys")
+        node[key] = node = dict(below)
+    node[parts[-1]] = value
 
 
 @dataclasses.dataclass(frozen=True)
 class SolverConfig:
-    """Which solver, for how long, and the solver's own parameters.
-
-    Attributes
-    ----------
-    name : str
-        A name in `hogeq.solvers.SOLVERS`.
-    iterations : int
-        Number of calls of the solver's ``step``, at least 1.
-    seed : int
-        Seed of the solver; kept even where the solver draws nothing at random.
-    params : Solver
-        The solver itself, an instance of ``SOLVERS[name]``.
-    """
+    """Which solver, for how long, and the solver's own parameters."""
 
     name: str
     iterations: int
@@ -53,18 +177,7 @@ class SolverConfig:
 
 @dataclasses.dataclass(frozen=True)
 class MeasureConfig:
-    """When to measure, and how hard to search for an attack.
-
-    Attributes
-    ----------
-    every : int or "log"
-        Iterations between two measurements, or "log" for 1, 2, 3, 5, 8, 13, ... The last iteration
-        is measured always.
-    attack : SearchBudget
-        Search budget of every measurement.
-    final_attack : SearchBudget or None
-        Budget of the search on the finished policy and matrix; None: that of `attack`.
-    """
+    """When to measure, and how hard to search for an attack."""
 
     every: int | Literal["log"]
     attack: SearchBudget
@@ -73,15 +186,7 @@ class MeasureConfig:
 
 @dataclasses.dataclass(frozen=True)
 class PurifyConfig:
-    """How a policy becomes a matrix.
-
-    Attributes
-    ----------
-    method : str
-        A name in `hogeq.purification.PURIFIERS`.
-    params : Purifier
-        The purifier itself, an instance of ``PURIFIERS[method]``.
-    """
+    """How a policy becomes a matrix."""
 
     method: str
     params: Purifier
@@ -89,22 +194,7 @@ class PurifyConfig:
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """One experiment, checked and with every default filled in.
-
-    Attributes
-    ----------
-    name : str
-        Name of the run, and of its folder.
-    seed : int
-        Seed of every part of the run that was given none of its own.
-    rules : Rules
-        The game.
-    solver : SolverConfig
-    measure : MeasureConfig
-    purify : PurifyConfig
-    plugins : tuple of Plugin
-        Those of the process that read the config, named by it or not.
-    """
+    """One experiment, checked and with every default filled in."""
 
     name: str
     seed: int
@@ -212,17 +302,12 @@ def load_config(path: str | Path, overrides: Iterable[str] = (), trust: bool = F
 
 
 def recorded_config(path: Path, trust: bool = False) -> Config:
-    """Read the `config.yaml` that a run wrote, of this version or of an older one.
+    """Read the `config.yaml` that a run wrote.
 
     Its plugins run if they are trusted or were loaded before, just as they are.
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be read, is not plain YAML, or does not describe a run.
     """
     source = one_line(path)
-    tree = without_jobs(parse_yaml(read_text(path), source))
+    tree = parse_yaml(read_text(path), source)
     load_named(tree, path.parent, source, trust)
     return config_from(tree, source)
 
@@ -235,25 +320,7 @@ def tables_read(tree: Any, folder: Path, source: str) -> Any:
 
 
 def config_from(tree: object, source: str = "config") -> Config:
-    """Check plain values (as YAML gives them) and build the config they describe.
-
-    Parameters
-    ----------
-    tree : object
-        A mapping with the keys of a config file; anything else is refused.
-    source : str
-        Where the values came from: the start of an error's line.
-
-    Returns
-    -------
-    Config
-
-    Raises
-    ------
-    ConfigError
-        A key is unknown or missing, a value has the wrong type or is impossible.
-    """
-    refuse_jobs(tree, source)
+    """Check plain values (as YAML gives them) and build the config they describe."""
     top = build(ConfigKeys, tree, "", source)
     return Config(
         name=top.name,
@@ -287,13 +354,7 @@ def _solver(given: dict[str, Any], seed: int, source: str) -> SolverConfig:
 
 
 def purify_from(given: Mapping[str, Any], seed: int, source: str) -> PurifyConfig:
-    """Build the section `purify`; a method that takes a seed has this one if it is given none.
-
-    Raises
-    ------
-    ConfigError
-        As `config_from`.
-    """
+    """Build the section `purify`; a method that takes a seed has this one if it is given none."""
     parameters = dict(given)
     method = parameters.pop("method", "argmax")
     if not isinstance(method, str) or method not in PURIFIERS:
@@ -312,3 +373,38 @@ def _measure(given: dict[str, Any], seed: int, source: str) -> MeasureConfig:
         return MeasureConfig(head.every, attack, None)
     budget = build(SearchBudget, {"seed": seed, **final}, "measure.final_attack", source)
     return MeasureConfig(head.every, attack, budget)
+
+
+def kept_as(plugin: Plugin) -> str:
+    """Where a run directory keeps a plugin."""
+    return f"{PLUGINS}/{plugin.file}"
+
+
+def facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
+    """Describe plugins for a manifest: the file's name and a hash of its content."""
+    return [{"file": plugin.file, "sha256": plugin.sha256} for plugin in plugins]
+
+
+def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
+    """Refuse to go on with a run that was made with other plugins."""
+    path = directory / CONFIG
+    if not path.exists():
+        return
+    tree: Any = read_yaml(path)
+    try:
+        before = {
+            found.file: found
+            for found in map(read_plugin, named_plugins(tree, directory, str(path)))
+        }
+    except PluginError as error:
+        raise ResultsError(str(error)) from error
+    now = {plugin.file: plugin for plugin in plugins}
+    for file in sorted({*before, *now}):
+        if before.get(file) != now.get(file):
+            change = "has changed" if file in before and file in now else "was not loaded"
+            if file not in now:
+                change = "is not loaded now"
+            raise ResultsError(
+                f"{directory} was made with other plugins: {file} {change} since; --overwrite"
+                " starts anew"
+            )

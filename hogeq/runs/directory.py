@@ -16,10 +16,21 @@ from typing import Any, Final, Self
 from numpy.typing import NDArray
 
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
-from hogeq.runs.errors import ResultsError, replacing, reported
-from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS, MIXTURE, PLUGINS
-from hogeq.runs.locks import LOCK_FILE, lock
-from hogeq.runs.manifest import manifest_text, readable_manifest
+from hogeq.runs.files import (
+    CHECKPOINT,
+    FILES,
+    LOCK_FILE,
+    MANIFEST,
+    METRICS,
+    MIXTURE,
+    PLUGINS,
+    ResultsError,
+    lock,
+    manifest_text,
+    readable_manifest,
+    replacing,
+    reported,
+)
 from hogeq.runs.metrics import Metrics, columns, table
 from hogeq.support import files
 from hogeq.support.messages import shown
@@ -40,23 +51,7 @@ class RunDirectory:
 
     @classmethod
     def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
-        """Make ``root/name`` and hold it.
-
-        Parameters
-        ----------
-        root : str or Path
-            Where run directories live; made if missing.
-        name : str
-            Name of the run: one component of a path.
-        overwrite : bool
-            Allow an existing run directory. The files of the old run are removed, others stay.
-
-        Raises
-        ------
-        ResultsError
-            The directory exists (without `overwrite`), is no run directory, is being written by
-            another process, or cannot be made.
-        """
+        """Make ``root/name`` and hold it."""
         path = Path(root) / name
         if not name or name in {".", ".."} or Path(name).name != name:
             raise ResultsError(f"a run cannot be named {shown(name)}: it names one folder")
@@ -95,13 +90,7 @@ class RunDirectory:
 
     @classmethod
     def resume(cls, path: str | Path) -> Self:
-        """Hold an existing run directory; nothing in it is changed.
-
-        Raises
-        ------
-        ResultsError
-            It is missing, no run directory, or being written by another process.
-        """
+        """Hold an existing run directory; nothing in it is changed."""
         path = Path(path)
         _require_run_directory(path)
         return cls(path)
@@ -128,13 +117,7 @@ class RunDirectory:
                 file.unlink(missing_ok=True)
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write one file of the directory or of a folder in it, whole or not at all.
-
-        Raises
-        ------
-        ResultsError
-            It cannot be written; the file is as it was before.
-        """
+        """Write one file of the directory or of a folder in it, whole or not at all."""
         path = self.path / name
         if path.parent != self.path:
             with reported(path.parent, "made"):
@@ -166,27 +149,7 @@ class RunDirectory:
         like: Mapping[str, NDArray[Any]],
         grows: Collection[str] = (),
     ) -> Checkpoint | None:
-        """Read the checkpoint of a run that is to go on.
-
-        Parameters
-        ----------
-        solver, fingerprint : str
-            What the checkpoint must have been made by, and from.
-        like : mapping of str to ndarray
-            A state of this solver for this game: names, shapes and types that must be found again.
-        grows : collection of str
-            Names of arrays that may have become longer.
-
-        Returns
-        -------
-        Checkpoint or None
-            None if there is none: the run was cut off before its first.
-
-        Raises
-        ------
-        ResultsError
-            The checkpoint is truncated or otherwise broken, from another version, solver or config.
-        """
+        """Read the checkpoint of a run that is to go on."""
         path = self.path / CHECKPOINT
         if not path.exists():
             return None

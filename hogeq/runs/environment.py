@@ -24,14 +24,7 @@ def now() -> str:
 
 @functools.cache
 def environment() -> dict[str, Any]:
-    """Describe what computes: versions, cores, and the commit if hogeq runs from a checkout.
-
-    Returns
-    -------
-    dict
-        ``hogeq``, ``python``, ``platform`` : str; ``packages`` : versions by name; ``cores`` : int,
-        those this process may use; ``git`` : ``commit`` and ``dirty``, or None.
-    """
+    """Describe what computes: versions, cores, and the commit if hogeq runs from a checkout."""
     versions = {}
     for package in _PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -48,14 +41,7 @@ def environment() -> dict[str, Any]:
 
 @functools.cache
 def extras() -> dict[str, str | None]:
-    """Give the version of what each optional extra installs; None if that is missing.
-
-    Returns
-    -------
-    dict
-        Empty if hogeq itself is not installed but runs from its folder. Extras for work on hogeq
-        are left out.
-    """
+    """Give the version of what each optional extra installs; None if that is missing."""
     found: dict[str, str | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for needed in importlib.metadata.requires("hogeq") or ():

@@ -8,11 +8,18 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.runs.errors import ResultsError, reported
-from hogeq.runs.filenames import CHECKPOINT, CONFIG, MANIFEST, METRICS
-from hogeq.runs.jobs import without_jobs
-from hogeq.runs.locks import is_held
-from hogeq.runs.manifest import config_in_manifest, finite, read_manifest
+from hogeq.runs.files import (
+    CHECKPOINT,
+    CONFIG,
+    MANIFEST,
+    METRICS,
+    ResultsError,
+    config_in_manifest,
+    finite,
+    is_held,
+    read_manifest,
+    reported,
+)
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.messages import one_line, shown
 from hogeq.support.yaml import ConfigError, read_yaml
@@ -28,40 +35,7 @@ STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unk
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """What is known of one run directory; what is not, of a run under way say, is None.
-
-    Attributes
-    ----------
-    path : Path
-    name : str
-    status : str
-        One of `STATUSES`.
-    edition : str
-        The rules' name.
-    solver : str
-    seed : int
-    iterations : int
-        Those in the last checkpoint, of a run under way up to its last measurement.
-    attack, bound : float
-        Win rates of the strongest counter-matrix found and of the responder with full memory
-        against the average policy; of a run that is not complete, at its last measurement.
-    matrix_attack, matrix_bound : float
-        The same against the matrix.
-    mixture_attack, mixture_bound : float
-        The same against the mixture, of solvers that look for one.
-    seconds : float
-        Spent in the solver for these.
-    elapsed : float
-        Seconds spent on the run, all its parts together.
-    started : str
-        UTC, ISO 8601.
-    version : str
-        Of hogeq.
-    commit : str
-        Of hogeq's checkout.
-    config : mapping
-        Every key of its config by path, ``solver.alpha`` say.
-    """
+    """What is known of one run directory; what is not, of a run under way say, is None."""
 
     path: Path
     name: str
@@ -102,18 +76,7 @@ class BrokenRun:
 
 
 def find_runs(root: str | Path) -> tuple[list[RunRecord], list[BrokenRun]]:
-    """Read every run directory under a folder, and the folder itself if it is one.
-
-    Returns
-    -------
-    tuple of list of RunRecord, list of BrokenRun
-        Each by path.
-
-    Raises
-    ------
-    ResultsError
-        `root` is no folder that can be read.
-    """
+    """Read every run directory under a folder, and the folder itself if it is one."""
     root = Path(root)
     with reported(root, "read"):
         os.scandir(root).close()
@@ -128,27 +91,13 @@ def find_runs(root: str | Path) -> tuple[list[RunRecord], list[BrokenRun]]:
 
 
 def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRecord:
-    """Read one run directory.
-
-    Parameters
-    ----------
-    path : str or Path
-    config : mapping, optional
-        Its config as plain values, if that is known: to read it takes longer than all the rest.
-
-    Raises
-    ------
-    ConfigError
-        Its config cannot be read.
-    ResultsError
-        Its manifest or metrics cannot.
-    """
+    """Read one run directory."""
     path = Path(path)
     manifest = read_manifest(path)
     if config is None:
         file = path / CONFIG
         kept = config_in_manifest(path, manifest)
-        config = without_jobs(read_yaml(file) if kept is None else kept)
+        config = read_yaml(file) if kept is None else kept
         if not isinstance(config, Mapping):
             raise ResultsError(f"{file} is not what a run writes: no mapping in it")
     try:
@@ -196,23 +145,7 @@ def selected(
     status: str | None = None,
     where: Sequence[tuple[str, Any]] = (),
 ) -> list[RunRecord]:
-    """Select runs by what made them and what became of them.
-
-    Parameters
-    ----------
-    runs : sequence of RunRecord
-    solver, status : str, optional
-    edition : str, optional
-        Runs of this edition, changed or not.
-    where : sequence of (str, value)
-        Keys of the config by path, ``rules.goal`` say, and the values they must
-        have; true is not 1.
-
-    Returns
-    -------
-    list of RunRecord
-        In the order given.
-    """
+    """Select runs by what made them and what became of them."""
     return [
         run
         for run in runs

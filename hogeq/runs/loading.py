@@ -7,8 +7,7 @@ from typing import Any
 
 from hogeq.game import Game
 from hogeq.runs.config import Config, recorded_config
-from hogeq.runs.filenames import CONFIG, MATRIX, METRICS, MIXTURE, POLICY
-from hogeq.runs.manifest import read_manifest
+from hogeq.runs.files import CONFIG, MATRIX, METRICS, MIXTURE, POLICY, read_manifest
 from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.strategies.strategy import Strategy
 

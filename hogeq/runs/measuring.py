@@ -20,15 +20,7 @@ KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 
 
 class Strategies(NamedTuple):
-    """What a solver has found.
-
-    Attributes
-    ----------
-    policy : ndarray of float64, (G, G, K)
-        The average policy.
-    mixture : Mixture or None
-        The mixture, if the solver looks for one.
-    """
+    """What a solver has found."""
 
     policy: Policy
     mixture: Mixture | None
@@ -43,17 +35,7 @@ def measured(
     seconds: float,
     average_regret: float,
 ) -> Metrics:
-    """Measure what a solver has found on the way.
-
-    Parameters
-    ----------
-    game : HogEngine
-    found : Strategies
-    budget : SearchBudget
-        Effort of each attack.
-    iteration, seconds, average_regret
-        As in :class:`hogeq.runs.metrics.Metrics`.
-    """
+    """Measure what a solver has found on the way."""
     on_mixture, mixture_bound = np.nan, np.nan
     with phase("measuring", 2 + (found.mixture is not None), "strategies") as told:
         if found.mixture is not None:
@@ -79,17 +61,7 @@ def measured(
 
 
 class Concluded(NamedTuple):
-    """What a run comes to.
-
-    Attributes
-    ----------
-    average, matrix : Interval
-        In which the win rate of a best response lies: to the average policy, and to the matrix.
-    mixture : Interval or None
-        As `average`, of the mixture if there is one.
-    budget : SearchBudget
-        Effort of the last attacks.
-    """
+    """What a run comes to."""
 
     average: Interval
     matrix: Interval
@@ -105,20 +77,7 @@ def concluded(
     last: Metrics,
     told: Phase,
 ) -> Concluded:
-    """Attack for the last time.
-
-    Parameters
-    ----------
-    game : HogEngine
-    measure : MeasureConfig
-    found : Strategies
-    matrix : ndarray of int8, (G, G)
-        What the average policy is purified to.
-    last : Metrics
-        What was measured of the strategies on the way.
-    told : Phase
-        A step of it is told.
-    """
+    """Attack for the last time."""
     final = measure.final_attack
     budget = final or measure.attack
     measured_before = np.array_equal(matrix, argmax(game, found.policy))

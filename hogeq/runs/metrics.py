@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from hogeq.runs.errors import ResultsError, reported
+from hogeq.runs.files import ResultsError, reported
 from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line
 
@@ -71,13 +71,7 @@ def table(metrics: Sequence[Metrics]) -> list[tuple[float, ...]]:
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:
-    """Read `metrics.csv`.
-
-    Raises
-    ------
-    ResultsError
-        It cannot be read, or is not such a file: the message names the line.
-    """
+    """Read `metrics.csv`."""
     path = Path(path)
     with reported(path, "read"):
         try:

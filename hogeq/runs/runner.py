@@ -6,8 +6,10 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 """
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -17,19 +19,16 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
-from hogeq.runs import plugins
-from hogeq.runs.beginning import files_read, first_state, without_files
 from hogeq.runs.checkpoint import Checkpoint
-from hogeq.runs.config import Config, recorded_config
+from hogeq.runs.config import Config, facts, kept_as, recorded_config, require_same_plugins
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
-from hogeq.runs.errors import ResultsError
-from hogeq.runs.exporting import draw, export
-from hogeq.runs.filenames import CHECKPOINT, CONFIG, SCHEMA
+from hogeq.runs.files import CHECKPOINT, CONFIG, SCHEMA, ResultsError
 from hogeq.runs.measuring import KERNELS, Strategies, concluded, measured
 from hogeq.runs.metrics import Metrics
 from hogeq.runs.signals import Interrupted, Signals
-from hogeq.runs.summary import RunSummary
+from hogeq.runs.summary import RunSummary, draw, export
+from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.clock import working_time
@@ -40,6 +39,38 @@ from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress
 from hogeq.support.yaml import ConfigError
 
+
+def first_state(name: str, solver: Solver[Any], game: HogEngine) -> Any:
+    """Call a solver's ``init``."""
+    try:
+        state = solver.init(game)
+    except Exception as error:
+        if is_ours(solver):
+            raise
+        where = named(f"solver {name}", solver)
+        raise ValueError(f"{where}: its init raised {raised(error)}") from error
+    if not hasattr(state, "_asdict"):
+        given = f"{named(f'solver {name}', solver)}: its init gave {shown(state)}"
+        raise ValueError(f"{given}; allowed: a named tuple of arrays")
+    return state
+
+
+def without_files(solver: Solver[Any]) -> Solver[Any]:
+    """Give the same solver, beginning with no file: its states have the same arrays."""
+    changed: Any = solver
+    return dataclasses.replace(changed, **dict.fromkeys(solver.FILES, ""))
+
+
+def files_read(solver: Solver[Any]) -> list[dict[str, str]]:
+    """Describe the files that a solver begins with for a manifest: the key, the path and a hash."""
+    given = [(name, getattr(solver, name)) for name in sorted(solver.FILES)]
+    return [
+        {"key": name, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
+        for name, file in given
+        if file
+    ]
+
+
 SAVE_EVERY: Final = 60.0
 """Most seconds of solving between two checkpoints."""
 
@@ -49,21 +80,7 @@ class RunError(RuntimeError):
 
 
 def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
-    """List the iterations after which to measure, the last one always among them.
-
-    Parameters
-    ----------
-    iterations : int
-        Number of iterations of the run, at least 1.
-    every : int or "log"
-        Distance between two measurements; "log": Fibonacci numbers 1, 2, 3, 5, 8, ..., evenly
-        spaced on a logarithmic axis.
-
-    Returns
-    -------
-    list of int
-        Ascending.
-    """
+    """List the iterations after which to measure, the last one always among them."""
     moments = []
     moment, following = (1, 2) if every == "log" else (every, 2 * every)
     while moment < iterations:
@@ -186,7 +203,7 @@ class _Runner:
         directory = self.directory
         directory.remove_leftovers()
         for plugin in self.config.plugins:
-            directory.write(plugins.kept_as(plugin), plugin.code)
+            directory.write(kept_as(plugin), plugin.code)
         directory.write(CONFIG, self.config.to_yaml())
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
@@ -325,7 +342,7 @@ class _Runner:
     # --- what is kept --------------------------------------------------------------------------
 
     def _restore(self) -> None:
-        plugins.require_same_plugins(self.directory.path, self.config.plugins)
+        require_same_plugins(self.directory.path, self.config.plugins)
         like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
         found = self.directory.load(
             self.config.solver.name, self.fingerprint, like, self.solver.GROWS
@@ -398,7 +415,7 @@ class _Runner:
             ],
             "iterations": self.iteration,
             "environment": environment(),
-            "plugins": plugins.facts(self.config.plugins),
+            "plugins": facts(self.config.plugins),
             "files": files if isinstance(files, list) else read,
             "figures": None,
         }

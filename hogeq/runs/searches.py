@@ -13,35 +13,14 @@ from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.purification.searching import SearchPurifier, State
-from hogeq.runs.errors import ResultsError, replacing
+from hogeq.runs.files import ResultsError, replacing
 from hogeq.support.parameters import plain
 
 
 def saved_rounds(
     game: HogEngine, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
 ) -> Iterator[State]:
-    """Do the rounds that are left, with the same bits as if they had never been interrupted.
-
-    Parameters
-    ----------
-    game : HogEngine
-    search : SearchPurifier
-    strategy : array
-        A matrix (G, G) or a policy (G, G, K).
-    path : Path
-        Where the state is kept, ``.npz``; if it is there, the search goes on from it. It may have
-        had another number of rounds.
-
-    Yields
-    ------
-    named tuple
-        What was found in the file or begun, and after each round.
-
-    Raises
-    ------
-    ResultsError
-        The file is of another search, or cannot be read or written.
-    """
+    """Do the rounds that are left, with the same bits as if they had never been interrupted."""
     made_by = _fingerprint(game, search, strategy)
     state = _read(path, made_by, search.STATE) if path.exists() else search.init(game, strategy)
     yield state

@@ -8,21 +8,9 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from hogeq.runs.filenames import CONFIG
-
 
 class Interrupted(KeyboardInterrupt):
-    """A signal stopped the run; what was computed is saved.
-
-    Attributes
-    ----------
-    signum : int
-        The signal.
-    directory : Path or None
-        The run directory, if it was begun.
-    iteration : int
-        Iterations in the checkpoint.
-    """
+    """A signal stopped the run; what was computed is saved."""
 
     def __init__(self, signum: int, directory: Path | None = None, iteration: int = 0) -> None:
         super().__init__(signum)
@@ -34,7 +22,7 @@ class Interrupted(KeyboardInterrupt):
         name = signal.Signals(self.signum).name
         if self.directory is None:
             return f"stopped by {name}; nothing was written"
-        again = f"python -m hogeq.run {self.directory / CONFIG} --resume {self.directory}"
+        again = f"hogeq run --resume {self.directory}"
         return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
 
 

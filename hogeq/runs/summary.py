@@ -1,14 +1,29 @@
-"""What a finished run comes to."""
+"""What a finished run comes to, and the files of it that others read."""
 
 import dataclasses
 from pathlib import Path
 from typing import Any
 
+from hogeq import figures
+from hogeq.evaluation.hidden import reach
+from hogeq.model.game import HogEngine
 from hogeq.runs.config import Config
+from hogeq.runs.files import (
+    EXPLOITABILITY_PLOT,
+    FINAL_STRATEGY,
+    MATRIX,
+    MATRIX_PLOT,
+    MIXTURE,
+    POLICY,
+    reported,
+)
+from hogeq.runs.measuring import Strategies
 from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget
 from hogeq.search.bounds import Interval
-from hogeq.support.numbers import DIGITS, between, percent
+from hogeq.strategies.write import write_strategy
+from hogeq.support.aliases import Matrix
+from hogeq.support.numbers import DIGITS, between, counted, percent
 from hogeq.support.parameters import plain
 
 
@@ -144,3 +159,41 @@ def _win_rates(interval: Interval) -> dict[str, Any]:
     if interval.saturation is not None:
         found["saturation"] = interval.saturation.to_json()
     return found
+
+
+def export(directory: Path, name: str, found: Strategies, matrix: Matrix) -> None:
+    """Write what a run has found, and the matrix also as the contest takes it."""
+    for file, strategy in (
+        (MIXTURE, found.mixture),
+        (POLICY, found.policy),
+        (MATRIX, matrix),
+        (FINAL_STRATEGY, matrix),
+    ):
+        if strategy is not None:
+            path = directory / file
+            with reported(path, "written"):
+                write_strategy(path, strategy, player_name=name)
+
+
+def draw(game: HogEngine, matrix: Matrix, summary: RunSummary) -> None:
+    """Draw how exploitable a run's strategies were over time, and its matrix."""
+    path, config = summary.directory, summary.config
+    rules, solver = config.rules.name, config.solver.name
+    with reported(path / EXPLOITABILITY_PLOT, "written"):
+        figures.exploitability(
+            summary.metrics,
+            path / EXPLOITABILITY_PLOT,
+            f"{rules}, {solver}",
+            {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
+            (_effort(config.measure.attack), _effort(summary.budget)),
+        )
+    title = f"{rules}, {solver}, {config.purify.method} of the average"
+    with reported(path / MATRIX_PLOT, "written"):
+        met = reach(game, matrix).sum(axis=2)
+        figures.matrix(matrix, path / MATRIX_PLOT, title, game.num_actions, met)
+
+
+def _effort(budget: SearchBudget) -> str:
+    spent = (budget.starts, "start"), (budget.anneal_steps, "anneal step")
+    kicks = counted(budget.perturbations, "kick") + " or more" * budget.until_saturated
+    return ", ".join([*(counted(*one) for one in spent), kicks])

@@ -14,19 +14,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
-from hogeq.runs.config import Config, recorded_config
+from hogeq.runs.config import Config, kept_as, recorded_config, require_same_plugins
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import HeldError, ResultsError, replacing, reported
-from hogeq.runs.filenames import CONFIG, FILES, MANIFEST, METRICS, MIXTURE
+from hogeq.runs.files import (
+    CONFIG,
+    FILES,
+    MANIFEST,
+    METRICS,
+    MIXTURE,
+    HeldError,
+    ResultsError,
+    lock,
+    replacing,
+    reported,
+)
 from hogeq.runs.index import read_run
-from hogeq.runs.locks import lock
 from hogeq.runs.measuring import KERNELS
 from hogeq.runs.metrics import Metrics, read_metrics
-from hogeq.runs.plugins import kept_as, require_same_plugins
 from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
-from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity
-from hogeq.runs.sweep_table import table_row, write_table
+from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.clock import working_time
 from hogeq.support.executors import Workers
 from hogeq.support.numbers import percent
@@ -45,19 +52,7 @@ LOOK: Final = 2.0
 
 @dataclasses.dataclass(frozen=True)
 class SweepSummary:
-    """What a sweep came to.
-
-    Attributes
-    ----------
-    directory : Path
-    rows : list of dict
-        The lines of the table, one a point.
-    done_before : int
-        Points that were there already, whole.
-    seconds : float
-    notes : tuple of str
-        What a user should know.
-    """
+    """What a sweep came to."""
 
     directory: Path
     rows: list[dict[str, Any]]
@@ -84,18 +79,7 @@ class SweepSummary:
 
 @dataclasses.dataclass(frozen=True)
 class PointTask:
-    """A point on its way to a worker.
-
-    Attributes
-    ----------
-    config : Config
-    folder : str
-        The sweep's folder, where the sweep was started.
-    token : str
-        Content of a file in that folder: a worker that reads it there sees the same folder.
-    overwrite : bool
-        Replace a run that is there.
-    """
+    """A point on its way to a worker."""
 
     config: Config
     folder: str
@@ -105,28 +89,14 @@ class PointTask:
 
 @dataclasses.dataclass(frozen=True)
 class PointResult:
-    """What a worker says of a point.
-
-    Attributes
-    ----------
-    error : str
-        Empty: the run is complete.
-    files : dict
-        Contents of the run directory by name, if the worker could not write it in its place.
-    """
+    """What a worker says of a point."""
 
     error: str = ""
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
 
 def compute_point(task: PointTask) -> PointResult:
-    """Run one point: in the sweep's folder if that is seen from here, or in a temporary one.
-
-    Returns
-    -------
-    PointResult
-        Errors are told in it, whatever they are, so that none has to be sent as an exception.
-    """
+    """Run one point: in the sweep's folder if that is seen from here, or in a temporary one."""
     folder, config = Path(task.folder), task.config
     try:
         if _sees(folder, task.token):
@@ -173,33 +143,7 @@ def run_sweep(
     overwrite: bool = False,
     progress: Callable[[int, int], object] = lambda _done, _failed: None,
 ) -> SweepSummary:
-    """Compute what is left of a sweep, and write its table and its figure.
-
-    Parameters
-    ----------
-    sweep : Sweep
-    workers : Workers
-        Who computes.
-    out_root : str or Path
-        The sweep's folder is made here.
-    overwrite : bool
-        Do all points anew.
-    progress : callable, optional
-        Told how many points have ended, and how many of them failed.
-
-    Returns
-    -------
-    SweepSummary
-
-    Raises
-    ------
-    ResultsError
-        The folder cannot be made or written, is in use, or holds other runs.
-    WorkersLostError
-        There is nobody left to compute.
-    Interrupted
-        A signal came; what was computed is kept.
-    """
+    """Compute what is left of a sweep, and write its table and its figure."""
     started = working_time()
     folder = Path(out_root).absolute() / sweep.name
     with reported(folder, "made"):

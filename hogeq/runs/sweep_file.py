@@ -1,6 +1,8 @@
-"""The file of a sweep: which runs it asks for."""
+"""The file of a sweep, which says which runs it asks for, and its table and figure."""
 
+import csv
 import dataclasses
+import io
 import itertools
 import json
 import math
@@ -12,11 +14,20 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from hogeq import figures
 from hogeq.model.game import compile_game
-from hogeq.runs.config import Config, config_from, tables_read
-from hogeq.runs.overrides import apply_overrides, parse_override, set_keys
-from hogeq.runs.schema import Name
-from hogeq.runs.validation import build
+from hogeq.runs.config import (
+    Config,
+    Name,
+    apply_overrides,
+    build,
+    config_from,
+    parse_override,
+    set_keys,
+    tables_read,
+)
+from hogeq.runs.files import ResultsError, replacing, reported
+from hogeq.runs.index import read_run
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
 from hogeq.support.plugins import load_named
@@ -31,15 +42,7 @@ _LONGEST: Final = 80  # characters of a point's name
 
 @dataclasses.dataclass(frozen=True)
 class SweepPoint:
-    """One run of a sweep.
-
-    Attributes
-    ----------
-    config : Config
-        Its name is that of the run directory.
-    settings : dict
-        What the sweep sets, by the keys' paths.
-    """
+    """One run of a sweep."""
 
     config: Config
     settings: dict[str, Any]
@@ -55,16 +58,7 @@ class SweepPoint:
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """A sweep, every point of it checked.
-
-    Attributes
-    ----------
-    name : str
-        Of the folder that its run directories are in.
-    keys : tuple of str
-        Paths of the keys that points set.
-    points : tuple of SweepPoint
-    """
+    """A sweep, every point of it checked."""
 
     name: str
     keys: tuple[str, ...]
@@ -90,28 +84,7 @@ class _File:
 
 
 def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = False) -> Sweep:
-    """Read a sweep's file, and check every point of it.
-
-    Parameters
-    ----------
-    path : str or Path
-        A YAML file: ``name``; ``base``, a config or the path of one; ``grid``, lists of values by
-        key, every combination a point; ``points``, settings one by one, each crossed with the grid.
-    overrides : sequence of str
-        ``key=value``, set in the base.
-    trust : bool
-        Allow to run the code of the plugins that the file or its base name.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    ConfigError
-        The file is no sweep, a point of it or a plugin is refused, or an override is without
-        effect, as every point sets its key again.
-    """
+    """Read a sweep's file, and check every point of it."""
     path = Path(path)
     source = str(path)
     tree = read_yaml(path)
@@ -234,3 +207,106 @@ def _require_possible(points: Sequence[SweepPoint], source: str) -> None:
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
             tried.add(kind)
+
+
+TABLE: Final = "table.csv"
+
+PARQUET: Final = "table.parquet"
+
+FIGURE: Final = "summary.png"
+
+FIGURE_COLUMNS: Final = ("iterations", "attack", "bound", "matrix_attack", "matrix_bound")
+
+TIME_COLUMNS: Final = ("seconds", "elapsed")
+
+
+def table_row(
+    point: SweepPoint, keys: Sequence[str], folder: Path, error: str | None
+) -> dict[str, Any]:
+    """Make the line of a point: its settings, and what its run directory says came of it."""
+    try:
+        found = vars(read_run(folder / point.name, point.config.resolved()))
+    except (ConfigError, ResultsError) as broken:
+        found = {"status": "failed"}
+        error = error or str(broken)
+    return {
+        "point": point.name,
+        **{key: point.settings.get(key) for key in keys},
+        "status": found["status"],
+        "error": error,
+        **{key: found.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
+    }
+
+
+def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, ...]:
+    """Write a sweep's table as CSV and as Parquet, and draw its figure."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0])
+    writer.writerows(
+        [["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows]
+    )
+    told = (folder / TABLE).exists() and not (folder / PARQUET).exists()
+    with replacing(folder / TABLE) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8")
+    notes = _write_parquet(sweep, rows, folder / PARQUET)
+    with reported(folder / FIGURE, "written"):
+        _draw(sweep, rows, folder / FIGURE)
+    return () if told else notes
+
+
+def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, ...]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        path.unlink(missing_ok=True)  # an older one would not be of these rows
+        return (f"no {path.name}: pyarrow is not installed; pip install pyarrow brings it",)
+    kinds = {
+        **dict.fromkeys(("point", "status", "error"), pa.string()),
+        "iterations": pa.int64(),
+        **dict.fromkeys((*FIGURE_COLUMNS[1:], *TIME_COLUMNS), pa.float64()),
+    }
+    columns = {}
+    for name in rows[0]:
+        cells = [row[name] for row in rows]
+        if name in sweep.keys:
+            columns[name] = pa.array(_uniform(cells))
+        else:
+            columns[name] = pa.array(cells, kinds[name])
+    with replacing(path) as temporary:
+        parquet.write_table(pa.table(columns), temporary)
+    return ()
+
+
+def _uniform(cells: Sequence[Any]) -> list[Any]:
+    """Leave a column of numbers or of switches as it is, and write out every other."""
+    known = [cell for cell in cells if cell is not None]
+    numbers = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known)
+    if numbers and any(isinstance(cell, float) for cell in known):
+        return [cell if cell is None else float(cell) for cell in cells]
+    if numbers or all(isinstance(cell, bool) for cell in known):
+        return list(cells)
+    return [cell if cell is None else setting_text(cell) for cell in cells]
+
+
+def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the interval of every setting, seeds of one setting in one line."""
+    apart = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
+    labels = point_labels(apart)
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["attack"] is not None:
+            about = ", ".join(
+                row[key] if isinstance(row[key], str) else f"{labels[key]} {setting_text(row[key])}"
+                for key in apart
+            )
+            lines.setdefault(about or "all seeds", []).append(row)
+    if lines:
+        figures.intervals(
+            list(lines),
+            [[row["attack"] for row in group] for group in lines.values()],
+            [[row["bound"] for row in group] for group in lines.values()],
+            path,
+            sweep.name,
+        )

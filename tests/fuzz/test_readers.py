@@ -17,10 +17,9 @@ from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep_file
 from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
-from hogeq.runs.config import config_from, load_config
-from hogeq.runs.errors import ResultsError
+from hogeq.runs.config import apply_overrides, config_from, load_config
+from hogeq.runs.files import ResultsError
 from hogeq.runs.metrics import COLUMNS, Metrics
-from hogeq.runs.overrides import apply_overrides
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import read_any, read_strategy

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hogeq.runs.filenames import POLICY
+from hogeq.runs.files import POLICY
 
 CONFIG = {
     "name": "first",

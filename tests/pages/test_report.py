@@ -16,8 +16,7 @@ from hogeq.cli import app
 from hogeq.model.game import HogEngine
 from hogeq.pages import report as page
 from hogeq.pages.finished import load
-from hogeq.runs.errors import ResultsError
-from hogeq.runs.filenames import MANIFEST, MATRIX, METRICS, POLICY
+from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, ResultsError
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.workers import workers
 from tests.pages.runs import CONFIG, data_of

@@ -13,7 +13,7 @@ from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, SearchState
 from hogeq.rules import rules_from
 from hogeq.runs.checkpoint import Checkpoint, packed
-from hogeq.runs.errors import ResultsError
+from hogeq.runs.files import ResultsError
 from hogeq.runs.searches import saved_rounds
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.counters import read_counters

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from hogeq import figures
-from hogeq.runs.errors import replacing
+from hogeq.runs.files import replacing
 from hogeq.runs.runner import run_experiment as run
 from tests.runs.trials import numbers, trial
 

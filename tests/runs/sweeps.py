@@ -15,7 +15,7 @@ import yaml
 
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.runs.filenames import (
+from hogeq.runs.files import (
     CHECKPOINT,
     FILES,
     MANIFEST,
@@ -25,8 +25,7 @@ from hogeq.runs.sweep import (
     SweepSummary,
     run_sweep,
 )
-from hogeq.runs.sweep_file import load_sweep
-from hogeq.runs.sweep_table import FIGURE, TABLE, TIME_COLUMNS
+from hogeq.runs.sweep_file import FIGURE, TABLE, TIME_COLUMNS, load_sweep
 from hogeq.support.executors import Remote
 
 ROOT = Path(__file__).parents[2]

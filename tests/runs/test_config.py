@@ -10,9 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.runs.config import Config, config_from, load_config, recorded_config
-from hogeq.runs.jobs import without_jobs
-from hogeq.runs.overrides import apply_overrides
+from hogeq.runs.config import Config, apply_overrides, config_from, load_config
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFR, CFRPlus, RegretMinimiser
 from hogeq.support.parameters import MAX_SEED, Positive, parameters
@@ -464,30 +462,3 @@ def test_the_fingerprint_is_of_what_a_checkpoint_depends_on(override: str, same:
     one = config_from(tree()).fingerprint()
     two = config_from(apply_overrides(tree(), [override])).fingerprint()
     assert (one == two) is same
-
-
-# --- a key that is gone ------------------------------------------------------------------------
-
-
-JOBS = ["solver.jobs", "measure.attack.jobs", "measure.final_attack.jobs", "purify.jobs"]
-
-
-@pytest.mark.parametrize("key", JOBS)
-def test_a_config_with_jobs_is_told_where_they_went(tmp_path: Path, key: str) -> None:
-    message = refusal(written(tmp_path, PLAIN), f"{key}=2")
-    for part in (f" {key}: got 2", "--jobs N of hogeq run", "hogeq.workers(N)"):
-        assert part in message
-
-
-def test_what_an_older_version_recorded_is_read_without_jobs(tmp_path: Path) -> None:
-    final = {"attack": {"starts": 3}, "final_attack": {"starts": 9}}
-    solver = {"name": "cfr_br", "iterations": 7}
-    config = config_from(tree(solver=solver, measure=final, purify={"method": "round"}))
-    recorded = config.resolved()
-    old = apply_overrides(recorded, [f"{key}=2" for key in JOBS])
-    assert without_jobs(old) == recorded
-    assert without_jobs({"measure": None, "solver": "x"}) == {"measure": None, "solver": "x"}
-    file = written(tmp_path, yaml.safe_dump(old))
-    assert recorded_config(file) == config
-    with pytest.raises(ConfigError, match=r"solver\.jobs"):
-        load_config(file)

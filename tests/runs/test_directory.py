@@ -23,9 +23,7 @@ from hypothesis import strategies as st
 from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
-from hogeq.runs.errors import ResultsError, replacing
-from hogeq.runs.filenames import CHECKPOINT, FILES, MANIFEST, METRICS
-from hogeq.runs.manifest import finite
+from hogeq.runs.files import CHECKPOINT, FILES, MANIFEST, METRICS, ResultsError, finite, replacing
 from hogeq.runs.metrics import COLUMNS, MIXTURE_COLUMNS, Metrics, read_metrics
 
 ROOT = Path(__file__).parents[2]

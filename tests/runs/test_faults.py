@@ -29,9 +29,8 @@ from hogeq import figures
 from hogeq.cli import main
 from hogeq.model.game import compile_game
 from hogeq.runs import runner
-from hogeq.runs.config import Config, config_from
-from hogeq.runs.errors import ResultsError, replacing
-from hogeq.runs.filenames import (
+from hogeq.runs.config import Config, apply_overrides, config_from
+from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
     FILES,
@@ -41,9 +40,10 @@ from hogeq.runs.filenames import (
     METRICS,
     MIXTURE,
     POLICY,
+    ResultsError,
+    replacing,
 )
 from hogeq.runs.metrics import read_metrics
-from hogeq.runs.overrides import apply_overrides
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.signals import Interrupted

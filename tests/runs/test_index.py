@@ -10,8 +10,7 @@ import pytest
 from hogeq.cli import main
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import HeldError, ResultsError
-from hogeq.runs.filenames import CONFIG, MANIFEST, METRICS
+from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, ResultsError
 from hogeq.runs.index import differing, find_runs, ordered, read_run, selected
 from hogeq.runs.metrics import Metrics
 

@@ -1,6 +1,6 @@
 """What a manifest says of a run's figures."""
 
-from hogeq.runs.manifest import figures_in
+from hogeq.runs.files import figures_in
 
 
 def test_each_figure_keeps_the_effort_that_found_it() -> None:

@@ -17,13 +17,13 @@ from hogeq.purification import purify
 from hogeq.runs.config import load_config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
-from hogeq.runs.errors import ResultsError
-from hogeq.runs.filenames import (
+from hogeq.runs.files import (
     FILES,
     MANIFEST,
     METRICS,
     POLICY,
     SCHEMA,
+    ResultsError,
 )
 from hogeq.runs.metrics import read_metrics, table
 from hogeq.runs.runner import run_experiment as run

@@ -23,7 +23,7 @@ from pydantic import AllowInfNan
 from hogeq.cli import main
 from hogeq.runs import measuring, runner
 from hogeq.runs.config import load_config
-from hogeq.runs.errors import ResultsError
+from hogeq.runs.files import ResultsError
 from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run

@@ -14,20 +14,19 @@ from hogeq import figures
 from hogeq.model.game import compile_game
 from hogeq.runs import runner
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.errors import ResultsError
-from hogeq.runs.filenames import (
+from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
     FILES,
+    ResultsError,
+    lock,
 )
-from hogeq.runs.locks import lock
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
     PointTask,
     compute_point,
 )
-from hogeq.runs.sweep_file import TOKEN, load_sweep
-from hogeq.runs.sweep_table import FIGURE, PARQUET, TABLE
+from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from tests.runs.sweeps import GRID, contents, here, manifest, quick, written

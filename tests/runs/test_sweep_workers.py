@@ -20,7 +20,7 @@ from hogeq.baselines.registry import builtin
 from hogeq.contest.tournament import round_robin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.runs.filenames import (
+from hogeq.runs.files import (
     CHECKPOINT,
     FILES,
     FINAL_STRATEGY,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.runs.config import Config, config_from
-from hogeq.runs.filenames import (
+from hogeq.runs.config import Config, apply_overrides, config_from
+from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
     FINAL_STRATEGY,
@@ -19,7 +19,6 @@ from hogeq.runs.filenames import (
     POLICY,
 )
 from hogeq.runs.metrics import read_metrics
-from hogeq.runs.overrides import apply_overrides
 
 ROOT = Path(__file__).parents[2]
 TREE: dict[str, Any] = {

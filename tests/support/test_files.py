@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hogeq.runs.directory import RunDirectory
+from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
-from hogeq.runs.locks import LOCK_FILE
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.plugins import PluginError, read_plugin
 

@@ -51,8 +51,7 @@ def purify_(
     check_output(out, MATRIX_SUFFIXES, reads=[*reads, checkpoint], replace=overwrite)
     check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
-    from hogeq.runs.config import purify_from
-    from hogeq.runs.overrides import parse_override, set_keys
+    from hogeq.runs.config import parse_override, purify_from, set_keys
     from hogeq.strategies.write import write_strategy
     from hogeq.support.messages import refusal
     from hogeq.support.parameters import plain
@@ -81,7 +80,7 @@ def purify_(
 def _made(game: Chosen, chosen: "PurifyConfig", name: str, checkpoint: Path | None) -> "Matrix":
     from hogeq.purification import purified
     from hogeq.purification.searching import SearchPurifier
-    from hogeq.runs.errors import ResultsError
+    from hogeq.runs.files import ResultsError
     from hogeq.runs.searches import saved_rounds
     from hogeq.strategies.arrays import StrategyError
 

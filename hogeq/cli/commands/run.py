@@ -42,11 +42,12 @@ def run(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
     if config is None and resume is None:
-        raise BadInputError("CONFIG: missing; allowed: a YAML file, or --resume DIR")
+        raise BadInputError(
+            "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
+        )
     config = config or Path(resume or "") / "config.yaml"
     from hogeq.runs.config import load_config
-    from hogeq.runs.errors import ResultsError
-    from hogeq.runs.manifest import finite
+    from hogeq.runs.files import ResultsError, finite
     from hogeq.runs.runner import RunError, run_experiment
     from hogeq.runs.signals import Interrupted
     from hogeq.support.yaml import ConfigError

@@ -94,7 +94,7 @@ def _require_known(name: str, given: str | None, known: Collection[str]) -> None
 
 
 def _pair(item: str) -> tuple[str, Any]:
-    from hogeq.runs.overrides import parse_override
+    from hogeq.runs.config import parse_override
 
     with refusing():
         return parse_override(item, "--where")

@@ -48,7 +48,7 @@ def sweep(
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
     """
-    from hogeq.runs.errors import ResultsError
+    from hogeq.runs.files import ResultsError
     from hogeq.runs.signals import Interrupted
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep

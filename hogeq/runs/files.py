@@ -1,0 +1,216 @@
+"""The files of a run's folder: their names, their errors, their lock, and the manifest."""
+
+import contextlib
+import io
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq.support import files
+from hogeq.support.files import read_whole
+
+
+class ResultsError(ValueError):
+    """A run directory that cannot be made, read or written; the message is one line."""
+
+
+class HeldError(ResultsError):
+    """A folder that another process is writing."""
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Write a file whole or not at all.
+
+    Yields a path in the same folder, with the same suffix, to write to. When the block ends well,
+    what was written there is forced to the disk and takes the place of `path`; if it does not,
+    `path` stays as it was.
+    """
+    path = Path(path)
+    with reported(path, "written"), files.replacing(path) as temporary:
+        yield temporary
+
+
+@contextlib.contextmanager
+def reported(path: Path, verb: str) -> Iterator[None]:
+    """Turn an `OSError` of the block into a `ResultsError`: "PATH cannot be VERB: reason"."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be {verb}: {error.strerror or error}") from error
+
+
+CONFIG: Final = "config.yaml"
+MANIFEST: Final = "manifest.json"
+METRICS: Final = "metrics.csv"
+CHECKPOINT: Final = "checkpoint.npz"
+POLICY: Final = "policy.npz"
+MATRIX: Final = "matrix.csv"
+FINAL_STRATEGY: Final = "final_strategy.py"
+EXPLOITABILITY_PLOT: Final = "exploitability.png"
+MATRIX_PLOT: Final = "matrix.png"
+PLUGINS: Final = "plugins"
+
+MIXTURE: Final = "mixture.npz"
+"""Of solvers that look for a mixture."""
+
+FILES: Final = (
+    CONFIG,
+    MANIFEST,
+    METRICS,
+    CHECKPOINT,
+    POLICY,
+    MATRIX,
+    FINAL_STRATEGY,
+    EXPLOITABILITY_PLOT,
+    MATRIX_PLOT,
+)
+"""What every run writes; with a mixture and the plugins, all that ``overwrite`` removes."""
+
+SCHEMA: Final = 1
+"""Version of the layout of a run directory and of its checkpoint."""
+
+
+if sys.platform != "win32":
+    import fcntl
+
+LOCK_FILE: Final = ".lock"
+
+
+def lock(path: Path) -> io.BufferedRandom:
+    """Hold a folder until the file returned is closed, or this process is gone."""
+    with reported(path, "written"):
+        handle = (path / LOCK_FILE).open("ab+")
+    try:
+        if sys.platform != "win32":
+            _flock(handle)
+    except BlockingIOError as error:
+        handle.close()
+        raise HeldError(f"{path} is being written by another process") from error
+    except OSError:
+        pass  # a file system without locks; the run matters more than the guard
+    return handle  # the lock goes when this file is closed, and so when its process dies
+
+
+def _flock(handle: io.BufferedRandom) -> None:
+    for tries_left in reversed(range(10)):
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not tries_left:
+                raise
+            time.sleep(0.02)  # somebody may only be looking: `is_held`
+    return None
+
+
+def is_held(path: str | Path) -> bool:
+    """Whether a process is writing in a folder, as far as its file system can tell."""
+    if sys.platform == "win32":
+        return False
+    try:
+        # A pipe in its place is not waited for.
+        handle = os.open(Path(path) / LOCK_FILE, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        finally:
+            os.close(handle)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+MAX_BYTES: Final = 1 << 20
+"""Size of the largest manifest read; a run writes some thousand."""
+
+MAX_DEPTH: Final = 50
+"""Most lists and mappings within each other."""
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Write a manifest as JSON; NaN and infinities become null."""
+    return json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run directory."""
+    path = folder / MANIFEST
+    with reported(path, "read"):
+        data = read_whole(path, MAX_BYTES)
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{path} is truncated or not JSON") from error
+    if _is_deep(found):
+        raise ResultsError(f"{path} is not what a run writes: nested too deeply")
+    if not isinstance(found, dict):
+        raise ResultsError(f"{path} is not what a run writes: no mapping in it")
+    return found
+
+
+def _is_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            part
+            for whole in level
+            if isinstance(whole, dict | list)
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def readable_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest where nothing depends on it: empty if it is missing or broken."""
+    try:
+        return read_manifest(folder)
+    except ResultsError:
+        return {}
+
+
+def config_in_manifest(folder: Path, manifest: Mapping[str, Any]) -> Any | None:
+    """Give the config that a manifest holds, as plain values that are not checked yet.
+
+    Champions keep the config that made them there; every other run has a `config.yaml`, and None
+    is returned.
+    """
+    return None if (folder / CONFIG).exists() else manifest.get("config")
+
+
+def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the final figures of a manifest; what is no figure counts as missing."""
+    figures = manifest.get("figures")
+    known = figures if isinstance(figures, Mapping) else {}
+    names = ("average_policy", "matrix", "mixture")
+    found = {name: _figure(known[name]) for name in names if _is_interval(known.get(name))}
+    return found | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else found
+
+
+def _figure(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in value.items() if key != "effort" or isinstance(one, dict)}
+
+
+def _is_interval(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(end), float | int) and 0 <= value[end] <= 1
+        for end in ("attack", "bound")
+    )
+
+
+def finite(value: Any) -> Any:
+    """Copy plain values with NaN and infinities as None, since JSON has neither."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
