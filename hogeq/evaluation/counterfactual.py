@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.strategies.policies import policies_of
@@ -27,7 +27,7 @@ class Counterfactual(NamedTuple):
 
 
 def action_values(
-    game: HogEngine,
+    game: Engine,
     policy: StrategyLike,
     opponent: StrategyLike | None = None,
     weight: RegretWeight = "reach",
@@ -41,7 +41,7 @@ def action_values(
 
     Parameters
     ----------
-    game : HogEngine
+    game : Engine
     policy, opponent : StrategyLike
         Of the player whose actions are valued, and of the other; by default the same.
     weight : {"reach", "counterfactual", "belief"}
@@ -87,7 +87,7 @@ def counterfactual_values(
     return Counterfactual(values, infoset_reach)
 
 
-def kkt_gap(game: HogEngine, policy: Floats) -> float:
+def kkt_gap(game: Engine, policy: Floats) -> float:
     """Measure how far a policy is from a stationary point of self-play, in units of win rate.
 
     The win rate is linear in each row of a policy, so its gradient at the policy against itself is

@@ -10,6 +10,7 @@ import numpy as np
 
 from hogeq.evaluation.hidden import check_position, reach
 from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.rows import normalised
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -89,7 +90,7 @@ def _tables(game: HogEngine, strategy: Strategy) -> list[tuple[int, Strategy]]:
     return [(index, strategy_of(game, strategy.components[index])) for index in indices]
 
 
-def policy_of_mixture(game: HogEngine, weights: Floats, components: Floats) -> Floats:
+def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floats:
     """Policy (G, G, K) of a mixture: in every cell its components, weighted by their reach.
 
     Under perfect recall it plays as the mixture does (Kuhn 1953, "Extensive games and the problem

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,6 +21,9 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states
 from hogeq.rules.outcomes import TurnTable
 from hogeq.support.messages import refusal
+
+if TYPE_CHECKING:
+    from hogeq.model.many import ManyWorkspace
 
 # Vectors over so many memories do better than vectors along diagonals so short.
 MANY = 12
@@ -97,6 +100,12 @@ class HogEngine:
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
         """Fresh arrays for passes over this game, for one player (self-play) or two."""
         return Workspace(self, players, dtype)
+
+    def many(self, pairs: int, dtype: DTypeLike = np.float64) -> "ManyWorkspace":
+        """Fresh arrays for passes over n pairs of strategies."""
+        from hogeq.model.side_by_side import many_workspace
+
+        return many_workspace(self, pairs, dtype)
 
     @cached_property
     def has_large_memory(self) -> bool:

@@ -18,13 +18,12 @@ from threading import local
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model.duels import Duels
-from hogeq.model.game import HogEngine
 from hogeq.model.many import ManyWorkspace
+from hogeq.model.protocol import Engine, MatrixPasses
 from hogeq.model.workspace import Workspace
 
 
-def shared_workspace(game: HogEngine, players: int, dtype: DTypeLike = np.float64) -> Workspace:
+def shared_workspace(game: Engine, players: int, dtype: DTypeLike = np.float64) -> Workspace:
     """Workspace of the calling thread, for one player (self-play) or two.
 
     What it holds lasts until its next use in the thread, by whatever function.
@@ -32,15 +31,15 @@ def shared_workspace(game: HogEngine, players: int, dtype: DTypeLike = np.float6
     return _kept.workspace(game, players, np.dtype(dtype))
 
 
-def quick_workspace(game: HogEngine, players: int) -> Workspace:
+def quick_workspace(game: Engine, players: int) -> Workspace:
     """Shared workspace for what need not be exact: most of a search, weights of an average.
 
-    In single precision where :meth:`hogeq.model.game.HogEngine.quick_dtype` says so.
+    In single precision where :meth:`hogeq.model.protocol.Engine.quick_dtype` says so.
     """
     return shared_workspace(game, players, game.quick_dtype())
 
 
-def shared_many(game: HogEngine, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
+def shared_many(game: Engine, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
     """Workspace of the calling thread for n pairs of strategies.
 
     It lasts as that of :func:`shared_workspace` does, its opponents included.
@@ -48,7 +47,7 @@ def shared_many(game: HogEngine, pairs: int, dtype: DTypeLike = np.float64) -> M
     return _kept.many(game, pairs, np.dtype(dtype))
 
 
-def quick_many(game: HogEngine, pairs: int) -> ManyWorkspace:
+def quick_many(game: Engine, pairs: int) -> ManyWorkspace:
     """Shared workspace for n pairs of what need not be exact, as :func:`quick_workspace`."""
     return shared_many(game, pairs, game.quick_dtype(pairs))
 
@@ -58,17 +57,27 @@ class _Kept(local):
 
     def __init__(self) -> None:
         self.workspace = lru_cache(maxsize=4)(_workspace)
-        self.many = lru_cache(maxsize=2)(ManyWorkspace)
-        self.duels = lru_cache(maxsize=2)(HogEngine.duels)
+        self.many = lru_cache(maxsize=2)(_many)
+        self.duels = lru_cache(maxsize=2)(_duels)
 
 
-def _workspace(game: HogEngine, players: int, dtype: DTypeLike) -> Workspace:
-    return game.workspace(players, dtype)
+def _workspace(game: Engine, players: int, dtype: DTypeLike) -> Workspace:
+    work: Workspace = game.workspace(players, dtype)
+    return work
+
+
+def _many(game: Engine, pairs: int, dtype: DTypeLike) -> ManyWorkspace:
+    work: ManyWorkspace = game.many(pairs, dtype)
+    return work
+
+
+def _duels(game: Engine) -> MatrixPasses | None:
+    return game.duels()
 
 
 _kept = _Kept()
 
 
-def shared_duels(game: HogEngine) -> Duels | None:
+def shared_duels(game: Engine) -> MatrixPasses | None:
     """Arrays of the calling thread for pairs of matrices; None if the game has none."""
     return _kept.duels(game)

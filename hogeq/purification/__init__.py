@@ -7,7 +7,7 @@ search, and judge matrices by attacks on them.
 
 from typing import Any
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.purification.base import PURIFIERS, Purifier, purified, purifier
 
 # Each registers itself when it is imported; help and messages list them in this order.
@@ -24,7 +24,7 @@ __all__ = ["PURIFIERS", "Purifier", "argmax", "purified", "purifier", "purify", 
 
 
 def purify(
-    game: HogEngine, strategy: StrategyLike, method: str = "argmax", **parameters: Any
+    game: Engine, strategy: StrategyLike, method: str = "argmax", **parameters: Any
 ) -> Matrix:
     """Matrix (G, G) made from a policy by a named purifier, one of `PURIFIERS`, and its parameters.
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.policies import policy_of
 from hogeq.strategies.strategy import StrategyLike
@@ -67,7 +67,7 @@ class Purifier(ABC):
         """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
-    def matrix(self, game: HogEngine, policy: Policy) -> Matrix:
+    def matrix(self, game: Engine, policy: Policy) -> Matrix:
         """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G).
 
         Raises
@@ -77,7 +77,7 @@ class Purifier(ABC):
         """
 
 
-def purified(method: str, chosen: Purifier, game: HogEngine, strategy: StrategyLike) -> Matrix:
+def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike) -> Matrix:
     """Matrix made by a purifier, checked if it is not the package's own.
 
     Raises
@@ -98,4 +98,4 @@ def purified(method: str, chosen: Purifier, game: HogEngine, strategy: StrategyL
         raise StrategyError(
             f"{where}: raised {raised(error)} (HOGEQ_DEBUG=1 shows where)"
         ) from error
-    return check_matrix(made, game.goal, game.rules.max_dice, where)
+    return check_matrix(made, game.shape[0], game.num_actions - 1, where)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.workspace import WinRate
 from hogeq.purification.base import purifier
 from hogeq.purification.programs import ChosenRolls, nearest_choice
@@ -153,12 +153,12 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     active: Count = 300
     seed: Seed = 0
 
-    def init(self, game: HogEngine, strategy: StrategyLike) -> RoundingState:
+    def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
         """State before the first round, with the likeliest rolls and the models' choice to begin.
 
         Parameters
         ----------
-        game : HogEngine
+        game : Engine
         strategy : array_like
             A policy (G, G, K), or a matrix (G, G), which is its own only candidate.
 
@@ -205,7 +205,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             iteration=np.array(0),
         )
 
-    def step(self, game: HogEngine, state: RoundingState) -> RoundingState:
+    def step(self, game: Engine, state: RoundingState) -> RoundingState:
         """Do one round."""
         iteration = int(state.iteration) + 1
         matrix = self._candidate(game, state)
@@ -257,7 +257,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         best = np.argsort(worst, kind="stable")[: self.kept]
         return tried[best], worst[best]
 
-    def _modelled_anew(self, game: HogEngine, state: RoundingState) -> RoundingState:
+    def _modelled_anew(self, game: Engine, state: RoundingState) -> RoundingState:
         """Take the models nearer to the best candidate."""
         share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
@@ -281,7 +281,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         here, rows = policy.ravel()[choices], choices // policy.shape[-1]
         return self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
 
-    def _candidate(self, game: HogEngine, state: RoundingState) -> Matrix:
+    def _candidate(self, game: Engine, state: RoundingState) -> Matrix:
         """Choice nearest to the best candidate whose models stay below the level, (G, G)."""
         rows = state.choices // game.num_actions
         here = state.matrix.ravel()[rows] == state.choices % game.num_actions

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.purification.base import purifier
 from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.rounding import Round
@@ -119,13 +119,13 @@ class LocalSearch(SearchPurifier[SearchState]):
     seed: Seed = 0
 
     def init(
-        self, game: HogEngine, strategy: StrategyLike, counters: Matrix | None = None
+        self, game: Engine, strategy: StrategyLike, counters: Matrix | None = None
     ) -> SearchState:
         """State before the first round.
 
         Parameters
         ----------
-        game : HogEngine
+        game : Engine
         strategy : array_like
             A matrix (G, G) or a policy (G, G, K).
         counters : int8 (n, G, G), optional
@@ -150,7 +150,7 @@ class LocalSearch(SearchPurifier[SearchState]):
             matrix, rate, pool.members, radius, np.array(0), *trails, matrix.copy(), rate.copy()
         )
 
-    def step(self, game: HogEngine, state: SearchState) -> SearchState:
+    def step(self, game: Engine, state: SearchState) -> SearchState:
         """Do one round."""
         iteration = int(state.iteration) + 1
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
@@ -203,7 +203,7 @@ class LocalSearch(SearchPurifier[SearchState]):
         pool.add(trails.matrices)
         return trails
 
-    def _descended(self, game: HogEngine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
+    def _descended(self, game: Engine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
         """Change at most `radius` cells so that the best counter of the pool wins less, (G, G)."""
         slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
             one_hot(matrix, game.num_actions)
@@ -224,7 +224,7 @@ class LocalSearch(SearchPurifier[SearchState]):
                 count //= 4
         return matrix
 
-    def _planned(self, game: HogEngine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
+    def _planned(self, game: Engine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
         """Change at most `radius` cells so that the best counter wins less, all being foreseen."""
         left, count = radius, radius
         while count >= 1:
@@ -234,7 +234,7 @@ class LocalSearch(SearchPurifier[SearchState]):
             matrix = candidate
         return matrix
 
-    def _foreseen(self, game: HogEngine, pool: CounterPool, matrix: Matrix, count: int) -> Matrix:
+    def _foreseen(self, game: Engine, pool: CounterPool, matrix: Matrix, count: int) -> Matrix:
         """Make at most `count` changes by programs, each with what the one before overlooked."""
         policy = one_hot(matrix, game.num_actions)
         best, least = matrix, pool.rates_against(policy).max()

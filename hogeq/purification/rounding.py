@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import best_moves
@@ -79,7 +79,7 @@ class Round(Purifier):
     most: Count = 48
     seed: Seed = 0
 
-    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
+    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G) after the last stage."""
         rows = policy_of(game, policy)
         pool = CounterPool(game)
@@ -99,7 +99,7 @@ class Round(Purifier):
         return rows.argmax(axis=2).astype(np.int8)
 
     def _fix(
-        self, game: HogEngine, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
+        self, game: Engine, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
     ) -> float:
         """Make a share of the mixed cells pure; `rows` and `mixed` are rewritten in place.
 
@@ -134,7 +134,7 @@ class Round(Purifier):
         rows[:], mixed[:] = kept
         return least
 
-    def _reach(self, game: HogEngine, rows: Floats) -> Floats:
+    def _reach(self, game: Engine, rows: Floats) -> Floats:
         """Reach of the cells when the opponent rolls at random, (G, G)."""
         work = shared_workspace(game, 2)
         return work.cell_reach(np.stack([rows, np.full_like(rows, 1.0 / game.num_actions)]))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.purification.base import Purifier, purifier
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
@@ -13,12 +13,12 @@ from hogeq.support.parameters import Count, Natural, Seed, Share, check, paramet
 from hogeq.support.progress import phase
 
 
-def argmax(game: HogEngine, policy: StrategyLike) -> Matrix:
+def argmax(game: Engine, policy: StrategyLike) -> Matrix:
     """Most probable roll of every cell, the lower roll on ties.
 
     Parameters
     ----------
-    game : HogEngine
+    game : Engine
     policy : array_like
         (G, G, K), or a matrix (G, G), which is returned unchanged.
 
@@ -29,12 +29,12 @@ def argmax(game: HogEngine, policy: StrategyLike) -> Matrix:
     return policy_of(game, policy).argmax(axis=2).astype(np.int8)
 
 
-def thresholded(game: HogEngine, policy: StrategyLike, threshold: float) -> Floats:
+def thresholded(game: Engine, policy: StrategyLike, threshold: float) -> Floats:
     """Policy without its unlikely rolls (Ganzfried, Sandholm and Waugh 2012, section 4).
 
     Parameters
     ----------
-    game : HogEngine
+    game : Engine
     policy : array_like
         (G, G, K), or a matrix (G, G).
     threshold : float
@@ -63,7 +63,7 @@ def thresholded(game: HogEngine, policy: StrategyLike, threshold: float) -> Floa
 class Argmax(Purifier):
     """The most probable roll of every cell."""
 
-    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
+    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G) of the most probable rolls, the lower on ties."""
         return argmax(game, policy)
 
@@ -93,12 +93,12 @@ class Threshold(Purifier):
     anneal_steps: Natural = 30
     seed: Seed = 0
 
-    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
+    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G), the best of those drawn."""
         drawn, rates = self.drawn(game, policy)
         return drawn[rates.argmin()]
 
-    def drawn(self, game: HogEngine, policy: StrategyLike) -> tuple[Matrix, Floats]:
+    def drawn(self, game: Engine, policy: StrategyLike) -> tuple[Matrix, Floats]:
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=2)
         random = np.random.default_rng(self.seed)

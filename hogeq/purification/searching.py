@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.purification.base import Purifier
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix
@@ -57,14 +57,14 @@ class SearchPurifier(Purifier, Generic[State]):
     rounds: int
 
     @abstractmethod
-    def init(self, game: HogEngine, strategy: StrategyLike) -> State:
+    def init(self, game: Engine, strategy: StrategyLike) -> State:
         """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
 
     @abstractmethod
-    def step(self, game: HogEngine, state: State) -> State:
+    def step(self, game: Engine, state: State) -> State:
         """Do one round."""
 
-    def rounds_from(self, game: HogEngine, state: State) -> Iterator[State]:
+    def rounds_from(self, game: Engine, state: State) -> Iterator[State]:
         """Do the rounds that are left, and give the state after each."""
         done = int(state.iteration)
         with phase("searching near it", self.rounds, "rounds", done=done) as told:
@@ -74,7 +74,7 @@ class SearchPurifier(Purifier, Generic[State]):
                 told.step()
                 yield state
 
-    def matrix(self, game: HogEngine, policy: StrategyLike) -> Matrix:
+    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
         for later in self.rounds_from(game, state):

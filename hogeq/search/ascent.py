@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from hogeq.model.endless import ways_to_stay
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.support.aliases import Floats, Matrix
@@ -37,7 +37,7 @@ class Passes(Protocol):
 class MixturePasses:
     """Passes of a responder, row 0 of policies, against a mixture of those in the other rows."""
 
-    def __init__(self, game: HogEngine, weights: Floats, *, exact: bool) -> None:
+    def __init__(self, game: Engine, weights: Floats, *, exact: bool) -> None:
         self._many = (shared_many if exact else quick_many)(game, len(weights))
         self._weights = weights
 
@@ -55,7 +55,7 @@ class MixturePasses:
         return float(first), float(other), int(found.changes)
 
 
-def passes(game: HogEngine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
+def passes(game: Engine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
     """Give passes against one strategy, or a mixture by weights (n,); exact: in double precision.
 
     The arrays are those of the calling thread, and last until its next search.
@@ -122,7 +122,7 @@ def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
     return False
 
 
-def climb(game: HogEngine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
+def climb(game: Engine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double.
 
     Row 0 of the policies (1 + n, G, G, K) is rewritten in place; weights are as in :func:`passes`.
@@ -158,9 +158,7 @@ def anneal(
         progress()
 
 
-def random_policy(
-    game: HogEngine, random: np.random.Generator, concentration: float = 1.0
-) -> Floats:
+def random_policy(game: Engine, random: np.random.Generator, concentration: float = 1.0) -> Floats:
     """Policy (G, G, K) whose rows are drawn from a Dirichlet distribution, uniform by default."""
     return random.dirichlet(np.full(game.num_actions, concentration), game.shape[:-1])
 
@@ -171,7 +169,7 @@ def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> flo
 
 
 def ith_start(
-    game: HogEngine, target: Floats, start: int, random: np.random.Generator
+    game: Engine, target: Floats, start: int, random: np.random.Generator
 ) -> tuple[Floats, tuple[float, float]]:
     """Give the initial policy and the temperature range of the i-th start.
 

@@ -14,7 +14,7 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.ascent import climb, ith_start, to_matrix
 from hogeq.search.counter_search import (
     ASCENT,
@@ -128,7 +128,7 @@ class SearchResult:
 
 
 def attack(
-    game: HogEngine,
+    game: Engine,
     strategy: StrategyLike,
     budget: SearchBudget | None = None,
     moves: Collection[str] = tuple(MOVES),
@@ -150,7 +150,7 @@ def attack(
 
     Parameters
     ----------
-    game : HogEngine
+    game : Engine
     strategy : array_like or Mixture
         A matrix (G, G), a policy (G, G, K), or a mixture, one of whose parts is drawn before the
         game: a sweep then takes a pass for each part.
@@ -227,7 +227,7 @@ class _Attack:
 
     def __init__(
         self,
-        game: HogEngine,
+        game: Engine,
         strategy: Strategy,
         budget: SearchBudget,
         moves: Collection[str],
@@ -377,5 +377,5 @@ class _Attack:
             trail.mark = trail.rate
 
 
-def _kicked(game: HogEngine, strategy: Strategy, told: Phase, search: CounterSearch) -> SearchState:
+def _kicked(game: Engine, strategy: Strategy, told: Phase, search: CounterSearch) -> SearchState:
     return search.run(game, strategy, told)

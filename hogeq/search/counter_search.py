@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.ascent import (
     ROUNDING,
     SWEEP_LIMIT,
@@ -116,7 +116,7 @@ class CounterSearch(NamedTuple):
 
     def run(
         self,
-        game: HogEngine,
+        game: Engine,
         strategy: Strategy,
         told: Phase | None = None,
         progress: Callable[[], object] = lambda: None,
@@ -201,6 +201,6 @@ class CounterSearch(NamedTuple):
         return SearchState(to_matrix(policies[0]), rate, spent + sweeps, away, choices)
 
 
-def run(game: HogEngine, strategy: Strategy, search: CounterSearch) -> SearchState:
+def run(game: Engine, strategy: Strategy, search: CounterSearch) -> SearchState:
     """Run a search: what workers are given."""
     return search.run(game, strategy)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.aliases import Matrix
@@ -17,14 +17,14 @@ POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
-def read_counters(path: Path, game: HogEngine) -> Matrix:
+def read_counters(path: Path, game: Engine) -> Matrix:
     """Read counter-matrices, int8 (n, G, G).
 
     Parameters
     ----------
     path : Path
         An ``.npz`` with one of the arrays `POOLS`, or a strategy file that holds a matrix.
-    game : HogEngine
+    game : Engine
 
     Raises
     ------
@@ -33,7 +33,7 @@ def read_counters(path: Path, game: HogEngine) -> Matrix:
     """
     found = _pool(path) if path.suffix.lower() == ".npz" else None
     if found is None:
-        table = read_strategy(path, game.goal, game.rules.max_dice)
+        table = read_strategy(path, game.shape[0], game.num_actions - 1)
         if table.ndim != len(game.shape) - 1:
             raise StrategyError(f"{shown_path(path)}: a policy; allowed: matrices")
         return table[None].astype(np.int8)

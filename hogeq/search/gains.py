@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
@@ -56,7 +56,7 @@ class Gains(NamedTuple):
         return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
 
 
-def gains(game: HogEngine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
+def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
     A win rate is linear in each cell, so a cell's gain is the difference of two of its

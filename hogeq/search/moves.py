@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
 from hogeq.search.ascent import (
     TEMPERATURES,
@@ -57,7 +57,7 @@ MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from c
 class SearchContext:
     """What a search works with, in one thread."""
 
-    game: HogEngine
+    game: Engine
     weights: Floats | None
     """(n,), of the strategies met, of which one is drawn; None if it is one."""
     work: Passes
@@ -73,7 +73,7 @@ class SearchContext:
     @classmethod
     def of(
         cls,
-        game: HogEngine,
+        game: Engine,
         strategy: Strategy,
         seed: Sequence[int] = (),
         mates: Sequence[Matrix] = (),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.search.ascent import TEMPERATURES, random_policy
@@ -69,7 +69,7 @@ class Population:
 
     Parameters
     ----------
-    game : HogEngine
+    game : Engine
     members : sequence of arrays
         Valid matrices (G, G) or policies (G, G, K).
     weights : float64 (n,), optional
@@ -78,7 +78,7 @@ class Population:
 
     def __init__(
         self,
-        game: HogEngine,
+        game: Engine,
         members: Sequence[NDArray[Any]] | NDArray[Any],
         weights: Floats | None = None,
     ) -> None:
@@ -184,7 +184,7 @@ class CounterPool(Population):
 
     members: Matrix
 
-    def __init__(self, game: HogEngine, matrices: Matrix | None = None) -> None:
+    def __init__(self, game: Engine, matrices: Matrix | None = None) -> None:
         empty = np.zeros((0, *game.shape[:2]), np.int8)
         super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
         self._rates: dict[bytes, Floats] = {}  # of the first members, by a digest of the policy
@@ -275,18 +275,18 @@ def mixed(
 # --- one member -----------------------------------------------------------------------------------
 
 
-def _policy(game: HogEngine, member: NDArray[Any]) -> Floats:
+def _policy(game: Engine, member: NDArray[Any]) -> Floats:
     is_policy = member.ndim == len(game.shape)
     return member if is_policy else one_hot(member, game.num_actions)
 
 
-def _rate(game: HogEngine, policy: Floats, member: NDArray[Any]) -> float:
+def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
     policies = np.stack([policy, _policy(game, member)])
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
 def _rates_of_members(
-    game: HogEngine, policy: Floats, members: Sequence[NDArray[Any]] | NDArray[Any]
+    game: Engine, policy: Floats, members: Sequence[NDArray[Any]] | NDArray[Any]
 ) -> Floats:
     """Win rates of matrices or policies; of matrices against a matrix, if the policy is one."""
     rolls = policy.argmax(axis=-1)
@@ -296,7 +296,7 @@ def _rates_of_members(
 
 
 def _rate_of_member(
-    game: HogEngine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
+    game: Engine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
     if matrix is not None and member.ndim == matrix.ndim:
         duels = shared_duels(game)
@@ -307,7 +307,7 @@ def _rate_of_member(
 
 
 def _meet(
-    game: HogEngine, policy: Floats, member: NDArray[Any], *, exact: bool = True
+    game: Engine, policy: Floats, member: NDArray[Any], *, exact: bool = True
 ) -> tuple[Workspace, tuple[float, float]]:
     work = (shared_workspace if exact else quick_workspace)(game, 2)
     policies = np.stack([policy, _policy(game, member)])
@@ -316,12 +316,12 @@ def _meet(
     return work, (first, other)
 
 
-def _pass(game: HogEngine, policy: Floats, member: NDArray[Any], *, exact: bool) -> Pass:
+def _pass(game: Engine, policy: Floats, member: NDArray[Any], *, exact: bool) -> Pass:
     work, starts = _meet(game, policy, member, exact=exact)
     return Pass(starts, work.counterfactual_values.copy(), work.infoset_reach.copy())
 
 
-def _slope(game: HogEngine, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
+def _slope(game: Engine, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
     work, (first, other) = _meet(game, policy, member)
     values = work.counterfactual_values
     changes = (values * policy).sum(axis=2, keepdims=True) - values

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.ascent import ith_start
 from hogeq.search.counter_search import CounterSearch, run
 from hogeq.search.moves import first_odds
@@ -39,7 +39,7 @@ class Trails(NamedTuple):
     """(n,), kicks that each has left; negative where it is to begin."""
 
     def searches(
-        self, game: HogEngine, strategy: Strategy, known: Matrix, kicks: int, seed: tuple[int, ...]
+        self, game: Engine, strategy: Strategy, known: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
         """List what is to be done: so many kicks of each; known are counters to cross with."""
         odds = first_odds(game.num_actions)
@@ -75,7 +75,7 @@ class Trails(NamedTuple):
 
     def followed(
         self,
-        game: HogEngine,
+        game: Engine,
         strategy: Strategy,
         known: Matrix,
         kicks: int,
@@ -88,7 +88,7 @@ class Trails(NamedTuple):
         return self.after([state.matrix for state in found], kicks, life)
 
 
-def no_trails(game: HogEngine, number: int, life: int) -> Trails:
+def no_trails(game: Engine, number: int, life: int) -> Trails:
     """Trails that are to begin, the first of them with few kicks, so that not all end at once."""
     left = -np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
     return Trails(np.zeros((number, *game.shape[:-1]), np.int8), left)

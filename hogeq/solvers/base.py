@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.strategies.mixtures import Mixture
 from hogeq.support.aliases import Policy
+from hogeq.support.messages import refusal
 from hogeq.support.registry import entering
 
 State = TypeVar("State", bound=NamedTuple)
@@ -90,7 +92,7 @@ class Solver(ABC, Generic[State]):
         """Take the parameters by name; the decorator `parameters` replaces this method."""
 
     @abstractmethod
-    def init(self, game: HogEngine) -> State:
+    def init(self, game: Engine) -> State:
         """State before the first iteration.
 
         Raises
@@ -100,7 +102,7 @@ class Solver(ABC, Generic[State]):
         """
 
     @abstractmethod
-    def step(self, game: HogEngine, state: State) -> State:
+    def step(self, game: Engine, state: State) -> State:
         """State after one more iteration.
 
         Arrays of the given state may be changed and reused: do not use that state afterwards. All
@@ -108,13 +110,13 @@ class Solver(ABC, Generic[State]):
         """
 
     @abstractmethod
-    def average(self, game: HogEngine, state: State) -> Policy:
+    def average(self, game: Engine, state: State) -> Policy:
         """Policy (G, G, K) after the iterations so far, a fresh array.
 
         For most solvers it is an average over them.
         """
 
-    def mixture(self, game: HogEngine, state: State) -> Mixture | None:  # noqa: ARG002
+    def mixture(self, game: Engine, state: State) -> Mixture | None:  # noqa: ARG002
         """Mixture after the iterations so far, which a run then measures beside the policy.
 
         None, unless the solver looks for a mixture.
@@ -122,7 +124,7 @@ class Solver(ABC, Generic[State]):
         return None
 
     @abstractmethod
-    def stats(self, game: HogEngine, state: State) -> dict[str, float]:
+    def stats(self, game: Engine, state: State) -> dict[str, float]:
         """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:
@@ -141,3 +143,10 @@ class Solver(ABC, Generic[State]):
             If an array is missing.
         """
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})
+
+
+def hog_of(game: Engine, name: str) -> HogEngine:
+    """Give the game as one of Hog, which a solver must know more of; others are refused."""
+    if not isinstance(game, HogEngine):
+        raise ValueError(refusal(f"solver {name}", type(game).__name__, "Hog"))
+    return game

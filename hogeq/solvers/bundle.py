@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
@@ -92,7 +92,7 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     sharpen: NotNegative = 0.0
 
-    def init(self, game: HogEngine) -> BundleState:
+    def init(self, game: Engine) -> BundleState:
         """State before the first iteration.
 
         Raises
@@ -118,23 +118,23 @@ class ProximalBundle(BundleMethod[BundleState]):
         )
         return self._begun(game, state)
 
-    def average(self, game: HogEngine, state: BundleState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: BundleState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
         return (state.policy if self.averaging == "last" else state.recent).copy()
 
-    def stats(self, game: HogEngine, state: BundleState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: BundleState) -> dict[str, float]:  # noqa: ARG002
         """Largest win rate of a known counter, and how many shaped the last step."""
         return {
             "responder_win": float(state.worst),
             "support": float((state.weights > SHAPING).sum()),
         }
 
-    def _first_policy(self, game: HogEngine) -> Floats:
+    def _first_policy(self, game: Engine) -> Floats:
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         if self.start:
             from hogeq.strategies.read import read_strategy
 
-            table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
+            table = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
             return (1.0 - SOFTENED) * policy_of(game, table) + SOFTENED * uniform
         return (1.0 - UNIFORM) * self_played(game) + UNIFORM * uniform
 
@@ -189,7 +189,7 @@ class ProximalBundle(BundleMethod[BundleState]):
         return step_against_few(state.weights, here, step, self.softness)
 
     def _starts(
-        self, game: HogEngine, state: BundleState, trial: Trial, iteration: int
+        self, game: Engine, state: BundleState, trial: Trial, iteration: int
     ) -> list[CounterSearch]:
         random = np.random.default_rng([self.seed, iteration])
         depth, policy = self._depth(iteration), trial.point.parts[0]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.counters import read_counters
 from hogeq.search.trails import CROSSED, Trails
@@ -145,7 +145,7 @@ class BundleMethod(Solver[State]):
     counters: str = ""
     seed: Seed = 0
 
-    def step(self, game: HogEngine, state: State) -> State:
+    def step(self, game: Engine, state: State) -> State:
         """Step, respond to where that leads, and go there if it is better."""
         now: Any = state
         iteration = int(now.iteration) + 1
@@ -180,7 +180,7 @@ class BundleMethod(Solver[State]):
         return now
 
     def _answered(
-        self, game: HogEngine, state: Any, trial: Trial, hoped: float, iteration: int
+        self, game: Engine, state: Any, trial: Trial, hoped: float, iteration: int
     ) -> tuple[Any, float]:
         """Respond to where a step leads: a state with more counters, and the largest error found.
 
@@ -224,7 +224,7 @@ class BundleMethod(Solver[State]):
         found[changed] = 1.0 - self._won(state, point, changed) @ point.draw
         return found
 
-    def _begun(self, game: HogEngine, state: State) -> State:
+    def _begun(self, game: Engine, state: State) -> State:
         """State whose pool has the counters of the file."""
         if not self.counters:
             return state
@@ -266,7 +266,7 @@ class BundleMethod(Solver[State]):
 
     @abstractmethod
     def _starts(
-        self, game: HogEngine, state: State, trial: Trial, iteration: int
+        self, game: Engine, state: State, trial: Trial, iteration: int
     ) -> list[CounterSearch]:
         """List the starts of responses to where a step leads."""
 
@@ -275,7 +275,7 @@ class BundleMethod(Solver[State]):
         return Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
 
 
-def self_played(game: HogEngine) -> Floats:
+def self_played(game: Engine) -> Floats:
     """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
     solver = DiscountedCFR(average_weight="reach")
     state = solver.init(game)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, run
@@ -158,14 +158,14 @@ class CFRBR(Solver[CFRBRState]):
             allowed = f"whole numbers from 1 to responders, which is {self.responders}"
             raise ValueError(refusal("newcomers", self.newcomers, allowed))
 
-    def init(self, game: HogEngine) -> CFRBRState:
+    def init(self, game: Engine) -> CFRBRState:
         """State before the first iteration."""
         check_weight(game, self.regret_weight)
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
             from hogeq.strategies.read import read_strategy
 
-            table = read_strategy(Path(self.start), game.goal, game.rules.max_dice)
+            table = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
             policy = policy_of(game, table)
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
             regrets = INERTIA * infoset_reach[..., None] * policy
@@ -184,7 +184,7 @@ class CFRBR(Solver[CFRBRState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: HogEngine, state: CFRBRState) -> CFRBRState:
+    def step(self, game: Engine, state: CFRBRState) -> CFRBRState:
         """Improve the responders, and update every information set against them."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
@@ -234,7 +234,7 @@ class CFRBR(Solver[CFRBRState]):
             iteration=np.array(iteration, np.int64),
         )
 
-    def average(self, game: HogEngine, state: CFRBRState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: CFRBRState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K), averaged as `averaging` says."""
         if self.averaging == "last":
             return match_regrets(state.regrets)
@@ -242,7 +242,7 @@ class CFRBR(Solver[CFRBRState]):
             return normalised(state.older + state.recent, match_regrets(state.regrets))
         return normalised(state.linear_sum, match_regrets(state.regrets))
 
-    def stats(self, game: HogEngine, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, and the strongest responder's win rate."""
         regret = float(state.regrets.max(axis=-1).sum())
         return {
@@ -250,7 +250,7 @@ class CFRBR(Solver[CFRBRState]):
             "responder_win": float(state.win_rates.max()),
         }
 
-    def _valued(self, game: HogEngine, policy: Floats, climbed: Climbed) -> Responder:
+    def _valued(self, game: Engine, policy: Floats, climbed: Climbed) -> Responder:
         """Let a responder ascend, unless it has, and value the policy's rolls against it."""
         policies = np.stack([one_hot(climbed.counter, policy.shape[-1]), policy])
         work, win_rate = quick_workspace(game, 2), climbed.win_rate
@@ -264,7 +264,7 @@ class CFRBR(Solver[CFRBRState]):
 
 def newcomers(
     solver: Any,
-    game: HogEngine,
+    game: Engine,
     mean: Floats,
     parents: Matrix,
     iteration: int,

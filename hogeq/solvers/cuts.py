@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_many, quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.search.population import Population
@@ -102,18 +102,18 @@ class Counters(NamedTuple):
 class Modelling(NamedTuple):
     """How counters (G, G) are modelled at a strategy that they meet."""
 
-    rate: Callable[[HogEngine, Strategy, Matrix], float]
+    rate: Callable[[Engine, Strategy, Matrix], float]
     """Win rate of a counter."""
-    cut: Callable[[HogEngine, Strategy, Matrix], Cut]
+    cut: Callable[[Engine, Strategy, Matrix], Cut]
     """Model of the win rate against it."""
 
 
-def rate(game: HogEngine, strategy: Strategy, counter: Matrix) -> float:
+def rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
     """Exact win rate of a counter (G, G) against a policy."""
     return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
 
 
-def rate_of_mixture(game: HogEngine, strategy: Strategy, counter: Matrix) -> float:
+def rate_of_mixture(game: Engine, strategy: Strategy, counter: Matrix) -> float:
     """Win rate of a counter (G, G) against a mixture, in the precision of searches."""
     work = quick_many(game, len(strategy.policies))
     work.face(strategy.policies, strategy.chances)
@@ -121,7 +121,7 @@ def rate_of_mixture(game: HogEngine, strategy: Strategy, counter: Matrix) -> flo
     return float(np.average(rates, weights=strategy.chances))
 
 
-def cut(game: HogEngine, strategy: Strategy, counter: Matrix) -> Cut:
+def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     """Model of the win rate of a policy against a counter (G, G), which is exact there."""
     policy = strategy.policies[0]
     won = float(Population(game, [counter]).rates_of(policy)[0])
@@ -133,7 +133,7 @@ def cut(game: HogEngine, strategy: Strategy, counter: Matrix) -> Cut:
     return Cut(np.array(won), gradients, np.array(won - modelled), reach)
 
 
-def cut_of_parts(game: HogEngine, strategy: Strategy, counter: Matrix) -> Cut:
+def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     """Models of the win rates of a mixture's n parts against a counter (G, G)."""
     parts = strategy.policies
     work = quick_many(game, len(parts))

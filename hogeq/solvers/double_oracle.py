@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.mixtures import policy_of_mixture
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.ascent import (
     TEMPERATURES,
     anneal,
@@ -80,7 +80,7 @@ class DoubleOracle(Solver[OracleState]):
     responders: Count = 1
     seed: Seed = 0
 
-    def init(self, game: HogEngine) -> OracleState:
+    def init(self, game: Engine) -> OracleState:
         """State before the first iteration: a pool of one matrix, all zeros."""
         first: NDArray[Any] = np.zeros((1, *game.shape[:-1]), np.int8)
         return OracleState(
@@ -91,7 +91,7 @@ class DoubleOracle(Solver[OracleState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: HogEngine, state: OracleState) -> OracleState:
+    def step(self, game: Engine, state: OracleState) -> OracleState:
         """Add a response to the mixture, and solve the meta-game anew."""
         found = compute(partial(self._respond, game, state), range(self.responders))
         response = max(found, key=lambda answer: answer[1])[0]
@@ -107,29 +107,29 @@ class DoubleOracle(Solver[OracleState]):
         )
         return OracleState(pool, payoffs, equilibrium(payoffs), np.array(rate), iteration)
 
-    def mixture(self, game: HogEngine, state: OracleState) -> Mixture:  # noqa: ARG002
+    def mixture(self, game: Engine, state: OracleState) -> Mixture:  # noqa: ARG002
         """Equilibrium of the meta-game: what is mixed, and by which weights."""
         mixed = state.weights > 0.0
         return Mixture(state.weights[mixed], state.pool[mixed])
 
-    def average(self, game: HogEngine, state: OracleState) -> Floats:
+    def average(self, game: Engine, state: OracleState) -> Floats:
         """Behaviour strategy (G, G, K) of the mixture, its parts weighted by their reach.
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
         return policy_of_mixture(game, state.weights, self._policies(game, state.pool))
 
-    def stats(self, game: HogEngine, state: OracleState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: OracleState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response, and the number of strategies mixed."""
         return {
             "responder_win": float(state.responder_win),
             "support": float((state.weights > 0.0).sum()),
         }
 
-    def _policies(self, game: HogEngine, pool: NDArray[Any]) -> Floats:
+    def _policies(self, game: Engine, pool: NDArray[Any]) -> Floats:
         return pool if self.temperature > 0.0 else one_hot(pool, game.num_actions)
 
-    def _respond(self, game: HogEngine, state: OracleState, start: int) -> tuple[Floats, float]:
+    def _respond(self, game: Engine, state: OracleState, start: int) -> tuple[Floats, float]:
         """Response to the mixture from one start, one-hot or a policy, and its win rate."""
         mixed = state.weights > 0.0
         mixture = Population(game, state.pool[mixed], state.weights[mixed])

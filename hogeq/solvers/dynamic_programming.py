@@ -14,9 +14,10 @@ from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role
-from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.base import Solver, hog_of, solver
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, parameters
@@ -73,7 +74,7 @@ class DynamicProgramming(Solver[DynamicState]):
     weight: NotNegative = 0.25
     draft_weight: NotNegative = 1.0
 
-    def init(self, game: HogEngine) -> DynamicState:
+    def init(self, game: Engine) -> DynamicState:
         """State before the first iteration: the tablebase of the rules without memory.
 
         Raises
@@ -81,6 +82,7 @@ class DynamicProgramming(Solver[DynamicState]):
         ValueError
             If the rules are not of the kind that the method is for.
         """
+        game = hog_of(game, "dynamic")
         can_count = countable(game)
         if self.memory == "counted" and not can_count:
             raise ValueError(
@@ -95,8 +97,9 @@ class DynamicProgramming(Solver[DynamicState]):
         beliefs = np.zeros((game.goal, game.goal, game.memory_size))
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
 
-    def step(self, game: HogEngine, state: DynamicState) -> DynamicState:
+    def step(self, game: Engine, state: DynamicState) -> DynamicState:
         """Do one backward induction."""
+        game = hog_of(game, "dynamic")
         iteration = int(state.iteration) + 1
         beliefs = state.beliefs
         if self.memory == "ignore":
@@ -116,11 +119,11 @@ class DynamicProgramming(Solver[DynamicState]):
             policy, beliefs, np.array(changed, np.int64), np.array(iteration, np.int64)
         )
 
-    def average(self, game: HogEngine, state: DynamicState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: DynamicState) -> Floats:  # noqa: ARG002
         """Return the last policy (G, G, K): nothing is averaged but beliefs."""
         return state.policy.copy()
 
-    def stats(self, game: HogEngine, state: DynamicState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: DynamicState) -> dict[str, float]:  # noqa: ARG002
         """Cells that the last iteration changed."""
         return {"changed": float(state.changed)}
 

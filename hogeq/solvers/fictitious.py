@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import anneal, to_matrix
 from hogeq.search.counter_search import CounterSearch
@@ -79,7 +79,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         if self.keep_matrices and self.responder == "stochastic":
             raise ValueError(refusal("keep_matrices", True, "false where responses stay mixed"))
 
-    def init(self, game: HogEngine) -> FictitiousState:
+    def init(self, game: Engine) -> FictitiousState:
         """State of the uniform policy."""
         return FictitiousState(
             np.full(game.shape, 1.0 / game.shape[-1]),
@@ -88,7 +88,7 @@ class FictitiousPlay(Solver[FictitiousState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: HogEngine, state: FictitiousState) -> FictitiousState:
+    def step(self, game: Engine, state: FictitiousState) -> FictitiousState:
         """Respond to the average, and mix the response into it."""
         iteration = int(state.iteration) + 1
         response, matrix = self._response(game, state.average)
@@ -110,15 +110,15 @@ class FictitiousPlay(Solver[FictitiousState]):
             matrices = np.concatenate([matrices, matrix[None]])
         return FictitiousState(average, matrices, np.array(rate), np.array(iteration, np.int64))
 
-    def average(self, game: HogEngine, state: FictitiousState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: FictitiousState) -> Floats:  # noqa: ARG002
         """Behaviour strategy (G, G, K) of the average."""
         return state.average.copy()
 
-    def stats(self, game: HogEngine, state: FictitiousState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: FictitiousState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response."""
         return {"responder_win": float(state.responder_win)}
 
-    def _response(self, game: HogEngine, average: Floats) -> tuple[Floats, Matrix]:
+    def _response(self, game: Engine, average: Floats) -> tuple[Floats, Matrix]:
         """Response to the average: a policy (G, G, K), and its most probable rolls."""
         target, uniform = Strategy.unchecked(average), np.full_like(average, 1 / game.num_actions)
         how = self.responder_steps, (self.hot, self.cold), self.damping

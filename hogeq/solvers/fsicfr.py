@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import match_regrets, normalised
@@ -51,7 +51,7 @@ class FSICFR(Solver[FSICFRState]):
 
     regret_weight: RegretWeight = "counterfactual"
 
-    def init(self, game: HogEngine) -> FSICFRState:
+    def init(self, game: Engine) -> FSICFRState:
         """State before the first iteration, whose strategy is uniform.
 
         Raises
@@ -64,7 +64,7 @@ class FSICFR(Solver[FSICFRState]):
         regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
         return FSICFRState(regrets, older, recent, np.array(0, np.int64))
 
-    def step(self, game: HogEngine, state: FSICFRState) -> FSICFRState:
+    def step(self, game: Engine, state: FSICFRState) -> FSICFRState:
         """Sweep forward and back, and update every information set."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
@@ -79,10 +79,10 @@ class FSICFR(Solver[FSICFRState]):
             state.recent[...] = 0.0
         return state._replace(iteration=np.array(iteration, np.int64))
 
-    def average(self, game: HogEngine, state: FSICFRState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: FSICFRState) -> Floats:  # noqa: ARG002
         """Average strategy (G, G, K) of the later iterations."""
         return normalised(state.older + state.recent, match_regrets(state.regrets))
 
-    def stats(self, game: HogEngine, state: FSICFRState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:  # noqa: ARG002
         """Average regret summed over information sets."""
         return {"average_regret": float(np.maximum(state.regrets, 0.0).max(axis=-1).sum())}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import given_arrival, softmax
@@ -56,11 +56,11 @@ class MirrorDescent(Solver[MirrorState]):
             allowed = f"numbers above 0 up to hot, which is {self.hot}"
             raise ValueError(refusal("cold", self.cold, allowed))
 
-    def init(self, game: HogEngine) -> MirrorState:
+    def init(self, game: Engine) -> MirrorState:
         """State of the uniform policy."""
         return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
 
-    def step(self, game: HogEngine, state: MirrorState) -> MirrorState:
+    def step(self, game: Engine, state: MirrorState) -> MirrorState:
         """Update all information sets at once."""
         iteration = int(state.iteration) + 1
         temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
@@ -72,10 +72,10 @@ class MirrorDescent(Solver[MirrorState]):
         logits -= logits.max(axis=-1, keepdims=True)
         return MirrorState(logits, np.array(gap), np.array(iteration, np.int64))
 
-    def average(self, game: HogEngine, state: MirrorState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: MirrorState) -> Floats:  # noqa: ARG002
         """Return the current policy (G, G, K): the method converges without averaging."""
         return softmax(state.logits)
 
-    def stats(self, game: HogEngine, state: MirrorState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: MirrorState) -> dict[str, float]:  # noqa: ARG002
         """KKT gap."""
         return {"kkt_gap": float(state.gap)}

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.mixtures import policy_of_mixture
-from hogeq.model.game import HogEngine
 from hogeq.model.many import ManyWorkspace
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_many
 from hogeq.model.workspace import Role
 from hogeq.search.ascent import random_policy, to_matrix
@@ -113,7 +113,7 @@ class MixtureSolver(Solver[MixtureState]):
             allowed = f"whole numbers from 1 to responders, which is {self.responders}"
             raise ValueError(refusal("newcomers", self.newcomers, allowed))
 
-    def init(self, game: HogEngine) -> MixtureState:
+    def init(self, game: Engine) -> MixtureState:
         """State before the first iteration: random parts, equally likely."""
         random = np.random.default_rng(self.seed)
         work = game.workspace(2)
@@ -135,7 +135,7 @@ class MixtureSolver(Solver[MixtureState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: HogEngine, state: MixtureState) -> MixtureState:
+    def step(self, game: Engine, state: MixtureState) -> MixtureState:
         """Improve the responders, and update every part and the weights against them."""
         iteration = int(state.iteration) + 1
         policies, weights = match_regrets(state.regrets), match_regrets(state.draw_regrets)
@@ -178,7 +178,7 @@ class MixtureSolver(Solver[MixtureState]):
             iteration=np.array(iteration, np.int64),
         )
 
-    def mixture(self, game: HogEngine, state: MixtureState) -> Mixture:  # noqa: ARG002
+    def mixture(self, game: Engine, state: MixtureState) -> Mixture:  # noqa: ARG002
         """Mixture after the iterations so far, averaged as `averaging` says."""
         policies, weights = match_regrets(state.regrets), match_regrets(state.draw_regrets)
         if self.averaging == "window":
@@ -186,7 +186,7 @@ class MixtureSolver(Solver[MixtureState]):
             weights = normalised((state.older_draws + state.recent_draws)[None], weights[None])[0]
         return Mixture(weights, policies)
 
-    def average(self, game: HogEngine, state: MixtureState) -> Floats:
+    def average(self, game: Engine, state: MixtureState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
@@ -194,7 +194,7 @@ class MixtureSolver(Solver[MixtureState]):
         mixture = self.mixture(game, state)
         return policy_of_mixture(game, mixture.weights, mixture.parts)
 
-    def stats(self, game: HogEngine, state: MixtureState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: MixtureState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, the strongest responder's win rate, the parts drawn."""
         weights = match_regrets(state.draw_regrets)
         regret = float(weights @ state.regrets.max(axis=-1).sum(axis=(1, 2)))
@@ -216,7 +216,7 @@ def _ascend(work: ManyWorkspace, policy: Floats, sweeps: int) -> None:
 
 
 def _valued(
-    game: HogEngine, policies: Floats, weights: Floats, sweeps: int, counter: Matrix
+    game: Engine, policies: Floats, weights: Floats, sweeps: int, counter: Matrix
 ) -> MixtureResponse:
     """Let a responder ascend, and value the rolls of every part against it."""
     work = quick_many(game, len(policies))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.mixtures import policy_of_mixture
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.search.trails import no_trails
@@ -119,16 +119,16 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
     patience: Natural = 0
     perturbed: Natural = 4
 
-    def init(self, game: HogEngine) -> MixtureBundleState:
+    def init(self, game: Engine) -> MixtureBundleState:
         """State before the first iteration."""
         parts, draw = self._first(game)
         random = np.random.default_rng(self.seed)
         parts = np.stack([self._apart(game, part, random) for part in parts])
-        rows, rolls = game.goal**2, game.num_actions
+        rows, rolls = int(np.prod(game.shape[:-1])), game.num_actions
         state = MixtureBundleState(
             parts,
             draw,
-            np.zeros((0, game.goal, game.goal), np.int8),
+            np.zeros((0, *game.shape[:-1]), np.int8),
             np.zeros((0, len(draw), rows, rolls), np.float32),
             np.zeros((0, len(draw))),
             np.zeros((0, len(draw), rows), np.float32),
@@ -144,7 +144,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         )
         return self._begun(game, state)
 
-    def step(self, game: HogEngine, state: MixtureBundleState) -> MixtureBundleState:
+    def step(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
         """Step from the mixture, and let it grow when progress ends."""
         state = super().step(game, state)
         if not self.patience or len(state.draw) == self.parts:
@@ -154,13 +154,13 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
         return self._split(game, state) if lately >= earlier else state
 
-    def mixture(self, game: HogEngine, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
+    def mixture(self, game: Engine, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
         """Mixture: the best so far, or the average over recent iterations."""
         if self.averaging == "last":
             return Mixture(state.draw, state.parts)
         return Mixture(state.recent_draw, state.recent)
 
-    def average(self, game: HogEngine, state: MixtureBundleState) -> Floats:
+    def average(self, game: Engine, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
@@ -168,7 +168,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         mixture = self.mixture(game, state)
         return policy_of_mixture(game, mixture.weights, mixture.parts)
 
-    def stats(self, game: HogEngine, state: MixtureBundleState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:  # noqa: ARG002
         """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""
         return {
             "responder_win": float(state.worst),
@@ -176,14 +176,14 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
             "drawn": float(np.exp(-np.sum(state.draw * np.log(state.draw)))),
         }
 
-    def _first(self, game: HogEngine) -> tuple[Floats, Floats]:
+    def _first(self, game: Engine) -> tuple[Floats, Floats]:
         """Parts and weights before they are spread."""
         if not self.start:
             number = 1 if self.patience else self.parts
             return np.stack([self_played(game)] * number), np.full(number, 1.0 / number)
         from hogeq.strategies.read import read_any
 
-        given = read_any(Path(self.start), game.goal, game.rules.max_dice)
+        given = read_any(Path(self.start), game.shape[0], game.num_actions - 1)
         mixture = given if isinstance(given, Mixture) else Mixture([1.0], [given])
         parts, draw = list(mixture.policies(game.num_actions)), list(mixture.weights)
         if len(parts) > self.parts:
@@ -197,13 +197,13 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         weights = np.maximum(draw, LEAST_WEIGHT)
         return np.stack(parts), weights / weights.sum()
 
-    def _apart(self, game: HogEngine, part: Floats, random: np.random.Generator) -> Floats:
+    def _apart(self, game: Engine, part: Floats, random: np.random.Generator) -> Floats:
         """Part (G, G, K) to begin with, by `spread` away from the one given."""
         part = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
         part = np.maximum(part, self.floor)
         return part / part.sum(axis=-1, keepdims=True)
 
-    def _split(self, game: HogEngine, state: MixtureBundleState) -> MixtureBundleState:
+    def _split(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
         """State after half of the likeliest part's weight went to a new part, near it."""
         likeliest = int(state.draw.argmax())
         random = np.random.default_rng([self.seed, int(state.iteration), len(state.draw)])
@@ -291,7 +291,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         return Point(moved, draw / draw.sum()), weights
 
     def _starts(
-        self, game: HogEngine, state: MixtureBundleState, trial: Trial, iteration: int
+        self, game: Engine, state: MixtureBundleState, trial: Trial, iteration: int
     ) -> list[CounterSearch]:
         random = np.random.default_rng([self.seed, iteration])
         depth, (parts, draw) = self._depth(iteration), trial.point

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
-from hogeq.solvers.base import Solver, solver
+from hogeq.model.protocol import Engine
+from hogeq.solvers.base import Solver, hog_of, solver
 from hogeq.strategies.rows import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, Seed, parameters
@@ -53,7 +53,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
     repeats: Count = 1
     seed: Seed = 0
 
-    def init(self, game: HogEngine) -> OpenSpielState:
+    def init(self, game: Engine) -> OpenSpielState:
         """State before the first iteration.
 
         Raises
@@ -62,21 +62,21 @@ class OpenSpielSolver(Solver[OpenSpielState]):
             If OpenSpiel is not installed, or if the game is too big for it.
         """
         if self.algorithm != "outcome_mccfr":
-            sizes = count(HogTree(game.rules), most=LARGEST)
+            sizes = count(HogTree(hog_of(game, "openspiel").rules), most=LARGEST)
             if not sizes.exact:
                 raise ValueError(
                     f"algorithm: {self.algorithm} walks a tree of {sizes}; allowed: at most "
                     f"{LARGEST:,} nodes: lower goal or max_dice"
                 )
         spiel = _openspiel()
-        return _packed(spiel.start(self.algorithm, game.rules, self.seed), 0)
+        return _packed(spiel.start(self.algorithm, hog_of(game, "openspiel").rules, self.seed), 0)
 
-    def step(self, game: HogEngine, state: OpenSpielState) -> OpenSpielState:
+    def step(self, game: Engine, state: OpenSpielState) -> OpenSpielState:
         """Do `repeats` iterations of OpenSpiel."""
         done = int(state.iteration)
         text = _openspiel().advance(
             self.algorithm,
-            game.rules,
+            hog_of(game, "openspiel").rules,
             self.seed,
             _text(state),
             done * self.repeats,
@@ -84,16 +84,18 @@ class OpenSpielSolver(Solver[OpenSpielState]):
         )
         return _packed(text, done + 1)
 
-    def average(self, game: HogEngine, state: OpenSpielState) -> Floats:
+    def average(self, game: Engine, state: OpenSpielState) -> Floats:
         """Average strategy, (G, G, K); uniform where no iteration had reach."""
-        return normalised(_openspiel().tables_of(game.rules, _text(state))[1].sum(axis=0))
+        return normalised(
+            _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))[1].sum(axis=0)
+        )
 
-    def stats(self, game: HogEngine, state: OpenSpielState) -> dict[str, float]:
+    def stats(self, game: Engine, state: OpenSpielState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step.
 
         In win probability, as that of our own solvers: OpenSpiel's utilities span twice as much.
         """
-        regrets = _openspiel().tables_of(game.rules, _text(state))[0]
+        regrets = _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))[0]
         positive = np.maximum(regrets, 0.0).max(axis=-1).sum() / 2.0
         done = max(1, int(state.iteration) * self.repeats)
         return {"average_regret": float(positive) / 2.0 / done}

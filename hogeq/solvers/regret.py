@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import match_regrets, normalised
@@ -110,7 +110,7 @@ class RegretMinimiser(Solver[RegretState]):
     average_weight: Literal["own", "reach"] = "own"
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
-    def init(self, game: HogEngine) -> RegretState:
+    def init(self, game: Engine) -> RegretState:
         """State before the first iteration, whose strategy is uniform."""
         self._check(game)
         shape = (2 if self.alternating else 1, *game.shape)
@@ -121,7 +121,7 @@ class RegretMinimiser(Solver[RegretState]):
             np.array(0, np.int64),
         )
 
-    def step(self, game: HogEngine, state: RegretState) -> RegretState:
+    def step(self, game: Engine, state: RegretState) -> RegretState:
         """Update every information set once, of each player in turn."""
         iteration = int(state.iteration) + 1
         seats = len(state.regrets)
@@ -145,7 +145,7 @@ class RegretMinimiser(Solver[RegretState]):
                 policies[seat] = self._current(state, seat)
         return state._replace(iteration=np.array(iteration, np.int64))
 
-    def average(self, game: HogEngine, state: RegretState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: RegretState) -> Floats:  # noqa: ARG002
         """Average strategy, (G, G, K); the current one where no iteration had reach."""
         return normalised(state.strategy_sum.sum(axis=0), self.current(state))
 
@@ -153,7 +153,7 @@ class RegretMinimiser(Solver[RegretState]):
         """Strategy of the next iteration, (G, G, K)."""
         return np.mean([self._current(state, seat) for seat in range(len(state.regrets))], axis=0)
 
-    def stats(self, game: HogEngine, state: RegretState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: RegretState) -> dict[str, float]:  # noqa: ARG002
         """Average regret: positive regrets summed over information sets, each player, per step."""
         positive = np.maximum(state.regrets, 0.0).max(axis=-1).sum()
         seats = len(state.regrets)
@@ -165,7 +165,7 @@ class RegretMinimiser(Solver[RegretState]):
             self.averaging
         ]
 
-    def _check(self, game: HogEngine) -> None:
+    def _check(self, game: Engine) -> None:
         if self.epsilon * game.shape[-1] > 1.0:
             raise ValueError(
                 f"epsilon: got {self.epsilon!r}; allowed: at most 1/{game.shape[-1]} with "
@@ -179,7 +179,7 @@ class RegretMinimiser(Solver[RegretState]):
             regrets = regrets + state.prediction[seat]
         return match_regrets(regrets, self.epsilon)
 
-    def _visits(self, game: HogEngine, view: Floats, infoset_reach: Floats) -> Floats:
+    def _visits(self, game: Engine, view: Floats, infoset_reach: Floats) -> Floats:
         if self.average_weight == "reach" and self.regret_weight != "counterfactual":
             return infoset_reach
         work = quick_workspace(game, 2)
@@ -201,7 +201,7 @@ class RegretMinimiser(Solver[RegretState]):
             state.prediction[seat] = instant
 
 
-def check_weight(game: HogEngine, regret_weight: RegretWeight) -> None:
+def check_weight(game: Engine, regret_weight: RegretWeight) -> None:
     """Refuse counterfactual weights, which leave own rolls out, where positions can recur."""
     if regret_weight == "counterfactual" and game.positions_recur:
         allowed = "reach or belief where positions can recur"

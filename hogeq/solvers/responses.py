@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy
 from hogeq.search.counter_search import CounterSearch
 from hogeq.solvers.cuts import Cut, Modelling
@@ -45,7 +45,7 @@ class Depth(NamedTuple):
 
 
 def annealed(
-    game: HogEngine,
+    game: Engine,
     policy: Floats,
     number: int,
     depth: Depth,
@@ -105,7 +105,7 @@ class Searched(NamedTuple):
 
 
 def search(
-    game: HogEngine,
+    game: Engine,
     strategy: Strategy,
     modelling: Modelling,
     starts: Sequence[CounterSearch],
@@ -149,7 +149,7 @@ class _Answer(NamedTuple):
 
 
 def _answer(
-    game: HogEngine,
+    game: Engine,
     strategy: Strategy,
     modelling: Modelling,
     held: frozenset[bytes],
