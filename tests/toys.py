@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.model.many import Meetings
 from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.strategies.arrays import one_hot
 
@@ -104,6 +105,14 @@ class Toy:
         return sorted(infoset for infoset, nodes in self.nodes.items() if nodes[0].seat == seat)
 
     can_be_endless = False
+    has_memory = True
+
+    def many(self, pairs: int, dtype: Any = float) -> "ToyMany":  # noqa: ARG002
+        """Fresh arrays for passes over n pairs."""
+        return ToyMany(self, pairs)
+
+    def duels(self) -> None:
+        """Matrices are met as policies are."""
 
     def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:  # noqa: ARG002
         """Precision of searches."""
@@ -215,6 +224,64 @@ class ToyWorkspace:
         return found
 
 
+class ToyMany:
+    """The passes of `hogeq.model.many.ManyWorkspace`, one pair after the other."""
+
+    def __init__(self, toy: Toy, pairs: int) -> None:
+        self.toy = toy
+        self.works = [ToyWorkspace(toy, 2) for _ in range(pairs)]
+        self.each = np.zeros((pairs, *toy.shape))
+        self.each_reach = np.zeros((pairs, toy.shape[0]))
+
+    def face(self, opponents: Floats, weights: Floats | None = None) -> None:
+        """Set the opponents and their weights."""
+        number = len(self.works)
+        self.opponents = np.broadcast_to(opponents, (number, *self.toy.shape)).copy()
+        self.weights = np.full(number, 1.0 / number) if weights is None else np.array(weights)
+
+    def _pairs(self, policy: Floats) -> list[Floats]:
+        players = np.broadcast_to(policy, self.opponents.shape)
+        return [np.stack(pair) for pair in zip(players, self.opponents, strict=True)]
+
+    def forward(self, policy: Floats) -> None:
+        """Fill the reach of every node, pair by pair."""
+        for work, policies in zip(self.works, self._pairs(policy), strict=True):
+            work.forward(policies)
+
+    def backward(
+        self,
+        policy: Floats,
+        role: int = Role.EVALUATE,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+    ) -> Meetings:
+        """Move the one row that meets all opponents, or value those of all players."""
+        changes = 0
+        for infoset in self.toy.last_first if role != Role.EVALUATE else ():
+            for number, (work, policies) in enumerate(
+                zip(self.works, self._pairs(policy), strict=True)
+            ):
+                work._measure(infoset, policies)
+                self.each[number, infoset] = work.counterfactual_values[infoset]
+                self.each_reach[number, infoset] = work.infoset_reach[infoset]
+            values = self.weights @ self.each[:, infoset]
+            reach = float(self.weights @ self.each_reach[:, infoset])
+            if reach > 0.0 and role == Role.ASCEND:
+                changes += take_best(policy[infoset], values, reach)
+            elif reach > 0.0 and role == Role.SOFTMAX:
+                soften(policy[infoset], values / reach / temperature, damping)
+        found = [
+            work.backward(pair) for work, pair in zip(self.works, self._pairs(policy), strict=True)
+        ]
+        first, other, _ = map(np.array, zip(*found, strict=True))
+        return Meetings(first, other, np.array(changes))
+
+    def win_rates(self, policy: Floats) -> Floats:
+        """Exact win rate of the player in every pair."""
+        return self.backward(policy).win_rates
+
+
 def take_best(row: Floats, values: Floats, infoset_reach: float) -> int:
     """Put all on the best action, the present one on a tie; 1 if that is a change."""
     best = [k for k, value in enumerate(values) if value >= values.max() - TIE * infoset_reach]
@@ -293,6 +360,13 @@ def rock_paper_scissors() -> Toy:
     """
     payoffs = [[0, -2, 1], [2, 0, -3], [-1, 3, 0]]
     return simultaneous([[(payoff + 3) / 6 for payoff in row] for row in payoffs])
+
+
+def forgetful_rock_paper_scissors() -> Toy:
+    """`rock_paper_scissors`, in one of three rooms that the first seat chooses and both forget."""
+    throws = rock_paper_scissors().root
+    room = Choice(0, 1, tuple(Choice(1, 2, tuple(following(one))) for one in following(throws)))
+    return Toy(Choice(0, 0, (room, room, room)))
 
 
 def kuhn() -> Toy:

@@ -56,36 +56,7 @@ def analyze(
     memory: Memory | None = None,
     past: StrategyLike | None = None,
 ) -> Analysis:
-    """Exact win probability of every roll at a position.
-
-    Parameters
-    ----------
-    game : HogEngine
-    score, opponent : int
-        Scores of the player to move and of the other, below the goal.
-    strategy : array_like, optional
-        A matrix (G, G) or a policy (G, G, K) that both players play from the next turn on; by
-        default they play optimally and remember everything.
-    memory : Memory, optional
-        The hidden memory at the position. By default the average over the belief, and that of the
-        start where neither `strategy` nor `past` is given.
-    past : array_like, optional
-        What both players have played so far, which makes the belief; by default `strategy`.
-
-    Returns
-    -------
-    Analysis
-
-    Raises
-    ------
-    UnreachedError
-        If a belief is needed and play never comes to the position.
-    ValueError
-        If `strategy` or `past` is malformed, or `memory` is none of the game's, or a score is not
-        from 0 to the goal less 1.
-    TypeError
-        If `game` is none.
-    """
+    """Exact win probability of every roll at a position."""
     check_game(game)
     check_position(game, score, opponent)
     if memory is not None:

@@ -11,15 +11,7 @@ from hogeq.support.messages import refusal
 
 
 def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
-    """Win probability of the player to move in every hidden state, (G, G, H).
-
-    Parameters
-    ----------
-    game : HogEngine
-    a, b : StrategyLike
-        Of the player to move and of the other, by default the same: matrices or policies. Play that
-        never ends counts as half a win.
-    """
+    """Win probability of the player to move in every hidden state, (G, G, H)."""
     policies, work = _played(game, a, b)
     found = np.zeros((game.goal, game.goal, game.memory_size))
     for own, opponent in np.ndindex(found.shape[:2]):
@@ -73,13 +65,7 @@ def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Fl
 def belief(
     game: HogEngine, a: StrategyLike, b: StrategyLike | None, score: int, opponent: int
 ) -> Floats | None:
-    """Distribution of the hidden memory at a position, (H,); None if play never gets there.
-
-    Raises
-    ------
-    ValueError
-        If a score is not from 0 to the goal less 1.
-    """
+    """Distribution of the hidden memory at a position, (H,); None if play never gets there."""
     check_position(game, score, opponent)
     weights = reach(game, a, b)[score, opponent]
     total = weights.sum()

@@ -61,11 +61,6 @@ def components_at(
     By Bayes' rule: a component's weight times its probability of coming to the position, over the
     sum. What a player who sees the scores alone can know; one who saw the whole game knows more.
     Without `against` the other plays the same, drawn apart.
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed, or a score is not from 0 to the goal less 1.
     """
     check_position(game, score, opponent)
     one = strategy_of(game, strategy)

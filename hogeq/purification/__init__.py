@@ -26,13 +26,7 @@ __all__ = ["PURIFIERS", "Purifier", "argmax", "purified", "purifier", "purify", 
 def purify(
     game: Engine, strategy: StrategyLike, method: str = "argmax", **parameters: Any
 ) -> Matrix:
-    """Matrix (G, G) made from a policy by a named purifier, one of `PURIFIERS`, and its parameters.
-
-    Raises
-    ------
-    ValueError
-        If there is no such purifier, or a parameter or the strategy is refused.
-    """
+    """Matrix (G, G) made from a policy by one of `PURIFIERS`, with its parameters."""
     if not isinstance(method, str) or method not in PURIFIERS:
         raise ValueError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
     return purified(method, PURIFIERS[method](**parameters), game, strategy)

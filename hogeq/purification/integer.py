@@ -154,19 +154,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     seed: Seed = 0
 
     def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
-        """State before the first round, with the likeliest rolls and the models' choice to begin.
-
-        Parameters
-        ----------
-        game : Engine
-        strategy : array_like
-            A policy (G, G, K), or a matrix (G, G), which is its own only candidate.
-
-        Raises
-        ------
-        OSError, ValueError
-            The file `counters` cannot be read, or holds no counters of this game.
-        """
+        """State before the first round: the likeliest rolls, and the models' choice."""
         policy = policy_of(game, strategy)
         pool = CounterPool(
             game, read_counters(Path(self.counters), game) if self.counters else None
@@ -213,11 +201,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
         if self.warm:
             pool.climb(candidate, self.warm)
-        for trial in range(1 + self.trials):
-            trails = self._attacked(pool, candidate, trails, (self.seed, iteration, trial))
-            if pool.rates_against(candidate).max() >= state.rate:
-                break
-        better = pool.rates_against(candidate).max() < state.rate
+        seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
+        trails, better = self._withstood(pool, candidate, trails, state.rate, seeds)
         best = candidate if better else one_hot(state.matrix, game.num_actions)
         long = Trails(state.long_trails, state.long_kicks_left)
         known = pool.members[pool.strongest(candidate, CROSSED)]
@@ -251,7 +236,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         actions = pool.game.num_actions
         met = [new.rates_against(one_hot(one, actions)).max(initial=0.0) for one in state.tried]
         tried, worst = state.tried, np.maximum(state.worst, met)
-        if not (tried == matrix).all(axis=(1, 2)).any():
+        if not any(np.array_equal(one, matrix) for one in tried):
             reached = pool.rates_against(one_hot(matrix, actions)).max()
             tried, worst = np.concatenate([tried, matrix[None]]), np.append(worst, reached)
         best = np.argsort(worst, kind="stable")[: self.kept]
@@ -315,16 +300,6 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             active = np.append(active, overlooked[strongest])
         return found
 
-    def _attacked(
-        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
-    ) -> Trails:
-        """Search for counters to a policy and add them to the pool; give where the trails are."""
-        known = pool.members[pool.strongest(policy, CROSSED)]
-        target = Strategy.unchecked(policy)
-        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
-        pool.add(trails.matrices)
-        return trails
-
 
 def _mean_reach(pool: Population, policy: Floats) -> Floats:
     """Reach probability of the policy's cells, the mean over counters, float64 (G, G)."""
@@ -335,19 +310,6 @@ def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Si
     """Linear models of win rates, of matrices that make one of the choices in each of their rows.
 
     Other rows make their likeliest roll.
-
-    Parameters
-    ----------
-    pool : Population
-        The counters, n.
-    policy : float64 (G, G, K)
-        Where the models are taken.
-    choices : int64 (v,)
-
-    Returns
-    -------
-    tuple
-        What counters win but for the choices, float64 (n,), and what each adds, float32 (n, v).
     """
     width = policy.shape[-1]
     flat = policy.reshape(-1, width)

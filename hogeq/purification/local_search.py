@@ -14,9 +14,9 @@ from hogeq.purification.sampling import argmax
 from hogeq.purification.searching import SearchPurifier
 from hogeq.search.counters import read_counters
 from hogeq.search.population import CounterPool, Slopes
-from hogeq.search.trails import CROSSED, Trails, no_trails
+from hogeq.search.trails import Trails, no_trails
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Strategy, StrategyLike
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, parameters
 
@@ -121,21 +121,7 @@ class LocalSearch(SearchPurifier[SearchState]):
     def init(
         self, game: Engine, strategy: StrategyLike, counters: Matrix | None = None
     ) -> SearchState:
-        """State before the first round.
-
-        Parameters
-        ----------
-        game : Engine
-        strategy : array_like
-            A matrix (G, G) or a policy (G, G, K).
-        counters : int8 (n, G, G), optional
-            Counters that the pool starts with; by default those of the file `counters`.
-
-        Raises
-        ------
-        OSError, ValueError
-            That file cannot be read, or holds no counters of this game.
-        """
+        """State before the first round."""
         if counters is None and self.counters:
             counters = read_counters(Path(self.counters), game)
         first = Round(seed=self.seed).matrix if self.start == "round" else argmax
@@ -143,7 +129,7 @@ class LocalSearch(SearchPurifier[SearchState]):
         pool = CounterPool(game, counters)
         policy = one_hot(matrix, game.num_actions)
         trails = no_trails(game, self.trails, self.life)
-        trails = self._attacked(pool, policy, trails, self.starts, (self.seed, 0))
+        trails = self._attacked(pool, policy, trails, (self.seed, 0))
         rate = np.array(pool.rates_against(policy).max())
         radius = np.array(float(self.radius))
         return SearchState(
@@ -159,16 +145,18 @@ class LocalSearch(SearchPurifier[SearchState]):
         candidate = one_hot(matrix, game.num_actions)
         pool.climb(candidate, self.warm)
         better = pool.rates_against(candidate).max() < float(state.rate)
-        for trial in range(self.trials if self.trails else 1):
-            if better:
-                seed = (self.seed, iteration, *([2, trial] if trial else []))
-                trails = self._attacked(pool, candidate, trails, self.starts, seed)
-                better = pool.rates_against(candidate).max() < float(state.rate)
+        if better:
+            again = self.trials if self.trails else 1
+            seeds = [
+                (self.seed, iteration),
+                *((self.seed, iteration, 2, n) for n in range(1, again)),
+            ]
+            trails, better = self._withstood(pool, candidate, trails, float(state.rate), seeds)
         best = matrix if better else state.matrix
         policy = one_hot(best, game.num_actions)
         if not better:  # counters to the candidate may lead to counters to the best matrix
             pool.climb(policy, self.warm)
-            trails = self._attacked(pool, policy, trails, 1, (self.seed, iteration, 1))
+            trails = self._attacked(pool, policy, trails, (self.seed, iteration, 1), 1)
         former, met = (state.matrix, state.rate) if better else (state.former, state.former_rate)
         new = CounterPool(game, pool.members[len(state.pool) :])
         rates = new.rates_against(one_hot(former, game.num_actions))
@@ -191,16 +179,17 @@ class LocalSearch(SearchPurifier[SearchState]):
         )
 
     def _attacked(
-        self, pool: CounterPool, policy: Floats, trails: Trails, starts: int, seed: tuple[int, ...]
+        self,
+        pool: CounterPool,
+        policy: Floats,
+        trails: Trails,
+        seed: tuple[int, ...],
+        starts: int | None = None,
     ) -> Trails:
-        """Search for counters to a policy and add them to the pool; give where the trails are."""
-        if not self.trails:
-            pool.search(policy, starts, self.anneal_steps, seed)
-            return trails
-        known = pool.members[pool.strongest(policy, CROSSED)]
-        target = Strategy.unchecked(policy)
-        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
-        pool.add(trails.matrices)
+        """Search for counters: by the trails, or anneal some where there are none."""
+        if self.trails:
+            return super()._attacked(pool, policy, trails, seed)
+        pool.search(policy, starts or self.starts, self.anneal_steps, seed)
         return trails
 
     def _descended(self, game: Engine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
@@ -261,5 +250,5 @@ def _changed(matrix: Matrix, moves: Moves) -> Matrix:
     """Matrix after the moves whose share of their cell is more than half."""
     changed = matrix.copy()
     whole = moves.shares > 0.5
-    changed[moves.own[whole], moves.opponent[whole]] = moves.rolls[whole]
+    changed[tuple(axis[whole] for axis in moves.cells)] = moves.rolls[whole]
     return changed

@@ -20,11 +20,11 @@ PATIENCE = 60.0  # seconds after which it ends too: one has stalled at its root 
 class Moves(NamedTuple):
     """Cells to make pure, m moves; several moves can share a cell."""
 
-    own: Ints
-    opponent: Ints
+    cells: tuple[Ints, ...]
+    """Index of each by axis, each (m,)."""
     rolls: Ints
     shares: Floats
-    """All four (m,); a share of 1 is the whole cell."""
+    """Both (m,); a share of 1 is the whole cell."""
     expected: float
     """Win rate of the best counter if effects added up."""
 
@@ -37,26 +37,8 @@ def best_moves(
     The linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every allowed move,
     at most 1 in a cell and `count` in all. A vertex has at most as many fractional cells as there
     are counters. Columns are generated: in each round those of negative reduced cost enter, until
-    there are none.
-
-    Parameters
-    ----------
-    slopes : Slopes
-    allowed : bool (G, G, K)
-        Moves to choose from.
-    count : int
-        Most moves, as a sum of shares.
-    exactly : bool
-        Make exactly `count` moves, or one in each cell with an allowed move if those are fewer.
-
-    Returns
-    -------
-    Moves
-
-    Raises
-    ------
-    RuntimeError
-        If the linear program is not solved.
+    there are none. Moves are chosen from those allowed, (G, G, K). With `exactly` it makes so many,
+    or one in each cell with an allowed move if those are fewer.
     """
     number, *_, rolls = slopes.changes.shape
     shape = slopes.changes.shape[1:]
@@ -88,8 +70,8 @@ def best_moves(
         cell_price[np.unique(columns // rolls)] = prices[number : len(prices) - (not exactly)]
         move_price = float(result.eqlin.marginals[0]) if exactly else -float(prices[-1])
     used = shares > 1e-9
-    own, opponent, roll = np.unravel_index(columns[used], shape)
-    return Moves(own, opponent, roll, shares[used], expected)
+    *cells, roll = np.unravel_index(columns[used], shape)
+    return Moves(tuple(cells), roll, shares[used], expected)
 
 
 def _program(rates: Floats, changes: Floats, cells: Ints, count: int, exactly: bool) -> Any:
@@ -145,26 +127,10 @@ def nearest_choice(
     level + t`` for a choice ``x``, and ``share`` is the share of what is dear that it keeps: a win
     rate of 0.001 above the level costs as much as everything that is dear.
 
-    Parameters
-    ----------
-    rates : float64 (n,)
-        Modelled win rate of every counter but for the choice.
-    changes : floating (n, v)
-        What every roll adds to it.
-    rows : int64 (v,)
-        Which row each roll is of, in ascending order.
-    dear : float64 (v,)
-        How much each is to be chosen, 0 or more.
-    level : float
-        With 0, and nothing dear, the largest win rate is minimised.
-    nodes : int
-        Most nodes of the tree, after which the best choice found is given. With 0 it is a linear
-        program, and each row makes the roll of the largest share.
-
-    Raises
-    ------
-    RuntimeError
-        No choice was found.
+    Rates (n,) are those of the counters but for the choice, changes (n, v) what each roll adds, and
+    rows (v,), ascending, which row each roll is of. With level 0 and nothing dear the largest win
+    rate is minimised. With 0 nodes it is a linear program, and each row makes the roll of the
+    largest share.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack

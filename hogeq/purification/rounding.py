@@ -84,7 +84,7 @@ class Round(Purifier):
         rows = policy_of(game, policy)
         pool = CounterPool(game)
         pool.search(rows, 2, self.anneal_steps, [self.seed, 0])
-        mixed = _settle(rows, np.ones(rows.shape[:2], bool))
+        mixed = _settle(rows, np.ones(rows.shape[:-1], bool))
         size, stage = int(mixed.sum()), 0
         with phase("rounding", size, "cells") as told:
             while mixed.any():
@@ -96,7 +96,7 @@ class Round(Purifier):
                 pool.shrink(rows, self.most)
                 told.measured(f"attack {percent(rate)}, pool {len(pool.members)}")
                 told.reach(size - int(mixed.sum()))
-        return rows.argmax(axis=2).astype(np.int8)
+        return rows.argmax(axis=-1).astype(np.int8)
 
     def _fix(
         self, game: Engine, pool: CounterPool, rows: Floats, mixed: NDArray[np.bool_], stage: int
@@ -107,7 +107,7 @@ class Round(Purifier):
         the pool. Returns the win rate of the best counter.
         """
         count = max(1, round(self.share * int(mixed.sum())))
-        likeliest = rows.max(axis=2)
+        likeliest = rows.max(axis=-1)
         anywhere = self._reach(game, rows)
         least, kept = np.inf, (rows, mixed)
         for attempt in range(self.attempts):
@@ -119,9 +119,9 @@ class Round(Purifier):
             trial, left = rows.copy(), mixed.copy()
             moves = best_moves(wary, allowed, count, exactly=True)
             for move in np.argsort(-moves.shares, kind="stable")[:count]:
-                cell = moves.own[move], moves.opponent[move]
+                cell = tuple(axis[move] for axis in moves.cells)
                 if left[cell]:
-                    trial[cell] = one_hot(moves.rolls[move], rows.shape[2])
+                    trial[cell] = one_hot(moves.rolls[move], rows.shape[-1])
                     left[cell] = False
             before = max(slopes.rates.max(), pool.rates_against(trial).max())
             climbed = pool.climb(trial, self.warm)
@@ -153,26 +153,8 @@ class Round(Purifier):
 def candidates(
     rows: Floats, mixed: NDArray[np.bool_], reach: Floats, most: int, support: float
 ) -> NDArray[np.bool_]:
-    """Likely rolls of the surest mixed cells, the moves that a stage chooses from.
-
-    Parameters
-    ----------
-    rows : float64 (G, G, K)
-    mixed : bool (G, G)
-        Cells that are not pure yet.
-    reach : float64 (G, G)
-        A cell is the less sure, the more often play misses its likeliest roll: the product of its
-        reach and of the probability of all other rolls.
-    most : int
-        Number of cells.
-    support : float
-        Rolls less probable than this share of the row's likeliest are left out.
-
-    Returns
-    -------
-    bool (G, G, K)
-    """
-    likeliest = rows.max(axis=2)
+    """Likely rolls of the surest mixed cells, the moves that a stage chooses from."""
+    likeliest = rows.max(axis=-1)
     doubt = np.where(mixed, reach * (1.0 - likeliest), np.inf)
     surest = np.zeros(mixed.shape, bool)
     surest.flat[np.argsort(doubt, axis=None, kind="stable")[:most]] = True
@@ -182,7 +164,7 @@ def candidates(
 
 def _settle(rows: Floats, mixed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Make nearly pure rows pure; both arrays are rewritten in place, the second returned."""
-    sure = mixed & (rows.max(axis=2) >= SURE)
-    rows[sure] = one_hot(rows[sure].argmax(axis=1), rows.shape[2])
+    sure = mixed & (rows.max(axis=-1) >= SURE)
+    rows[sure] = one_hot(rows[sure].argmax(axis=1), rows.shape[-1])
     mixed &= ~sure
     return mixed

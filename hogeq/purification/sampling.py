@@ -14,48 +14,18 @@ from hogeq.support.progress import phase
 
 
 def argmax(game: Engine, policy: StrategyLike) -> Matrix:
-    """Most probable roll of every cell, the lower roll on ties.
-
-    Parameters
-    ----------
-    game : Engine
-    policy : array_like
-        (G, G, K), or a matrix (G, G), which is returned unchanged.
-
-    Returns
-    -------
-    int8 (G, G)
-    """
-    return policy_of(game, policy).argmax(axis=2).astype(np.int8)
+    """Most probable roll of every cell, the lower roll on ties."""
+    return policy_of(game, policy).argmax(axis=-1).astype(np.int8)
 
 
 def thresholded(game: Engine, policy: StrategyLike, threshold: float) -> Floats:
-    """Policy without its unlikely rolls (Ganzfried, Sandholm and Waugh 2012, section 4).
-
-    Parameters
-    ----------
-    game : Engine
-    policy : array_like
-        (G, G, K), or a matrix (G, G).
-    threshold : float
-        0 to 1. Rolls less probable than this get probability 0, the others are scaled to sum 1;
-        if none is left, the most probable roll gets all, so that 1 gives the argmax.
-
-    Returns
-    -------
-    float64 (G, G, K)
-
-    Raises
-    ------
-    ValueError
-        If the policy is malformed or the threshold out of range.
-    """
+    """Policy without its unlikely rolls (Ganzfried, Sandholm and Waugh 2012, section 4)."""
     check(Share, threshold=threshold)
     rows = policy_of(game, policy)
     kept = np.where(rows >= threshold, rows, 0.0)
-    none = kept.sum(axis=2) == 0.0
+    none = kept.sum(axis=-1) == 0.0
     kept[none] = one_hot(rows[none].argmax(axis=1), game.num_actions)
-    return np.asarray(kept / kept.sum(axis=2, keepdims=True))
+    return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
 
 
 @purifier("argmax")
@@ -100,14 +70,14 @@ class Threshold(Purifier):
 
     def drawn(self, game: Engine, policy: StrategyLike) -> tuple[Matrix, Floats]:
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
-        cumulative = thresholded(game, policy, self.threshold).cumsum(axis=2)
+        cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
         drawn, rates = [], []
         with phase("sampling", self.samples, "matrices") as told:
             for _ in range(self.samples):
                 # Scaled, since a row may sum to a little less than 1.
-                limits = random.random(cumulative.shape[:2])[..., None] * cumulative[..., -1:]
-                drawn.append((cumulative <= limits).sum(axis=2).astype(np.int8))
+                limits = random.random(cumulative.shape[:-1])[..., None] * cumulative[..., -1:]
+                drawn.append((cumulative <= limits).sum(axis=-1).astype(np.int8))
                 rates.append(attack(game, drawn[-1], self._budget()).win_rate)
                 told.step()
         return np.stack(drawn), np.array(rates)

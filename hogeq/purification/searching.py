@@ -1,15 +1,17 @@
 """Base class of purifiers that search in rounds, which can be saved and go on."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import Purifier
-from hogeq.strategies.strategy import StrategyLike
-from hogeq.support.aliases import Matrix
+from hogeq.search.population import CounterPool
+from hogeq.search.trails import CROSSED, Trails
+from hogeq.strategies.strategy import Strategy, StrategyLike
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
 
@@ -49,12 +51,16 @@ class SearchPurifier(Purifier, Generic[State]):
     ----------
     rounds : int
         Number of rounds.
+    kicks, life : int
+        Kicks of each trail at a time, and after which it ends.
     STATE : type
         Named tuple of the arrays.
     """
 
     STATE: ClassVar[type[Any]]
     rounds: int
+    kicks: int
+    life: int
 
     @abstractmethod
     def init(self, game: Engine, strategy: StrategyLike) -> State:
@@ -73,6 +79,31 @@ class SearchPurifier(Purifier, Generic[State]):
                 told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
                 told.step()
                 yield state
+
+    def _attacked(
+        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
+    ) -> Trails:
+        """Search for counters to a policy and add them to the pool; give where the trails are."""
+        known = pool.members[pool.strongest(policy, CROSSED)]
+        target = Strategy.unchecked(policy)
+        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
+        pool.add(trails.matrices)
+        return trails
+
+    def _withstood(
+        self,
+        pool: CounterPool,
+        policy: Floats,
+        trails: Trails,
+        rate: float,
+        seeds: Iterable[tuple[int, ...]],
+    ) -> tuple[Trails, bool]:
+        """Attack a policy until a counter wins so much; give whether none did."""
+        for seed in seeds:
+            trails = self._attacked(pool, policy, trails, seed)
+            if pool.rates_against(policy).max() >= rate:
+                return trails, False
+        return trails, True
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
         """Matrix (G, G), the best of all rounds."""

@@ -74,25 +74,10 @@ def ascend(
 ) -> tuple[float, int]:
     """Coordinate ascent by the responder, row 0, to a matrix that no change of one cell improves.
 
-    Parameters
-    ----------
-    work : Passes
-        Of the responder and all whom it meets.
-    policies : float64 (1 + n, G, G, K)
-        Row 0 is rewritten in place; it may start mixed.
-    limit : int
-        Most sweeps over the table.
-    least_gain : float
-        A sweep that gains less, in win probability, is the last; the default is below any loss by
-        rounding.
-    to_beat : float
-        The ascent ends early if it would stay below this win rate even if the next sweeps gained as
-        much as the last: they gain less and less.
-
-    Returns
-    -------
-    tuple of float, int
-        Win rate, and sweeps over the table.
+    Row 0 of the policies (1 + n, G, G, K) is rewritten in place; it may start mixed. A sweep over
+    the table that gains less than `least_gain` is the last. The ascent ends early if it would stay
+    below `to_beat` even if the next sweeps gained as much as the last: they gain less and less.
+    Gives the win rate, and the number of sweeps.
     """
     sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
     while changes != 0 and sweeps < limit and gain >= least_gain:

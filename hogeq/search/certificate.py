@@ -111,25 +111,13 @@ def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> 
     """Prove an upper bound on any attack, below that of full memory where forgetting costs.
 
     It looks for so many seconds, compiling not counted.
-
-    Raises
-    ------
-    ValueError
-        If the strategy is malformed (`StrategyError`), a mixture has too many components for the
-        memory, or a turn can leave the total score as it was.
     """
     about = as_proved(game, strategy)
     return _certificate(certify(game.rules, about, seconds), about)
 
 
 def as_proved(game: HogEngine, strategy: StrategyLike) -> Floats | Mixture:
-    """Give a strategy as certificates have it: a policy, or the parts that are drawn as policies.
-
-    Raises
-    ------
-    StrategyError
-        If it is malformed.
-    """
+    """Give a strategy as certificates have it: a policy, or those that are drawn."""
     target = strategy_of(game, strategy)
     if len(target.chances) == 1:
         return target.policies[0].copy()
@@ -146,13 +134,7 @@ def is_about(certificate: Certificate, strategy: Floats | Mixture) -> bool:
 
 
 def check_certificate(certificate: Certificate) -> Certificate:
-    """Prove a certificate again from its steps; the bound is what they prove.
-
-    Raises
-    ------
-    ValueError
-        If what is revised does not fit in memory, or a turn can leave the total score as it was.
-    """
+    """Prove a certificate again from its steps; the bound is what they prove."""
     found = replay(certificate.rules, certificate.strategy, certificate.steps)
     return _certificate(found, certificate.strategy)
 
@@ -163,28 +145,14 @@ def _certificate(found: LiftedBound, strategy: Floats | Mixture) -> Certificate:
 
 
 def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
-    """Write a certificate, packed if the name ends in ``.gz``.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
-    """
+    """Write a certificate, packed if the name ends in ``.gz``."""
     content = certificate.to_json().encode()
     packs = Path(path).suffix == ".gz"
     write_whole(path, gzip.compress(content, mtime=0) if packs else content)
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate; :func:`check_certificate` says whether it is true.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read, or is too large.
-    CertificateError
-        It is no certificate.
-    """
+    """Read a certificate; :func:`check_certificate` says whether it is true."""
     path = Path(path)
     data = read_whole(path, MAX_BYTES)
     try:

@@ -54,17 +54,7 @@ def improve(
     *,
     revises: bool = True,
 ) -> None:
-    """Take steps that lower a bound, for so many seconds or until none is left, or room for none.
-
-    Parameters
-    ----------
-    found : LiftedBound
-    seconds : float
-    clock : callable
-        Counts them; by default not while kernels are compiled.
-    revises : bool
-        Whether claims are revised after a fifth of the time.
-    """
+    """Take steps that lower a bound, until the seconds are over or none is left."""
     began = clock()
 
     def has_ended(until: float) -> bool:
@@ -176,27 +166,7 @@ def certify(
     seconds: float,
     clock: Callable[[], float] = working_time,
 ) -> LiftedBound:
-    """Look for prices that lower the bound.
-
-    Parameters
-    ----------
-    rules : Rules
-    strategy : float64 (G, G, K) or Mixture
-        Of the opponent: a policy, or several of which one is drawn before the game.
-    seconds : float
-        How long to look.
-    clock : callable
-        Counts them; by default not while kernels are compiled.
-
-    Returns
-    -------
-    LiftedBound
-
-    Raises
-    ------
-    ValueError
-        As :class:`LiftedBound` does.
-    """
+    """Look for prices that lower the bound."""
     found = LiftedBound(rules, strategy)
     if TurnTable(rules).memories[1:] or len(parts_of(strategy)) > 1:
         improve(found, seconds, clock)

@@ -18,19 +18,7 @@ POOLS: Final = ("pool", "state.pool", "state.counters")
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:
-    """Read counter-matrices, int8 (n, G, G).
-
-    Parameters
-    ----------
-    path : Path
-        An ``.npz`` with one of the arrays `POOLS`, or a strategy file that holds a matrix.
-    game : Engine
-
-    Raises
-    ------
-    StrategyError
-        The file cannot be read, or holds no matrices of this game.
-    """
+    """Read counter-matrices, int8 (n, G, G)."""
     found = _pool(path) if path.suffix.lower() == ".npz" else None
     if found is None:
         table = read_strategy(path, game.shape[0], game.num_actions - 1)

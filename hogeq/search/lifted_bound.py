@@ -213,13 +213,7 @@ class LiftedBound:
         return fall, float((before + self._by_roll(claim, worth)).max() - before.max())
 
     def take(self, step: Step | Revision) -> None:
-        """Put a step's claim into the prices, or revise those of a cell.
-
-        Raises
-        ------
-        ValueError
-            If a cell is revised that has claimed nothing, or whose claims are not kept.
-        """
+        """Put a step's claim into the prices, or revise those of a cell."""
         cell = self._cell(step)
         if isinstance(step, Revision):
             self._revise(cell, step)
@@ -274,13 +268,7 @@ class LiftedBound:
 def replay(
     rules: Rules, strategy: Floats | Mixture, steps: Sequence[Step | Revision]
 ) -> LiftedBound:
-    """Take steps that somebody found: the bound that they prove.
-
-    Raises
-    ------
-    ValueError
-        As :class:`LiftedBound` and :meth:`LiftedBound.take` do.
-    """
+    """Take steps that somebody found: the bound that they prove."""
     cells = {
         step.score * rules.goal + step.opponent for step in steps if isinstance(step, Revision)
     }

@@ -110,14 +110,7 @@ class Population:
             yield from compute(one, batch, local=True)
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
-        """Counterfactual values and reach of a policy (G, G, K) against the mixture.
-
-        Parameters
-        ----------
-        policy : float64 (G, G, K)
-        weights : float64 (n,), optional
-            Instead of those of the population.
-        """
+        """Counterfactual values and reach of a policy (G, G, K) against the mixture."""
         rates = []
 
         def measured() -> Iterator[Counterfactual]:
@@ -148,21 +141,6 @@ class Population:
 
         Against a single opponent :func:`hogeq.search.moves.anneal` is better: it updates the
         cells one after the other, each with the new values of those that follow it.
-
-        Parameters
-        ----------
-        policy : float64 (G, G, K)
-            Rewritten in place.
-        steps : int
-            Passes, while the temperature falls from the first to the second of `TEMPERATURES`.
-        damping : float
-            Share of the way to the softmax that a step goes.
-        weights : float64 (n,), optional
-            Instead of those of the population.
-        everywhere : bool
-            Whether rows that play does not reach become uniform; otherwise they are unchanged.
-        progress : callable, optional
-            Called after every step.
         """
         for temperature in np.geomspace(*TEMPERATURES, steps):
             found = self.measure(policy, weights)
@@ -185,7 +163,7 @@ class CounterPool(Population):
     members: Matrix
 
     def __init__(self, game: Engine, matrices: Matrix | None = None) -> None:
-        empty = np.zeros((0, *game.shape[:2]), np.int8)
+        empty = np.zeros((0, *game.shape[:-1]), np.int8)
         super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
         self._rates: dict[bytes, Floats] = {}  # of the first members, by a digest of the policy
 
@@ -242,29 +220,14 @@ class CounterPool(Population):
     def add(self, matrices: Iterable[Matrix]) -> None:
         """Add the matrices that it does not hold, each once."""
         for matrix in matrices:
-            if not (self.members == matrix).all(axis=(1, 2)).any():
+            if not any(np.array_equal(member, matrix) for member in self.members):
                 self.members = np.concatenate([self.members, matrix[None]])
 
 
 def mixed(
     like: Floats, weights: Iterable[float], found: Iterable[Counterfactual]
 ) -> Counterfactual:
-    """Counterfactual values and reach against a mixture of opponents.
-
-    Parameters
-    ----------
-    like : float64 (G, G, K)
-        An array of the shape of the values.
-    weights : iterable of float
-        Weights of the opponents.
-    found : iterable of Counterfactual
-        Those of the policy against each opponent.
-
-    Returns
-    -------
-    Counterfactual
-        Weighted sums, in fresh arrays.
-    """
+    """Counterfactual values and reach against a mixture of opponents."""
     values, infoset_reach = np.zeros_like(like), np.zeros(like.shape[:-1])
     for weight, one in zip(weights, found, strict=True):
         values += weight * one.values
@@ -324,5 +287,5 @@ def _pass(game: Engine, policy: Floats, member: NDArray[Any], *, exact: bool) ->
 def _slope(game: Engine, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
     work, (first, other) = _meet(game, policy, member)
     values = work.counterfactual_values
-    changes = (values * policy).sum(axis=2, keepdims=True) - values
+    changes = (values * policy).sum(axis=-1, keepdims=True) - values
     return (1.0 - first + other) / 2.0, changes, work.infoset_reach.copy()

@@ -43,21 +43,7 @@ class Saturation(NamedTuple):
 
 
 def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Saturation:
-    """Judge a search by its curve.
-
-    Parameters
-    ----------
-    curve : sequence of (int, float)
-        Effort spent and best win rate so far: after the starts, and after every round of kicks.
-    apart : float
-        Win rate by which the best start is above the next, where both have had as many kicks.
-
-    Returns
-    -------
-    Saturation
-        Nothing is said of what is left after fewer than `ROUNDS` rounds: starts alone end close
-        together whatever is left.
-    """
+    """Judge a search by its curve."""
     effort, best = curve[-1]
 
     def at(share: float) -> float:

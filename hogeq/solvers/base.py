@@ -148,5 +148,5 @@ class Solver(ABC, Generic[State]):
 def hog_of(game: Engine, name: str) -> HogEngine:
     """Give the game as one of Hog, which a solver must know more of; others are refused."""
     if not isinstance(game, HogEngine):
-        raise ValueError(refusal(f"solver {name}", type(game).__name__, "Hog"))
+        raise ValueError(refusal(f"solver {name}", type(game).__name__, "Hog"))  # noqa: TRY004
     return game

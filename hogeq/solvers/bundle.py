@@ -93,13 +93,7 @@ class ProximalBundle(BundleMethod[BundleState]):
     sharpen: NotNegative = 0.0
 
     def init(self, game: Engine) -> BundleState:
-        """State before the first iteration.
-
-        Raises
-        ------
-        OSError, ValueError
-            A file of `start` or `counters` cannot be read, or holds nothing of this game.
-        """
+        """State before the first iteration."""
         policy = self._first_policy(game)
         rows, rolls = policy.size // policy.shape[-1], policy.shape[-1]
         state = BundleState(

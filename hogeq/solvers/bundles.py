@@ -290,20 +290,7 @@ def step_against_few(
     step: Callable[[NDArray[np.int64], Floats], Trial],
     softness: float = 0.0,
 ) -> Trial:
-    """Step by the models of the few counters that bind: the likely ones, then those overlooked.
-
-    Parameters
-    ----------
-    weights : float64 (m,)
-        Of the counters in the last step.
-    here : float64 (m,)
-        Modelled win rates of the counters before the step.
-    step : callable
-        Given the indices of counters, and the weights (m,) to begin with, those of the round
-        before: the step by their models.
-    softness : float
-        As of :func:`soft_maximum`.
-    """
+    """Step by the models of the few counters that bind: the likely ones, then those overlooked."""
     active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
     for _ in range(ROUNDS):
         found = step(active, weights)

@@ -64,16 +64,6 @@ class Counters(NamedTuple):
         These take the places of those without weight for longest, once there are `most`; a pool
         that has more already keeps its size, and what is more than a pool's worth is left out. The
         arrays are changed in place as far as they go.
-
-        Parameters
-        ----------
-        failed : int64 (f,)
-            Indices of counters.
-        new : sequence of (G, G)
-        cuts : sequence of Cut
-            Of those that failed, then of the new ones.
-        iteration : int
-        most : int
         """
         size = max(most, len(self.pool))
         new, cuts = new[:size], cuts[: len(failed) + size]

@@ -164,23 +164,7 @@ class DoubleOracle(Solver[OracleState]):
 
 
 def equilibrium(payoffs: Floats) -> Floats:
-    """Equilibrium weights of a symmetric zero-sum matrix game.
-
-    Parameters
-    ----------
-    payoffs : float64 (n, n)
-        Win rates of row against column, ``payoffs + payoffs.T = 1``.
-
-    Returns
-    -------
-    float64 (n,)
-        Nonnegative, sum 1; no column wins more than 1/2 against them.
-
-    Raises
-    ------
-    RuntimeError
-        If the linear program is not solved.
-    """
+    """Equilibrium weights of a symmetric zero-sum matrix game."""
     from scipy.optimize import linprog
 
     count = len(payoffs)

@@ -75,13 +75,7 @@ class DynamicProgramming(Solver[DynamicState]):
     draft_weight: NotNegative = 1.0
 
     def init(self, game: Engine) -> DynamicState:
-        """State before the first iteration: the tablebase of the rules without memory.
-
-        Raises
-        ------
-        ValueError
-            If the rules are not of the kind that the method is for.
-        """
+        """State before the first iteration: the tablebase of the rules without memory."""
         game = hog_of(game, "dynamic")
         can_count = countable(game)
         if self.memory == "counted" and not can_count:

@@ -52,13 +52,7 @@ class FSICFR(Solver[FSICFRState]):
     regret_weight: RegretWeight = "counterfactual"
 
     def init(self, game: Engine) -> FSICFRState:
-        """State before the first iteration, whose strategy is uniform.
-
-        Raises
-        ------
-        ValueError
-            Positions of the game can recur.
-        """
+        """State before the first iteration, whose strategy is uniform."""
         if game.positions_recur:
             raise ValueError("fsicfr: allowed: games whose positions cannot recur")
         regrets, older, recent = (np.zeros(game.shape) for _ in range(3))

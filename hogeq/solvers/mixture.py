@@ -180,19 +180,22 @@ class MixtureSolver(Solver[MixtureState]):
 
     def mixture(self, game: Engine, state: MixtureState) -> Mixture:  # noqa: ARG002
         """Mixture after the iterations so far, averaged as `averaging` says."""
+        return Mixture(*self._drawn(state))
+
+    def _drawn(self, state: MixtureState) -> tuple[Floats, Floats]:
+        """Weights and policies after the iterations so far."""
         policies, weights = match_regrets(state.regrets), match_regrets(state.draw_regrets)
         if self.averaging == "window":
             policies = normalised(state.older + state.recent, policies)
             weights = normalised((state.older_draws + state.recent_draws)[None], weights[None])[0]
-        return Mixture(weights, policies)
+        return weights, policies
 
     def average(self, game: Engine, state: MixtureState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        mixture = self.mixture(game, state)
-        return policy_of_mixture(game, mixture.weights, mixture.parts)
+        return policy_of_mixture(game, *self._drawn(state))
 
     def stats(self, game: Engine, state: MixtureState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, the strongest responder's win rate, the parts drawn."""

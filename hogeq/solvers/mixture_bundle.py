@@ -156,17 +156,19 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
 
     def mixture(self, game: Engine, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
         """Mixture: the best so far, or the average over recent iterations."""
+        return Mixture(*self._drawn(state))
+
+    def _drawn(self, state: MixtureBundleState) -> tuple[Floats, Floats]:
         if self.averaging == "last":
-            return Mixture(state.draw, state.parts)
-        return Mixture(state.recent_draw, state.recent)
+            return state.draw, state.parts
+        return state.recent_draw, state.recent
 
     def average(self, game: Engine, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        mixture = self.mixture(game, state)
-        return policy_of_mixture(game, mixture.weights, mixture.parts)
+        return policy_of_mixture(game, *self._drawn(state))
 
     def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:  # noqa: ARG002
         """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""

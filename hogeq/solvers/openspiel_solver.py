@@ -54,13 +54,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
     seed: Seed = 0
 
     def init(self, game: Engine) -> OpenSpielState:
-        """State before the first iteration.
-
-        Raises
-        ------
-        ValueError
-            If OpenSpiel is not installed, or if the game is too big for it.
-        """
+        """State before the first iteration."""
         if self.algorithm != "outcome_mccfr":
             sizes = count(HogTree(hog_of(game, "openspiel").rules), most=LARGEST)
             if not sizes.exact:

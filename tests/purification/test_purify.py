@@ -141,7 +141,7 @@ def test_moves_are_the_optimum_of_the_whole_linear_program(exactly: bool) -> Non
         slopes = Slopes(random.random(3), changes, np.ones((3, 2, 2)))
         allowed = random.random((2, 2, 3)) < 0.8
         moves = best_moves(slopes, allowed, 2, exactly=exactly)
-        assert allowed[moves.own, moves.opponent, moves.rolls].all()
+        assert allowed[(*moves.cells, moves.rolls)].all()
         total = moves.shares.sum()
         assert total <= 2 + 1e-9
         cells = [tuple(where) for where in np.argwhere(allowed.any(axis=2))]
@@ -152,7 +152,7 @@ def test_moves_are_the_optimum_of_the_whole_linear_program(exactly: bool) -> Non
             if one[0] != two[0]:
                 ends = sum(changes[:, *cell, roll] for cell, roll in (one, two))
                 assert moves.expected <= (slopes.rates + ends).max() + 1e-9
-        got = slopes.rates + moves.shares @ changes[:, moves.own, moves.opponent, moves.rolls].T
+        got = slopes.rates + moves.shares @ np.moveaxis(changes, 0, -1)[(*moves.cells, moves.rolls)]
         assert moves.expected == pytest.approx(got.max())
 
 
@@ -228,7 +228,7 @@ def test_a_round_goes_on_with_programs_while_they_help(larger: HogEngine) -> Non
     moves = best_moves(slopes, one_hot(matrix, 5) == 0.0, radius)
     once = matrix.copy()
     whole = moves.shares > 0.5
-    once[moves.own[whole], moves.opponent[whole]] = moves.rolls[whole]
+    once[tuple(axis[whole] for axis in moves.cells)] = moves.rolls[whole]
     again = LocalSearch()._descended(larger, pool, matrix, radius)
     assert 0 < (once != matrix).sum() < radius
     assert (again != matrix).sum() <= radius

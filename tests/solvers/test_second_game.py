@@ -1,0 +1,95 @@
+"""Algorithms on a game that is not Hog: rock, paper, scissors, after a choice that both forget."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.purification import PURIFIERS, purify
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.solvers import SOLVERS
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.strategy import Strategy, strategy_of
+from tests import toys
+from tests.solvers.family import Floats
+
+HOG_ONLY = {"dynamic", "openspiel"}
+SLOW = {"double_oracle", "fictitious", "mirror"}  # whose policies need not be better at first
+LEARN: dict[str, dict[str, Any]] = {
+    "bundle": {"trails": 1, "kicks": 2, "life": 4},
+    "mixture": {"parts": 2, "responders": 4, "newcomers": 2},
+    "mixture_bundle": {"parts": 2},
+    "cfr_br": {"responders": 4},
+}
+QUICK: dict[str, dict[str, Any]] = {
+    "integer": {"rounds": 2, "trails": 2},
+    "local_search": {"rounds": 2, "trails": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def game() -> Any:
+    return toys.forgetful_rock_paper_scissors()
+
+
+@pytest.fixture(scope="module")
+def uneven(game: Any) -> Floats:
+    return np.random.default_rng(0).dirichlet(np.ones(game.num_actions), game.shape[:-1])
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ONLY))
+def test_solvers_need_no_scores(name: str, game: Any) -> None:
+    solver = SOLVERS[name](**LEARN.get(name, {}))
+    state = solver.init(game)
+    for _ in range(30):
+        state = solver.step(game, state)
+    policy = solver.average(game, state)
+    assert policy.shape == game.shape
+    assert policy.sum(axis=-1) == pytest.approx(1.0)
+    begun = np.full(game.shape, 1.0 / game.num_actions)
+    if name not in SLOW:
+        assert toys.exploitability(game, policy) < toys.exploitability(game, begun)
+
+
+@pytest.mark.parametrize("name", sorted(HOG_ONLY))
+def test_solvers_of_hog_refuse_another_game(name: str, game: Any) -> None:
+    with pytest.raises(ValueError, match=f"solver {name}: got 'Toy'; allowed: Hog"):
+        SOLVERS[name]().init(game)
+
+
+def test_an_attack_finds_the_best_response(game: Any, uneven: Floats) -> None:
+    best = toys.best_response_rate(game, uneven)
+    found = attack(game, uneven, SearchBudget(starts=2, perturbations=15))
+    assert found.win_rate == pytest.approx(best, abs=1e-12)
+    assert {"near", "far"} == {name.split(".")[0] for name in found.moves}
+    drawn = Strategy.unchecked(np.stack([uneven, uneven]), np.full(2, 0.5))
+    both = attack(game, drawn, SearchBudget(starts=2))
+    assert both.win_rate == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", PURIFIERS)
+def test_purifiers_need_no_scores(name: str, game: Any, uneven: Floats) -> None:
+    matrix = purify(game, uneven, name, **QUICK.get(name, {}))
+    assert strategy_of(game, matrix).kind == "matrix"
+    # Of all matrices none loses less than the one that is best.
+    least = min(
+        toys.best_response_rate(game, table)
+        for table in toys.pure_tables(game, list(range(game.shape[0])))
+    )
+    lost = attack(game, matrix, SearchBudget(starts=2)).win_rate
+    assert lost >= least - 1e-12
+    if name in {"integer", "local_search"}:
+        assert lost <= attack(game, purify(game, uneven), SearchBudget(starts=2)).win_rate + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (np.full(3, 3), "actions out of range; allowed: actions 0 to 2"),
+        (np.zeros((3, 3)), "allowed: actions .* of probabilities that sum to 1"),
+        (np.zeros((2, 3)), "allowed: actions"),
+    ],
+)
+def test_what_is_no_strategy_of_it(given: Any, says: str, game: Any) -> None:
+    with pytest.raises(StrategyError, match=says):
+        strategy_of(game, given)
