@@ -4,10 +4,14 @@ Sphinx, since it reads the numpy docstrings of the code as they are, checks ever
 needs no network; MyST, since the pages are Markdown that reads well without it too.
 """
 
+import inspect
+import re
 import shutil
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
+import hogeq
 from hogeq import __version__
 
 project = "hogeq"
@@ -51,12 +55,32 @@ def _escape_bars(_app: Any, _what: str, name: str, _thing: Any, _options: Any, l
         lines[:] = [line.replace("|", r"\|") for line in lines]
 
 
-def _forget_pages(app: Any, _config: Any) -> None:
-    """Remove the pages made for an earlier build: modules may be gone."""
-    shutil.rmtree(Path(app.srcdir) / "api", ignore_errors=True)
+def _write_reference(app: Any, _config: Any) -> None:
+    """Write the list of public names and of all modules anew, as they are in the package."""
+    folder = Path(app.srcdir) / "api"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    stub = Path(hogeq.__file__).with_name("__init__.pyi").read_text("utf-8")
+    lines = [
+        "Names and modules",
+        "=================",
+        "",
+        ".. list-table::",
+        "   :widths: 30 70",
+        "",
+    ]
+    for module, name in re.findall(r"from \.([\w.]*) import (\w+) as", stub):
+        thing = getattr(hogeq, name)
+        told = (inspect.getdoc(thing) or "").split("\n")[0] if callable(thing) else ""
+        place = ".".join(filter(None, ("hogeq", module, name)))
+        lines += [f"   * - :py:obj:`hogeq.{name} <{place}>`", f"     - {told}"]
+    lines += ["", ".. autosummary::", "   :toctree: .", "   :template: module.rst", ""]
+    modules = {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
+    lines += [f"   {module}" for module in sorted(modules - {"hogeq.__main__", "hogeq.run"})]
+    (folder / "names.rst").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def setup(app: Any) -> None:
     """Connect the hooks above."""
-    app.connect("config-inited", _forget_pages)
+    app.connect("config-inited", _write_reference)
     app.connect("autodoc-process-docstring", _escape_bars)

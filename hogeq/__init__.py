@@ -13,7 +13,7 @@ WinRate(win_rate=0.75, first=1.0, second=0.5)
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The names, and where each lives, stand once, in __init__.pyi, which type checkers read too.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

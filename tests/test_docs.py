@@ -11,7 +11,6 @@ import tomllib
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -59,7 +58,7 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["tutorial.md", "theory.md", "mixtures.md", "openspiel-best-response.md"]
+    "name", [page.name for page in DOCS.glob("*.md") if "```pycon" in page.read_text("utf-8")]
 )
 def test_examples_in_the_documents_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -72,7 +71,7 @@ def test_examples_in_the_documents_are_as_shown(
         runner.run(test, out=report.append, clear_globs=False)
         names = test.globs
     assert not report, "".join(report)
-    assert runner.tries > 10
+    assert runner.tries >= 5
 
 
 def test_the_ten_line_script_runs(
@@ -84,6 +83,16 @@ def test_the_ten_line_script_runs(
     exec(compile(script, "tutorial.md", "exec"), {})  # noqa: S102 - our own
     assert capsys.readouterr().out.startswith("Interval(lower=0.00")
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_six_lines_of_the_readme_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = README.read_text("utf-8").split("```python\n", 1)[1].split("```", 1)[0]
+    exec(compile(script, "README.md", "exec"), {})  # noqa: S102 - our own
+    assert capsys.readouterr().out.startswith("WinRate(win_rate=0.721")
+    assert (tmp_path / "table.csv").exists()
 
 
 def outside(folder: Path, *command: str, status: int = 0) -> str:
@@ -111,7 +120,7 @@ def steps(page: Path) -> list[tuple[str, str]]:
                 tuple(part.split("\n", 1))
                 for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
             ]
-        else:
+        elif block.startswith("# "):
             found.append((block.split("\n", 1)[0].removeprefix("# "), block))
     return found
 
@@ -224,7 +233,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module, or what can be had from one."""
+    """Whether a dotted name is a module, or an attribute of one."""
     module, rest = name, list[str]()
     while True:
         try:
@@ -254,23 +263,6 @@ def test_pages_name_what_there_is(page: Path) -> None:
     folders = "hogeq|tests|docs|experiments|examples|benchmarks|configs"
     for path in re.findall(rf"[`\s(]((?:{folders})/[\w/.-]+\.\w+)", text):
         assert (ROOT / path).exists(), f"{page.name}: {path}"
-
-
-def test_the_reference_lists_modules_that_exist_once() -> None:
-    listed = re.findall(r"^   (hogeq[.\w]*)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
-    assert len(listed) == len(set(listed)) > 30
-    there = {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
-    assert set(listed) == there - {"hogeq.__main__", "hogeq.run"}
-
-
-def test_the_reference_lists_every_public_name_where_it_is() -> None:
-    page = (DOCS / "api.md").read_text("utf-8")
-    listed = dict(re.findall(r":py:obj:`hogeq\.(\w+) <([\w.]+)>`", page))
-    assert listed.keys() == set(PUBLIC)
-    for name, path in listed.items():
-        if name != "figures":
-            module, _, attribute = path.rpartition(".")
-            assert getattr(import_module(module), attribute) is getattr(hogeq, name)
 
 
 def drawing() -> Any:
@@ -385,7 +377,7 @@ def test_the_champions_figures_are_those_of_their_manifests() -> None:
 
 def test_readme_is_short_and_names_commands_that_there_are() -> None:
     readme = README.read_text("utf-8")
-    assert len(readme.splitlines()) <= 120
+    assert len(readme.splitlines()) <= 110
     named = set(re.findall(r"(?:`|\$ )hogeq ([a-z-]+)", readme))
     group = get_command(app)
     assert isinstance(group, TyperGroup)

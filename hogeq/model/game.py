@@ -103,9 +103,9 @@ class HogEngine:
 
     def many(self, pairs: int, dtype: DTypeLike = np.float64) -> "ManyWorkspace":
         """Fresh arrays for passes over n pairs of strategies."""
-        from hogeq.model.side_by_side import many_workspace
+        from hogeq.model.many import ManyWorkspace
 
-        return many_workspace(self, pairs, dtype)
+        return ManyWorkspace(self, pairs, dtype)
 
     @cached_property
     def has_large_memory(self) -> bool:
