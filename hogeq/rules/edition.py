@@ -250,7 +250,7 @@ def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
 
 
 def _edition(name: object) -> Rules:
-    known = [*EDITIONS, *ALIASES]
+    known = sorted([*EDITIONS, *ALIASES])
     if not isinstance(name, str) or name not in known:
         allowed = ", ".join(known) + nearest(name, known)
         raise ValueError(f"rules: unknown edition {shown(name)}; allowed: {allowed}")

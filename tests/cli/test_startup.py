@@ -57,8 +57,9 @@ def test_standard_output_that_is_closed(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("buffered", ["", "1"])
-@pytest.mark.parametrize("arguments", [RULES, f"{RULES} --json", f"{COMPARE} --help"])
+@pytest.mark.parametrize(
+    ("arguments", "buffered"), [(f"{RULES} --json", ""), (f"{COMPARE} --help", "1")]
+)
 def test_a_full_disk_behind_standard_output(
     folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, buffered: str
 ) -> None:
@@ -81,8 +82,9 @@ def test_standard_error_that_is_closed(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("library", ["typer", "pydantic", "hogeq.rules", "numba"])
-@pytest.mark.parametrize("module", ["hogeq", "hogeq.run"])
+@pytest.mark.parametrize(
+    ("module", "library"), [("hogeq", "typer"), ("hogeq.run", "pydantic"), ("hogeq", "numba")]
+)
 def test_an_interrupt_while_modules_are_imported(folder: Path, module: str, library: str) -> None:
     """Any import may be under way; the last one here is of a command's own."""
     code = f"""

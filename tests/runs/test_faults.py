@@ -4,7 +4,6 @@ The table in docs/faults.md lists them all, and the files of this folder that tr
 """
 
 import contextlib
-import dataclasses
 import errno
 import json
 import math
@@ -25,25 +24,19 @@ import pytest
 import yaml
 from pydantic import AllowInfNan
 
-from hogeq import figures
 from hogeq.cli import main
 from hogeq.model.game import compile_game
 from hogeq.runs import runner
-from hogeq.runs.config import Config, apply_overrides, config_from
+from hogeq.runs.config import config_from
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
-    FILES,
     FINAL_STRATEGY,
     MANIFEST,
     MATRIX,
-    METRICS,
-    MIXTURE,
     POLICY,
     ResultsError,
-    replacing,
 )
-from hogeq.runs.metrics import read_metrics
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.signals import Interrupted
@@ -52,53 +45,22 @@ from hogeq.solvers.regret import CFRPlus
 from hogeq.support.parameters import parameters
 from hogeq.support.workers import workers
 from tests.cli.calls import said
+from tests.runs.trials import ROOT, TREE, numbers, trial
 
-ROOT = Path(__file__).parents[2]
-TREE: dict[str, Any] = {
-    "name": "trial",
-    "rules": {"edition": "su20", "goal": 8, "max_dice": 2},
-    "solver": {"name": "cfr_plus", "iterations": 5},
-    "measure": {"attack": {"starts": 2, "anneal_steps": 3}},
-}
-TIMED = {MANIFEST, METRICS, CHECKPOINT, ".lock"}
+pytestmark = pytest.mark.usefixtures("plain_figures")
 
-
-def trial(*overrides: str) -> Config:
-    return config_from(apply_overrides(TREE, overrides))
-
-
-def kept(path: Path) -> dict[str, bytes]:
-    """Every byte that a run's config decides."""
-    names = {file.name for file in path.iterdir()}
-    assert names - {MIXTURE} == {*FILES, ".lock"}
-    with np.load(path / CHECKPOINT) as checkpoint:
-        state = {name: checkpoint[name].tobytes() for name in checkpoint if "state" in name}
-    rows = [dataclasses.replace(row, seconds=0.0) for row in read_metrics(path / METRICS)]
-    files = {name: (path / name).read_bytes() for name in names - TIMED}
-    return {**files, **state, "rows": repr(rows).encode()}
+SHORT = "solver.iterations=5"
 
 
 def everything(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture(autouse=True)
-def _plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    def draw(_: object, path: Path, *__: object) -> None:
-        with replacing(path) as temporary:
-            temporary.write_bytes(b"figure")
-
-    monkeypatch.setattr(figures, "exploitability", draw)
-    monkeypatch.setattr(figures, "matrix", draw)
-
-
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    with pytest.MonkeyPatch.context() as patch:
-        _plain_figures.__wrapped__(patch)  # type: ignore[attr-defined]
-        folder = tmp_path_factory.mktemp("no-fault")
-        run(trial(), folder)
-    return kept(folder / "trial")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("no-fault")
+    run(trial(SHORT), folder)
+    return numbers(folder / "trial")
 
 
 # --- the disk -------------------------------------------------------------------------------------
@@ -122,20 +84,20 @@ def full_after(writes: int) -> Iterator[list[int]]:
         yield done
 
 
-def test_a_disk_that_is_full_at_any_file(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+def test_a_disk_that_is_full_at_any_file(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     with full_after(10**9) as done:
-        run(trial(), tmp_path)
-    assert kept(tmp_path / "trial") == undisturbed
+        run(trial(SHORT), tmp_path)
+    assert numbers(tmp_path / "trial") == undisturbed
     for writes in range(done[0]):
         root = tmp_path / str(writes)
         with full_after(writes), pytest.raises(ResultsError, match="No space left") as caught:
-            run(trial(), root)
+            run(trial(SHORT), root)
         assert str(root / "trial") in str(caught.value)
         for name, data in everything(root).items():
             assert data or name.endswith(".lock"), "half a file"
             assert ".tmp" not in name
-        run(trial(), resume=root / "trial")
-        assert kept(root / "trial") == undisturbed
+        run(trial(SHORT), resume=root / "trial")
+        assert numbers(root / "trial") == undisturbed
 
 
 def as_nobody(work: Callable[[Path], object], folder: Path) -> str:
@@ -160,7 +122,7 @@ def as_nobody(work: Callable[[Path], object], folder: Path) -> str:
     return answer
 
 
-def test_a_folder_that_may_only_be_read(undisturbed: dict[str, bytes]) -> None:
+def test_a_folder_that_may_only_be_read(undisturbed: dict[str, Any]) -> None:
     # Folders of pytest's own may be entered by their owner alone.
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
@@ -171,14 +133,14 @@ def test_a_folder_that_may_only_be_read(undisturbed: dict[str, bytes]) -> None:
         try:
             new = as_nobody(lambda root: run(trial("name=new"), root), root)
             assert new == f"{root / 'new'} cannot be made: Permission denied"
-            again = as_nobody(lambda root: run(trial(), resume=root / "trial"), root)
+            again = as_nobody(lambda root: run(trial(SHORT), resume=root / "trial"), root)
             assert "cannot be written: Permission denied" in again
             assert everything(root) == before
         finally:
             for path in (root, root / "trial"):
                 path.chmod(0o755)
-        run(trial(), resume=root / "trial")
-        assert kept(root / "trial") == undisturbed
+        run(trial(SHORT), resume=root / "trial")
+        assert numbers(root / "trial") == undisturbed
 
 
 # --- checkpoints ----------------------------------------------------------------------------------
@@ -272,7 +234,7 @@ def test_a_state_that_is_not_finite_never_becomes_a_checkpoint(
 ) -> None:
     monkeypatch.setitem(SOLVERS, "poisoned", Poisoned)
     monkeypatch.setattr(runner, "SAVE_EVERY", 0.0)  # a checkpoint after every iteration
-    config = trial("solver.name=poisoned", f"solver.bad={yaml.safe_dump(bad).split()[0]}")
+    config = trial(SHORT, "solver.name=poisoned", f"solver.bad={yaml.safe_dump(bad).split()[0]}")
     with pytest.raises(RunError) as caught:
         run(config, tmp_path)
     path = tmp_path / "trial"
@@ -321,7 +283,7 @@ def test_no_solver_has_a_state_that_is_not_finite(name: str) -> None:
 
 
 def test_a_clock_that_jumps_between_two_parts_of_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, bytes]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]
 ) -> None:
     path = tmp_path / "trial"
     with monkeypatch.context() as patch:
@@ -330,8 +292,8 @@ def test_a_clock_that_jumps_between_two_parts_of_a_run(
         run(trial("solver.iterations=3"), tmp_path)
     for file in path.iterdir():
         os.utime(file, (2e9, 2e9))  # written in the future
-    run(trial(), resume=path)
-    assert kept(path) == undisturbed
+    run(trial(SHORT), resume=path)
+    assert numbers(path) == undisturbed
     manifest = json.loads((path / MANIFEST).read_text())
     assert manifest["started"] == "2031-01-01T00:00:00+00:00"
     assert manifest["elapsed_seconds"] < 600
@@ -342,7 +304,7 @@ def test_a_clock_that_jumps_between_two_parts_of_a_run(
 
 @pytest.mark.slow
 def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(
-    tmp_path: Path, undisturbed: dict[str, bytes]
+    tmp_path: Path, undisturbed: dict[str, Any]
 ) -> None:
     oracle = {"name": "double_oracle", "iterations": 3, "responders": 2, "responder_steps": 3}
     tree = {**TREE, "solver": oracle}
@@ -354,11 +316,11 @@ def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(
     ):
         with where:
             run(config_from(tree), tmp_path / name)
-        found.append(kept(tmp_path / name / "trial"))
+        found.append(numbers(tmp_path / name / "trial"))
     assert found[0] == found[1] == found[2]
     with workers(3):
-        run(trial(), tmp_path)
-    assert kept(tmp_path / "trial") == undisturbed
+        run(trial(SHORT), tmp_path)
+    assert numbers(tmp_path / "trial") == undisturbed
 
 
 @pytest.mark.parametrize("name", ["cfr_br", "bundle"])
@@ -383,7 +345,7 @@ def test_a_run_goes_on_with_any_number_of_threads(
             run(config, tmp_path / "cut")
     with workers(2):
         run(config, resume=tmp_path / "cut" / "trial")
-    assert kept(tmp_path / "cut" / "trial") == kept(tmp_path / "whole" / "trial")
+    assert numbers(tmp_path / "cut" / "trial") == numbers(tmp_path / "whole" / "trial")
 
 
 def test_every_fault_of_the_table_is_tried() -> None:

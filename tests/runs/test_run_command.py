@@ -113,29 +113,32 @@ BAD_ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "parts"), BAD_ARGUMENTS, ids=lambda part: " ".join(part)[:50]
-)
+@quick
 def test_bad_input_is_one_line_status_2_and_touches_nothing(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    plain_figures: None,
-    arguments: list[str],
-    parts: list[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file = written(Path())
+    names = {"CONFIG": str(written(Path())), "RUN": "results/trial"}
     run(trial("solver.iterations=3"), "results")
-    names = {"CONFIG": str(file), "RUN": "results/trial"}
 
     def everything() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
     before = everything()
-    status, out, err = spoken(capsys, *(names.get(part, part) for part in arguments))
-    assert (status, out) == (2, "")
-    assert len(err.splitlines()) == 1
-    for part in parts:
-        assert part in err
+    for arguments, parts in BAD_ARGUMENTS:
+        status, out, err = spoken(capsys, *(names.get(part, part) for part in arguments))
+        assert (status, out) == (2, ""), arguments
+        assert len(err.splitlines()) == 1, arguments
+        for part in parts:
+            assert part in err, arguments
     assert everything() == before
+
+
+@quick
+def test_a_stopped_run_goes_on_by_its_folder_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], undisturbed: dict[str, Any]
+) -> None:
+    run(trial("solver.iterations=5"), tmp_path)
+    path = tmp_path / "trial"
+    assert spoken(capsys, "--resume", path, "--set", "solver.iterations=12")[0] == 0
+    assert numbers(path) == undisturbed

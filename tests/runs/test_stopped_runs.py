@@ -141,7 +141,7 @@ def test_a_signal_while_solving(
         run(trial(), tmp_path)
     assert (caught.value.signum, caught.value.iteration) == (signum, 7)
     path = tmp_path / "trial"
-    for part in (signum.name, "after iteration 7", f"{path}/config.yaml --resume {path}"):
+    for part in (signum.name, "after iteration 7", f"hogeq run --resume {path}"):
         assert part in str(caught.value)
     manifest = json.loads((path / "manifest.json").read_text())
     assert (manifest["status"], manifest["iterations"]) == ("interrupted", 7)
@@ -178,8 +178,7 @@ def test_other_threads_leave_signals_alone(tmp_path: Path, undisturbed: dict[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("signum", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_the_command_stops_in_order(tmp_path: Path, signum: signal.Signals, status: int) -> None:
+def test_the_command_stops_in_order(tmp_path: Path) -> None:
     file = written(tmp_path, "solver.iterations=1000000", "measure.every=1000000")
     with subprocess.Popen(  # noqa: S603 - our own code
         [sys.executable, "-m", "hogeq.run", file, "--out-root", tmp_path / "r", "--json"],
@@ -192,12 +191,12 @@ def test_the_command_stops_in_order(tmp_path: Path, signum: signal.Signals, stat
         while not (tmp_path / "r" / "trial" / "manifest.json").exists():
             assert time.monotonic() < limit
             time.sleep(0.01)
-        process.send_signal(signum)
+        process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == status
+    assert process.returncode == 130
     assert out == ""
     assert len(said(err).splitlines()) == 1
-    assert f"stopped by {signum.name}" in err
+    assert "stopped by SIGINT" in err
     assert (tmp_path / "r" / "trial" / "checkpoint.npz").exists()
 
 
@@ -240,31 +239,6 @@ def test_an_average_that_is_no_policy(
     out, err = capsys.readouterr()
     assert out == ""
     assert len(said(err).splitlines()) == 1
-
-
-@quick
-def test_a_full_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]
-) -> None:
-    real = Path.write_bytes
-    left = 12
-
-    def write_bytes(self: Path, data: bytes) -> int:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            real(self, data[: len(data) // 2])
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return real(self, data)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", write_bytes)
-        with pytest.raises(ResultsError, match="No space left") as caught:
-            run(trial(), tmp_path)
-    assert "holds the checkpoint after iteration" in str(caught.value)
-    assert not list((tmp_path / "trial").glob(".tmp*"))
-    run(trial(), resume=tmp_path / "trial")
-    assert numbers(tmp_path / "trial") == undisturbed
 
 
 def test_a_figure_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,19 +243,18 @@ def test_a_scheduler_that_goes_away(tmp_path: Path) -> None:
                 next(outcomes)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_a_sweep_with_checkpoints(tmp_path: Path, signum: signal.Signals) -> None:
+def test_a_signal_stops_a_sweep_with_checkpoints(tmp_path: Path) -> None:
     path = written(tmp_path, grid={"seed": [0, 1]})
     longer = f"solver.iterations={ENDLESS}"
     options = ("--set", longer, "--out-root", tmp_path, "--jobs", 2)
     command = spoken("sweep", path, *options, start_new_session=True)
     runs = [tmp_path / "trial" / f"seed={seed}" for seed in (0, 1)]
     until(lambda: all((path / CHECKPOINT).exists() for path in runs))
-    os.kill(command.pid, signum)
+    os.kill(command.pid, signal.SIGTERM)
     out, err = command.communicate(timeout=60)
-    assert (command.returncode, out) == (128 + signum, "")
+    assert (command.returncode, out) == (143, "")
     assert len(said(err).splitlines()) == 1
-    assert f"stopped by {signum.name}" in err
+    assert "stopped by SIGTERM" in err
     until(lambda: not _anyone(command.pid), 10)
     for run_ in runs:
         assert manifest(run_)["status"] == "interrupted"

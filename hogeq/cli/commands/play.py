@@ -12,7 +12,7 @@ import typer
 
 from hogeq.cli.inputs import ENDLESS, Chosen, check_output, write
 from hogeq.cli.options import OverwriteOption, option
-from hogeq.cli.result import Result, Table, Text, lines_of, loss, percent, say
+from hogeq.cli.result import Result, Table, loss, percent, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
@@ -57,7 +57,7 @@ def play(
     first: Annotated[First, option("Who moves first.")] = First.coin,
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     transcript: Annotated[
-        Path | None, option("Write what was said: .txt or .json.", metavar="FILE")
+        Path | None, option("Write what --json prints.", metavar="FILE.json")
     ] = None,
     save: Annotated[
         Path | None,
@@ -71,7 +71,7 @@ def play(
     the game to standard output once it ends.
     """
     reads = [engine, game.spec]
-    check_output(transcript, (".txt", ".json"), reads=reads, option="--transcript")
+    check_output(transcript, (".json",), reads=reads, option="--transcript")
     check_output(save, (".json",), reads=reads, replace=overwrite, option="--save")
     game.load("full memory", "hidden states", strategies=[engine])
     if seed is None:
@@ -88,10 +88,8 @@ def play(
         talk.play()
     finally:
         data = {"engine_plays": "optimal" if strategy is None else engine} | session.record()
-        if transcript is not None and transcript.suffix.lower() == ".json":
+        if transcript is not None:
             write(transcript, json.dumps(data, indent=1, allow_nan=False) + "\n")
-        elif transcript is not None:
-            write(transcript, "\n".join(lines_of(talk.transcript())) + "\n")
         if save is not None:
             _save(save, talk, game.name)
     return Result(data)
@@ -231,15 +229,13 @@ class _Talk:
         return f"you {you}, engine {engine}"
 
     def _tell(self, move: "Turn") -> None:
-        say(*self._told(move), f"  {self._score()}")
-        if move.before.mover == 0:
-            say(f"  {self._verdict(move)}; so far {loss(self.session.tally.loss)}")
-
-    def _told(self, move: "Turn") -> list[str]:
         from hogeq.contest.session import PLAYERS
 
         what, *others = move.effects(self.rules)
-        return [f"{PLAYERS[move.before.mover]} {what}", *(f"  {line}" for line in others)]
+        say(f"{PLAYERS[move.before.mover]} {what}", *(f"  {line}" for line in others))
+        say(f"  {self._score()}")
+        if move.before.mover == 0:
+            say(f"  {self._verdict(move)}; so far {loss(self.session.tally.loss)}")
 
     def _summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
@@ -271,23 +267,6 @@ class _Talk:
             return f"no roll is better: {won}"
         best = f"{percent(turn.best_value)} with the best, {turn.best[0]}"
         return f"loss {loss(turn.loss)}, {turn.grade}: {won}, {best}"
-
-    def transcript(self) -> Text:
-        """Write down the game."""
-        session = self.session
-        text: Text = [
-            f"{self.title}, you against {self.engine}, seed {session.seed}",
-            Table(describe(self.rules), left=2),
-            "",
-            f"win probabilities count on {self._then()}",
-        ]
-        for move in session.turns:
-            own, other = move.before.scores
-            text += ["", f"turn {move.number}: you {own}, engine {other}"]
-            if session.game.has_memory:
-                text.append(memory_line(self.rules, move.before.memory))
-            text += [*self._told(move), f"  {self._verdict(move)}"]
-        return [*text, "", self._score(), *self._summary()[1:]]
 
 
 def _save(path: Path, talk: _Talk, rules: str) -> None:
