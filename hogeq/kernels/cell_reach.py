@@ -11,6 +11,7 @@ def write_reach(
     shape,
     keeps_memories,
     players,
+    opponent,
     begun,
     goal,
     width,
@@ -35,8 +36,9 @@ def write_reach(
 ):
     """Reach of all cells of one match, player 0 to move, and of each memory if it `keeps_memories`.
 
-    `begun` is the probability of each player to begin. `reach` is filled by total, memory and
-    opponent's score. All between `policies` and it is scratch; `cells` are 0 before and after.
+    Player 1 follows the policy `opponent`, and `begun` is the probability of each player to begin.
+    `reach` is filled by total, memory and opponent's score. All between `policies` and it is
+    scratch; `cells` are 0 before and after.
     """
     board = Board(goal, width, afterstate_rows, cell_rows, beyond, given)
     num_actions, memories, nothing = shape.num_actions, shape.memories, code.vector(0.0)
@@ -64,7 +66,7 @@ def write_reach(
                 chances = [
                     chance.converted(code.kind.element)
                     for chance in here.read(
-                        policies[player * (goal * goal * num_actions) :], num_actions
+                        policies[player * opponent * (goal * goal * num_actions) :], num_actions
                     )
                 ]
                 for x in range(shape.lines):

@@ -14,6 +14,7 @@ def write_values(
     code,
     shape,
     role,
+    are_matrices,
     players,
     matches,
     temperature,
@@ -54,7 +55,8 @@ def write_values(
     """
     board = Board(goal, width, afterstate_rows, cell_rows, beyond, given)
     num_actions, memories, nothing = shape.num_actions, shape.memories, code.vector(0.0)
-    policy_size = goal * goal * num_actions
+    cells_of_board = goal * goal
+    policy_size = code.select(are_matrices.equals(1), cells_of_board, cells_of_board * num_actions)
     changes.put_number(0, code.double(0.0))
     with code.loop(0, goal * 2 - 1 + beyond, down=True) as total:
         diagonal = Diagonal(code, shape, board, total)
@@ -96,8 +98,7 @@ def write_values(
                                 at = roll * code.width
                                 averages.put(at, averages.vector(at) + value)
                 with code.when(player.equals(0)):
-                    for roll, chance in enumerate(here.read(policies, num_actions)):
-                        row.put(roll * code.width, chance)
+                    _read_rows(here, policies, are_matrices, row, num_actions)
                     with code.when(role.equals(COUNTERFACTUAL)):
                         here.write(action_values, averages, num_actions)
                     with code.when(role >= ASCEND):
@@ -109,8 +110,7 @@ def write_values(
                     seat = match * players + player
                     with code.when(player.equals(1)):
                         table = policies[(match + 1) * policy_size :]
-                        for roll, chance in enumerate(here.read(table, num_actions)):
-                            row.put(roll * code.width, chance)
+                        _read_rows(here, table, are_matrices, row, num_actions)
                     found = lines[match * (shape.lines * code.width) :]
                     chances = [
                         row.vector(x * code.width).converted(code.kind.element)
@@ -130,6 +130,24 @@ def write_values(
         with code.loop(0, matches * players) as seat:
             place = diagonal.cells_of(cells, seat), diagonal.pages_of(afterstates, seat)
             _value_afterstates(diagonal, landing, handover, *place)
+
+
+def _read_rows(here, policies, are_matrices, row, num_actions):
+    """Copy the rows of a policy, or of a matrix: one roll for each cell."""
+    code = here.code
+
+    def copy():
+        for roll, chance in enumerate(here.read(policies, num_actions)):
+            row.put(roll * code.width, chance)
+
+    def make():
+        (chosen,) = here.read(policies)
+        for roll in range(num_actions):
+            is_less = chosen.where_at_least(roll, 0.0, 1.0)
+            chance = chosen.where_at_least(roll + 1, 0.0, 1.0) - is_less
+            row.put(roll * code.width, chance)
+
+    code.either(are_matrices.equals(1), make, copy)
 
 
 def _value_lines(diagonal, block, kind, groups, place, edge, no_dice, lines):

@@ -12,6 +12,7 @@ from hogeq.kernels.cell_values import write_values
 from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.program import Program
 from hogeq.kernels.recurrence import Dice, Target
+from hogeq.kernels.roles import EVALUATE
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.support.aliases import Floats, Ints
@@ -338,12 +339,12 @@ class CellPasses:
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
         """Fill the reach of cells; see :meth:`hogeq.model.passes.Passes.forward`."""
         for match in range(self._matches):
-            both = policies if self._matches == 1 else policies[[0, 1 + match]]
+            begun = 1.0 / self._players
             self._reach_program(
-                (int(memories), self._players, 1.0 / self._players, *self._board),
+                (int(memories), self._players, 1 + match, begun, *self._board),
                 (
                     *self._tables,
-                    both.reshape(-1),
+                    policies.reshape(-1),
                     *self._reach_arrays,
                     self._sums,
                     self._lines,
@@ -363,8 +364,10 @@ class CellPasses:
         damping: float,
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.passes.Passes.backward`."""
+        are_matrices = int(policies.ndim == 3)
+        counts = int(role), are_matrices, self._players, self._matches
         self._values(
-            (int(role), self._players, self._matches, temperature, damping, *self._board),
+            (*counts, temperature, damping, *self._board),
             (
                 *self._tables,
                 self._edge,
@@ -383,3 +386,10 @@ class CellPasses:
             ),
         )
         return self._starts, int(self._changes[0])
+
+    def match(self, matrices: NDArray[np.int64]) -> Floats:
+        """Win probability of each of two matrices, (2, G, G), when it moves first."""
+        nothing = np.zeros(0)
+        rolls = matrices.astype(np.float64)
+        starts, _ = self.backward(EVALUATE, rolls, nothing, nothing, 1.0, 1.0)
+        return starts[0]
