@@ -194,8 +194,8 @@ TARGETS = (
     ),
     Target(
         "kernels",
-        modules=("kernels/passes", "kernels/sums", "kernels/handover"),
-        tests="tests/kernels/test_diagonals.py tests/kernels/test_kernels.py"
+        modules=("kernels/recurrence", "kernels/cell_values", "kernels/cell_reach"),
+        tests="tests/kernels/test_cells.py tests/kernels/test_program.py"
         " tests/evaluation/test_random_games.py"
         " tests/evaluation/test_tablebase.py",
         each=4,

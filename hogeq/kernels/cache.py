@@ -46,9 +46,6 @@ KEPT_STATES = 8  # those used last
 KEPT_DAYS = 30  # without use
 UNSAID = 2.0  # seconds of compiling of which nothing is said
 SECONDS = {
-    "diagonal_reach.forward": 1.5,
-    "diagonal_values.backward": 2.0,
-    "diagonal_values.match": 1.0,
     "interpreter.backward": 1.8,
     "interpreter.forward": 1.2,
     "program.run": 1.0,

@@ -387,9 +387,9 @@ class CellPasses:
         )
         return self._starts, int(self._changes[0])
 
-    def match(self, matrices: NDArray[np.int64]) -> Floats:
-        """Win probability of each of two matrices, (2, G, G), when it moves first."""
+    def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
+        """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
         nothing = np.zeros(0)
         rolls = matrices.astype(np.float64)
         starts, _ = self.backward(EVALUATE, rolls, nothing, nothing, 1.0, 1.0)
-        return starts[0]
+        return float(starts[0, 0]), float(starts[0, 1])

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.kernels import ahead, cache
+from hogeq.model.cell_passes import CellLayout
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import memory_shape
@@ -156,7 +157,7 @@ def expect(game: HogEngine, *names: str, strategies: Iterable[str | None] = ()) 
         for rules in {SOLVED[name](game.rules) for name in SOLVED if name in named}:
             with suppress(ValueError):  # it says so when it is loaded
                 yield from missing(compile_game(rules), ["full memory"])
-        matches = "matrices" if game.has_duels else "policies"
+        matches = "policies" if game.duels() is None else "matrices"
         yield from missing(game, [matches if name == "matches" else name for name in names])
 
     ahead.expect(listed)
@@ -199,7 +200,7 @@ def parts(games: Iterable[Rules]) -> list[Part]:
     for rules in games:
         game = compile_game(rules)
         for name in PARTS:
-            if name != "matrices" or game.has_duels:
+            if name != "matrices" or game.duels() is not None:
                 found.setdefault((name, *_kernels_of(game, name)), Part(rules, name))
     return list(found.values())
 
@@ -210,9 +211,15 @@ def _kernels_of(game: HogEngine, name: str) -> tuple[object, ...]:
         return ()
     if name in _INTERPRETED:
         return (game.positions_recur,)
-    shape = memory_shape(game.tables) if game.has_large_memory else None
     quick = game.quick_dtype() if name == "search" else None
-    return game.positions_recur, shape, game.diagonals is None, quick
+    return game.positions_recur, _shape_of(game), quick
+
+
+def _shape_of(game: HogEngine) -> object:
+    """Return the constants of a game's kernels; None if it is interpreted."""
+    if game.has_large_memory:
+        return memory_shape(game.tables)
+    return CellLayout(game.tables, 8).shape if game.has_cell_vectors else None
 
 
 def compile_kernel(kernel: cache.Kernel) -> None:

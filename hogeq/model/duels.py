@@ -3,24 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.diagonals import Diagonals
 from hogeq.kernels.memory_duel import DuelShape, write_duel
 from hogeq.kernels.program import Program
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
-from hogeq.model.diagonal_arrays import DiagonalArrays
+from hogeq.model.cell_passes import CellPasses
 from hogeq.model.memory_passes import suit_memory_vectors
 from hogeq.model.workspace import WinRate
-
-CACHE = 2 << 20  # bytes of a second-level cache
-
-
-def suits_duels(diagonals: Diagonals) -> bool:
-    """Whether the sums of two players, who meet by diagonals, stay in the second-level cache.
-
-    If not, it is quicker to sum the outcomes of the one roll that a matrix makes.
-    """
-    return 2 * diagonals.sum_size * np.dtype(np.float64).itemsize < CACHE
 
 
 def can_duel(tables: Tables) -> bool:
@@ -34,18 +23,12 @@ def can_duel(tables: Tables) -> bool:
 class Duels:
     """The arrays for win rates of two matrices, one pair after the other."""
 
-    def __init__(self, tables: Tables, diagonals: Diagonals | None = None) -> None:
-        self._diagonal: DiagonalArrays | None = None
-        if diagonals is None:
-            self._memory = MemoryDuel(tables)
-        else:
-            self._diagonal = DiagonalArrays(tables, diagonals, 2)
+    def __init__(self, passes: "MemoryDuel | CellPasses") -> None:
+        self._passes = passes
 
     def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        if self._diagonal is not None:
-            return WinRate.from_starts(*self._diagonal.match(matrices))
-        return WinRate.from_starts(*self._memory.starts(matrices))
+        return WinRate.from_starts(*self._passes.starts(matrices))
 
 
 class MemoryDuel:

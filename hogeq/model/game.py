@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.diagonals import Diagonals, diagonals_of
 from hogeq.kernels.tables import SWAPPED, Dimensions, Tables
+from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.components import Recurrence, find_recurrence
-from hogeq.model.duels import Duels, can_duel, suits_duels
+from hogeq.model.duels import Duels, MemoryDuel, can_duel
 from hogeq.model.landings import LandingArrays
 from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
 from hogeq.model.memory_passes import suit_memory_vectors
@@ -25,11 +25,7 @@ from hogeq.support.messages import refusal
 if TYPE_CHECKING:
     from hogeq.model.many import ManyWorkspace
 
-# Vectors over so many memories do better than vectors along diagonals so short.
-MANY = 12
-SHORT = 12
-# Diagonals of games to fewer points would not fill vectors of singles.
-LONG = 32
+LARGE = 32  # goal from which on diagonals are long enough to fill vectors
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
@@ -112,46 +108,26 @@ class HogEngine:
         """Whether vectors hold the memories of a cell."""
         return self.recurrence is None and suit_memory_vectors(self.tables)
 
-    @property
-    def has_duels(self) -> bool:
-        """Whether the win rate of two matrices has kernels of its own."""
-        return can_duel(self.tables) or (self.diagonals is not None and suits_duels(self.diagonals))
+    @cached_property
+    def has_cell_vectors(self) -> bool:
+        """Whether vectors hold cells of one diagonal."""
+        is_free = self.recurrence is None and not self.has_large_memory
+        return is_free and self.goal >= LARGE and suit_cell_vectors(self.tables)
 
     def duels(self) -> Duels | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
-        return Duels(self.tables, self.diagonals) if self.has_duels else None
-
-    @cached_property
-    def diagonals(self) -> Diagonals | None:
-        """The same game by diagonals; None if vectors over the memory do as well."""
-        short = self.memory_size > MANY and self.goal < SHORT
-        interpreted = self.has_large_memory or short or self.positions_recur
-        return None if interpreted else diagonals_of(self.tables)
-
-    @cached_property
-    def _single_diagonals(self) -> Diagonals | None:
-        return None if self.diagonals is None else diagonals_of(self.tables, np.float32)
-
-    def diagonals_of(self, dtype: DTypeLike, matches: int = 1) -> Diagonals | None:
-        """Give the game by diagonals of blocks that suit a precision; None if it has none.
-
-        For several matches side by side they are made anew.
-        """
-        if matches > 1:
-            return None if self.diagonals is None else diagonals_of(self.tables, dtype, matches)
-        single = np.dtype(dtype) == np.float32
-        return self._single_diagonals if single else self.diagonals
+        if can_duel(self.tables):
+            return Duels(MemoryDuel(self.tables))
+        return Duels(CellPasses(self.tables, 2)) if self.has_cell_vectors else None
 
     def quick_dtype(self, pairs: int = 1) -> type[np.floating]:
         """Precision for what need not be exact, of a player who meets so many at once.
 
-        Single where kernels for it take half to two thirds of the time. Without memory a pass by
-        diagonals is so short that it takes many pairs to be worth kernels of its own.
+        Single where kernels for it take half to two thirds of the time. Without memory a pass over
+        cells is so short that it takes many pairs to be worth kernels of its own.
         """
-        by_diagonals = self.goal >= LONG and (self.has_memory or pairs > 1)
-        if self.has_large_memory or (by_diagonals and self._single_diagonals is not None):
-            return np.float32
-        return np.float64
+        has_long_passes = self.has_cell_vectors and (self.has_memory or pairs > 1)
+        return np.float32 if self.has_large_memory or has_long_passes else np.float64
 
 
 Game = HogEngine  # the former name

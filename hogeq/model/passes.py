@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model.diagonal_arrays import DiagonalPasses
+from hogeq.model.cell_passes import CellPasses
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryPasses
 from hogeq.support.aliases import Floats
@@ -57,7 +57,6 @@ def passes_for(
     """
     if game.has_large_memory:
         return MemoryPasses(game.tables, players, dtype, matches)
-    diagonals = game.diagonals_of(dtype, matches)
-    if diagonals is not None:
-        return DiagonalPasses(game.tables, diagonals, players, dtype, matches)
+    if game.has_cell_vectors:
+        return CellPasses(game.tables, players, dtype, matches)
     return Interpreter(game.rules, game.recurrence, players, matches)

@@ -1,4 +1,4 @@
-"""Passes whose vectors run over cells of a diagonal, against the plain ones."""
+"""Passes whose vectors run over cells of a diagonal, against interpreted ones."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.interpreter import Interpreter
+from hogeq.model.passes import passes_for
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.arrays import one_hot
 from tests.evaluation.test_random_games import game_number
 
 EXACT = 1e-12
@@ -27,6 +30,10 @@ GAMES = {
     "a small board": replace(EDITIONS["su21"], goal=3, max_dice=2),
 }
 RANDOM = 12
+
+
+def interpreted(game: HogEngine, players: int) -> Workspace:
+    return Workspace(game, players, passes=Interpreter(game.rules, game.recurrence, players))
 
 
 def random_policies(game: HogEngine, random: np.random.Generator, count: int) -> Any:
@@ -68,10 +75,10 @@ def expected_results(work: Workspace, policies: NDArray[np.float64]) -> dict[str
 
 def compare(game: HogEngine, random: np.random.Generator) -> None:
     for players in (2, 1):
-        passes, plain = CellPasses(game.tables, players), Workspace(game.tables, players)
+        passes, slow = CellPasses(game.tables, players), interpreted(game, players)
         for _ in range(2):  # the second finds the arrays in use
             policies = random_policies(game, random, players)
-            expected = expected_results(plain, policies)
+            expected = expected_results(slow, policies)
             for name, found in results(passes, policies).items():
                 np.testing.assert_allclose(
                     found, expected[name], rtol=0.0, atol=EXACT, err_msg=name
@@ -81,16 +88,36 @@ def compare(game: HogEngine, random: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_passes_over_cells_are_the_plain_ones(name: str) -> None:
+def test_passes_over_cells_are_the_interpreted_ones(name: str) -> None:
     game = compile_game(GAMES[name])
     assert suit_cell_vectors(game.tables)
     compare(game, np.random.default_rng(0))
 
 
+def test_matrices_meet_as_policies_do() -> None:
+    for name in ("no memory", "turns are counted"):
+        game, random = compile_game(GAMES[name]), np.random.default_rng(1)
+        passes, slow = CellPasses(game.tables, 2), interpreted(game, 2)
+        for _ in range(2):
+            matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
+            first, other, _ = slow.backward(one_hot(matrices, game.num_actions))
+            assert passes.starts(matrices) == pytest.approx((first, other), abs=EXACT)
+
+
+def test_long_diagonals_alone_are_worth_vectors() -> None:
+    for edition, goal, kind in (
+        ("fa22", 32, CellPasses),
+        ("fa22", 31, Interpreter),
+        ("su21", 100, CellPasses),
+        ("sp22", 100, Interpreter),
+    ):
+        assert isinstance(passes_for(compile_game(replace(EDITIONS[edition], goal=goal)), 1), kind)
+
+
 def test_random_games() -> None:
     for number in range(RANDOM):
         game, random = game_number(number)
-        if suit_cell_vectors(game.tables):
+        if not game.positions_recur and suit_cell_vectors(game.tables):
             try:
                 compare(game, random)
             except Exception as difference:
@@ -100,9 +127,9 @@ def test_random_games() -> None:
 @pytest.mark.parametrize("name", ["no memory", "gifts, boosted points", "turns are counted"])
 def test_single_precision_is_as_exact_as_it_can_be(name: str) -> None:
     game, random = compile_game(GAMES[name]), np.random.default_rng(0)
-    passes, plain = CellPasses(game.tables, 2, np.float32), Workspace(game.tables, 2)
+    passes, slow = CellPasses(game.tables, 2, np.float32), interpreted(game, 2)
     policies = random_policies(game, random, 2)
-    found, expected = results(passes, policies), expected_results(plain, policies)
+    found, expected = results(passes, policies), expected_results(slow, policies)
     for one in ("reach", "starts, EVALUATE", "action values"):
         np.testing.assert_allclose(found[one], expected[one], rtol=0.0, atol=1e-6)
     soft = "policies, SOFTMAX"
