@@ -9,7 +9,6 @@ from research.branch_and_bound import best_response
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.kernels.lifting import Lanes
 from hogeq.model.compiling import parts
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.priced import Board, PricedResponder
@@ -201,24 +200,6 @@ def test_what_has_no_such_bound() -> None:
     recurring = compile_game(rules_from(still))
     with pytest.raises(ValueError, match="total score"):
         certified_bound(recurring, random_policy(recurring, 0), 0.1)
-
-
-@pytest.mark.parametrize("edition", ["su20", "su21", "fa19"])
-def test_lanes_that_are_alike_need_not_be_summed_one_by_one(edition: str) -> None:
-    game = small(16, 3, edition)
-    rolls = np.random.default_rng(5).integers(0, game.num_actions, game.shape[:2])
-    found = LiftedBound(game.rules, np.eye(game.num_actions)[rolls])
-    (responder,) = found._responder.parts
-    lanes = len(responder.turns.following)
-    alike, asked = responder._alike, responder._asked
-    each = Lanes(np.arange(lanes), np.arange(lanes), 0 * alike.first, alike.others[:0])
-    assert len(alike.bases) < lanes or edition == "su21"
-    for step in random_claims(game, 6, 40):
-        few = found.gain(step)
-        responder._alike, responder._asked = each, responder.met[1]
-        assert few == pytest.approx(found.gain(step), abs=1e-14)
-        responder._alike, responder._asked = alike, asked
-        found.take(step)
 
 
 def test_a_revision_never_raises_the_bound() -> None:
