@@ -7,27 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
-from hogeq.search.counter_search import CounterSearch
 from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
-from hogeq.solvers.bundles import (
-    CURVED,
-    LEAST_REACH,
-    SHAPING,
-    BundleMethod,
-    Point,
-    Trial,
-    self_played,
-    step_against_few,
-)
+from hogeq.solvers.bundles import SHAPING, BundleMethod, Point, self_played
 from hogeq.solvers.cuts import OF_POLICY, Counters, Modelling
-from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.responses import annealed, ascents
 from hogeq.strategies.policies import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.parameters import NotNegative, parameters
 
-LEAST_FLOOR = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 SOFTENED = 1e-3  # share of the uniform policy in a start from a file
 UNIFORM = 0.3  # the same in a start from self-play
 ALONE = np.ones(1)
@@ -141,69 +128,19 @@ class ProximalBundle(BundleMethod[BundleState]):
     def _remember(self, state: BundleState, share: float) -> None:
         state.recent[...] += share * (state.policy - state.recent)
 
-    def _won(
-        self, state: BundleState, point: Point, counters: NDArray[np.int64] | None = None
-    ) -> Floats:
-        return 1.0 - win_rates(state, point.parts[0], counters)[:, None]
+    def _models(self, state: BundleState) -> Counters:
+        return Counters(
+            state.pool,
+            state.gradients[:, None],
+            state.constants[:, None],
+            state.reach[:, None],
+            state.weights,
+            state.used,
+        )
 
-    def _trial(self, state: BundleState, won: Floats, here: Floats, iteration: int) -> Trial:  # noqa: ARG002 - of one part
-        rows = state.policy.reshape(-1, state.policy.shape[-1])
-        if len(state.pool) == 0:
-            return Trial(self._point(state), np.zeros(0), here)
-        price = self.sharpen * iteration
-        logits = (1.0 + price * float(state.step_size)) * np.log(rows)
-        logits -= np.logaddexp.reduce(logits, axis=1, keepdims=True)
-        floor = LEAST_FLOOR if price > 0.0 else self.floor
+    def _price(self, iteration: int) -> float:
+        return self.sharpen * iteration
 
-        def step(active: NDArray[np.int64], begun: Floats) -> Trial:
-            infoset_reach = np.maximum(
-                state.reach[active].mean(axis=0, dtype=np.float64), LEAST_REACH
-            )
-            found = proximal_step(
-                logits,
-                state.gradients[active],
-                state.constants[active],
-                infoset_reach,
-                float(state.step_size),
-                begun[active] + len(active) ** -2.0,
-                CURVED,
-                floor,
-                self.softness,
-            )
-            moved = np.maximum(found.policy, floor)
-            moved /= moved.sum(axis=1, keepdims=True)
-            weights = np.zeros(len(state.pool))
-            weights[active] = found.weights
-            saved = 0.0
-            if price > 0.0:
-                saved = price * float(infoset_reach @ (entropies(rows) - entropies(moved)))
-            policy = moved.reshape(state.policy.shape)
-            return Trial(Point(policy[None], ALONE), weights, win_rates(state, policy), saved)
-
-        return step_against_few(state.weights, here, step, self.softness)
-
-    def _starts(
-        self, game: Engine, state: BundleState, trial: Trial, iteration: int
-    ) -> list[CounterSearch]:
-        random = np.random.default_rng([self.seed, iteration])
-        depth, policy = self._depth(iteration), trial.point.parts[0]
-        return [
-            CounterSearch(policy, sweeps=depth.sweeps),
-            *annealed(game, policy, self.responses, depth, random),
-            *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
-        ]
-
-
-def win_rates(
-    state: BundleState, policy: Floats, counters: NDArray[np.int64] | None = None
-) -> Floats:
-    """Modelled win rates of some counters, by default all, against a policy: float64 (n,)."""
-    chosen = slice(None) if counters is None else counters
-    gradients = state.gradients.reshape(len(state.pool), policy.size)[chosen]
-    won = gradients @ policy.reshape(-1).astype(gradients.dtype)
-    return np.asarray(1.0 - (state.constants[chosen] + won))
-
-
-def entropies(rows: Floats) -> Floats:
-    """Entropy of every row in nats, float64 (R,), of rows (R, K) without zeros."""
-    return -(rows * np.log(rows)).sum(axis=1)
+    def _logits(self, parts: Floats, raised: float) -> Floats:
+        logits = raised * np.log(parts)
+        return np.asarray(logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True))

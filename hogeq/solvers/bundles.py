@@ -16,10 +16,11 @@ from hogeq.search.counters import read_counters
 from hogeq.search.trails import CROSSED, Trails
 from hogeq.solvers.base import Solver, State
 from hogeq.solvers.cuts import Counters, Modelling
+from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.responses import Check, Depth, search
+from hogeq.solvers.responses import Check, Depth, annealed, ascents, search
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Singles
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
@@ -32,6 +33,9 @@ LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
 LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: a step was kept; models misled it; neither
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
 MORE: Final = 10  # ... so many at a time
+LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
+LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
+UNSEEN: Final = -60.0  # logit of what is no roll: columns beyond the components in the draw's row
 SELF_PLAY: Final = 100  # iterations of the default start
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
@@ -190,12 +194,13 @@ class BundleMethod(Solver[State]):
         trusted = TRUSTED * max(hoped, 0.0) + ALIVE
         trails = Trails(state.trails, state.kicks_left)
         strategy = Strategy.unchecked(*trial.point)
+        random = np.random.default_rng([self.seed, iteration])
         crossed = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
         searched = search(
             game,
             strategy,
             self.MODELLING,
-            self._starts(game, state, trial, iteration),
+            self._starts(game, state, trial, self._depth(iteration), random),
             trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
             state.pool,
             [Check(state.pool[one], float(trial.rates[one]), trusted) for one in shaping],
@@ -253,26 +258,138 @@ class BundleMethod(Solver[State]):
         """Move the average of recent iterations by a share to where a state is, in place."""
 
     @abstractmethod
-    def _won(self, state: State, point: Point, counters: NDArray[np.int64] | None = None) -> Floats:
-        """Modelled win rate of every part against some counters, by default all: (m, n)."""
+    def _models(self, state: State) -> Counters:
+        """Give the models of the counters, with an axis for the components."""
 
-    @abstractmethod
+    def _won(self, state: State, point: Point, counters: NDArray[np.int64] | None = None) -> Floats:
+        """Modelled win rate of every component against some counters, by default all: (m, n)."""
+        return modelled(self._models(state), point.parts, counters)
+
+    def _price(self, iteration: int) -> float:  # noqa: ARG002 - for those in which one rises
+        """Price of entropy in an iteration."""
+        return 0.0
+
+    def _logits(self, parts: Floats, raised: float) -> Floats:  # noqa: ARG002 - as above
+        """Logarithms of the rows, raised to a power and normalised."""
+        return np.log(parts)
+
     def _trial(self, state: State, won: Floats, here: Floats, iteration: int) -> Trial:
         """Take one proximal step from where a state is.
 
-        `won` (m, n) and `here` (m,) are win rates there, by the models: of every part against every
-        counter, and of the counters.
+        `won` (m, n) and `here` (m,) are win rates there, by the models: of every component against
+        every counter, and of the counters.
         """
+        now: Any = state
+        point, models, size = self._point(state), self._models(state), float(now.step_size)
+        if len(models.pool) == 0:
+            return Trial(point, np.zeros(0), here)
+        parts, rows, rolls = models.gradients.shape[1:]
+        last = parts * rows
+        price = self._price(iteration)
+        floor = LEAST_FLOOR if price > 0.0 else self.floor
+        logits = self._logits(point.parts, 1.0 + price * size).reshape(last, rolls)
+        if parts > 1:
+            logits = with_row(logits, np.log(point.draw))
 
-    @abstractmethod
+        def step(active: NDArray[np.int64], begun: Floats) -> Trial:
+            reach = models.reach[active].mean(axis=0, dtype=np.float64) * point.draw[:, None]
+            reach = np.maximum(reach, LEAST_REACH).ravel()
+            found = proximal_step(
+                logits,
+                *of_components(models, won, point.draw, active, logits.shape[1]),
+                np.append(reach, 1.0) if parts > 1 else reach,
+                size,
+                begun[active] + len(active) ** -2.0,
+                CURVED,
+                floor,
+                self.softness,
+            )
+            moved = np.maximum(found.policy[:last, :rolls], floor)
+            moved /= moved.sum(axis=-1, keepdims=True)
+            draw = point.draw
+            if parts > 1:
+                draw = np.maximum(found.policy[last, :parts], LEAST_WEIGHT)
+                draw = draw / draw.sum()
+            weights = np.zeros(len(models.pool))
+            weights[active] = found.weights
+            saved = 0.0
+            if price > 0.0:
+                saved = price * float(
+                    reach @ (entropies(point.parts.reshape(last, rolls)) - entropies(moved))
+                )
+            there = Point(moved.reshape(point.parts.shape), draw)
+            return Trial(there, weights, 1.0 - modelled(models, there.parts) @ there.draw, saved)
+
+        return step_against_few(now.weights, here, step, self.softness)
+
     def _starts(
-        self, game: Engine, state: State, trial: Trial, iteration: int
+        self, game: Engine, state: State, trial: Trial, depth: Depth, random: np.random.Generator
     ) -> list[CounterSearch]:
         """List the starts of responses to where a step leads."""
+        now: Any = state
+        parts, draw = trial.point
+        mean = np.tensordot(draw, parts, 1)
+        return [
+            CounterSearch(parts[depth.turn % len(parts)], sweeps=depth.sweeps),
+            *annealed(game, mean, self.responses, depth, random),
+            *ascents(now.pool, trial.weights, self.ascents, depth.sweeps),
+        ]
 
     def _depth(self, iteration: int) -> Depth:
         """Give how far the responses of an iteration go."""
         return Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
+
+
+def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None = None) -> Floats:
+    """Modelled win rate of every component against some counters, by default all: (m, n)."""
+    chosen = slice(None) if counters is None else counters
+    rates = models.constants[chosen].copy()
+    flat = parts.reshape(len(parts), -1).astype(np.float32)
+    gradients = models.gradients.reshape(len(models.pool), *flat.shape)
+
+    def add(part: int) -> None:
+        rates[:, part] += gradients[chosen, part] @ flat[part]
+
+    compute(add, range(len(parts)), local=True)
+    return rates
+
+
+def with_row(logits: Floats, draw: Floats) -> Floats:
+    """Rows (R, K) with one more for the draw; what is no action there has next to no chance."""
+    rows, rolls = logits.shape
+    wider = np.full((rows + 1, max(rolls, len(draw))), UNSEEN)
+    wider[:rows, :rolls] = logits
+    wider[rows, : len(draw)] = draw
+    return wider
+
+
+def of_components(
+    models: Counters, won: Floats, draw: Floats, active: NDArray[np.int64], width: int
+) -> tuple[Singles, Floats]:
+    """Gradients and constants of some counters: a row of each component and cell, one of the draw.
+
+    One component has no draw. At the current weights the row of the draw adds what the constants
+    hold already.
+    """
+    parts, rows, rolls = models.gradients.shape[1:]
+    if parts == 1:
+        return models.gradients[active, 0], models.constants[active, 0]
+    last = parts * rows
+    gradients = np.zeros((len(active), last + 1, width), np.float32)
+    shares = np.repeat(draw.astype(np.float32), rows)[:, None]
+
+    def weigh(place: int) -> None:
+        gradient = models.gradients[active[place]].reshape(last, rolls)
+        np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
+
+    compute(weigh, range(len(active)), local=True)
+    gradients[:, last, :parts] = won[active]
+    return gradients, (models.constants[active] - won[active]) @ draw
+
+
+def entropies(rows: Floats) -> Floats:
+    """Entropy of every row in nats, float64 (R,), of rows (R, K) without zeros."""
+    return -(rows * np.log(rows)).sum(axis=1)
 
 
 def self_played(game: Engine) -> Floats:

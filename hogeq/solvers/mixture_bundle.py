@@ -14,19 +14,9 @@ from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
-from hogeq.solvers.bundles import (
-    CURVED,
-    LEAST_REACH,
-    SHAPING,
-    BundleMethod,
-    Point,
-    Trial,
-    self_played,
-    step_against_few,
-)
+from hogeq.solvers.bundles import LEAST_WEIGHT, SHAPING, BundleMethod, Point, Trial, self_played
 from hogeq.solvers.cuts import OF_PARTS, Counters, Modelling, cut_of_parts
-from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.responses import annealed, ascents
+from hogeq.solvers.responses import Depth
 from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -35,9 +25,6 @@ from hogeq.support.parameters import Count, Natural, Share, parameters
 from hogeq.support.workers import compute
 
 BY_PART = frozenset({"parts", "draw", "recent", "recent_draw"})
-
-LEAST_WEIGHT = 1e-3  # of a part, so that none is lost for good
-UNSEEN = -60.0  # logit of what is no roll: columns beyond the parts in the row of the weights
 
 
 class MixtureBundleState(NamedTuple):
@@ -225,7 +212,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
             reach=np.concatenate([state.reach, [one.reach for one in cuts]], axis=1),
             watched=np.ones_like(state.watched),
         )
-        worst = (1.0 - part_rates(state, state.parts) @ state.draw).max()
+        worst = (1.0 - self._won(state, self._point(state)) @ state.draw).max()
         return state._replace(worst=np.array(float(worst)))
 
     def _point(self, state: MixtureBundleState) -> Point:
@@ -238,71 +225,18 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         state.recent[...] += share * (state.parts - state.recent)
         state.recent_draw[...] += share * (state.draw - state.recent_draw)
 
-    def _won(
-        self, state: MixtureBundleState, point: Point, counters: NDArray[np.int64] | None = None
-    ) -> Floats:
-        return part_rates(state, point.parts, counters)
-
-    def _trial(self, state: MixtureBundleState, won: Floats, here: Floats, iteration: int) -> Trial:  # noqa: ARG002 - no price rises
-        if len(state.pool) == 0:
-            return Trial(self._point(state), np.zeros(0), here)
-
-        def step(active: NDArray[np.int64], begun: Floats) -> Trial:
-            point, weights = self._step_against(state, won, active, begun)
-            return Trial(point, weights, 1.0 - part_rates(state, point.parts) @ point.draw)
-
-        return step_against_few(state.weights, here, step, self.softness)
-
-    def _step_against(
-        self, state: MixtureBundleState, won: Floats, active: NDArray[np.int64], begun: Floats
-    ) -> tuple[Point, Floats]:
-        """Step by the models of some counters: one row for each cell and part, one for the draw."""
-        parts, rows, rolls = state.gradients.shape[1:]
-        last, width = parts * rows, max(parts, rolls)
-        logits = np.full((last + 1, width), UNSEEN)
-        logits[:last, :rolls] = np.log(state.parts).reshape(last, rolls)
-        logits[last, :parts] = np.log(state.draw)
-        gradients = np.zeros((len(active), last + 1, width), np.float32)
-        shares = np.repeat(state.draw.astype(np.float32), rows)[:, None]
-
-        def weigh(place: int) -> None:
-            gradient = state.gradients[active[place]].reshape(last, rolls)
-            np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
-
-        compute(weigh, range(len(active)), local=True)
-        gradients[:, last, :parts] = won[active]
-        # At the current weights the row of the draw adds what the constants hold already.
-        constants = (state.constants[active] - won[active]) @ state.draw
-        reach = state.reach[active].mean(axis=0, dtype=np.float64) * state.draw[:, None]
-        found = proximal_step(
-            logits,
-            gradients,
-            constants,
-            np.append(np.maximum(reach, LEAST_REACH), 1.0),
-            float(state.step_size),
-            begun[active] + len(active) ** -2.0,
-            CURVED,
-            self.floor,
-            self.softness,
-        )
-        moved = np.maximum(found.policy[:last, :rolls], self.floor).reshape(state.parts.shape)
-        moved /= moved.sum(axis=-1, keepdims=True)
-        draw = np.maximum(found.policy[last, :parts], LEAST_WEIGHT)
-        weights = np.zeros(len(state.pool))
-        weights[active] = found.weights
-        return Point(moved, draw / draw.sum()), weights
+    def _models(self, state: MixtureBundleState) -> Counters:
+        return Counters.of(state)
 
     def _starts(
-        self, game: Engine, state: MixtureBundleState, trial: Trial, iteration: int
+        self,
+        game: Engine,
+        state: MixtureBundleState,
+        trial: Trial,
+        depth: Depth,
+        random: np.random.Generator,
     ) -> list[CounterSearch]:
-        random = np.random.default_rng([self.seed, iteration])
-        depth, (parts, draw) = self._depth(iteration), trial.point
-        mean = np.tensordot(draw, parts, 1)
-        starts = [
-            CounterSearch(parts[depth.turn % len(parts)], sweeps=depth.sweeps),
-            *annealed(game, mean, self.responses, depth, random),
-            *ascents(state.pool, trial.weights, self.ascents, depth.sweeps),
-        ]
+        starts = super()._starts(game, state, trial, depth, random)
         if len(trial.weights):
             longer = None if depth.deep else 3 * self.responder_sweeps
             chances = trial.weights / trial.weights.sum()
@@ -310,19 +244,3 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
                 matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)
                 starts.append(CounterSearch(matrix, sweeps=longer))
         return starts
-
-
-def part_rates(
-    state: MixtureBundleState, parts: Floats, counters: NDArray[np.int64] | None = None
-) -> Floats:
-    """Modelled win rate of every part against some counters, by default all: float64 (m, n)."""
-    chosen = slice(None) if counters is None else counters
-    rates = state.constants[chosen].copy()
-    flat = parts.reshape(len(parts), -1).astype(np.float32)
-    gradients = state.gradients.reshape(len(state.pool), *flat.shape)
-
-    def add(part: int) -> None:
-        rates[:, part] += gradients[chosen, part] @ flat[part]
-
-    compute(add, range(len(parts)), local=True)
-    return rates
