@@ -72,15 +72,15 @@ class Diagonals:
 
     def _rolled(self, sides: int) -> RolledColumns:
         columns: dict[tuple[int, int], int] = {}
-        found: list[tuple[int, int, float]] = []
+        shares: list[tuple[int, int, float]] = []
         for extra in (0, 1):
             for roll in range(1, self.num_actions):
                 for points, _, recorded, chance in self.turns.branches(roll, sides):
                     key = points + extra * self.bonus, recorded
                     column = columns.setdefault(key, len(columns))
-                    found.append((extra * self.num_actions + roll, column, float(chance)))
+                    shares.append((extra * self.num_actions + roll, column, float(chance)))
         chances = np.zeros((2 * self.num_actions, len(columns)))
-        for row, column, share in found:
+        for row, column, share in shares:
             chances[row, column] = share
         gain, recorded = np.array(list(columns), np.int64).T
         return RolledColumns(gain, recorded, chances)
@@ -170,15 +170,15 @@ def entries(
     goal, records, num_actions = turns.goal, turns.records, turns.num_actions
     # Afterstates by t, u, record, seat, opponent's record.
     after = np.zeros((goal, goal, records, 2, records), np.float32)
-    found = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
-    found[0, 0, 0, 0] = 1.0
+    counts = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
+    counts[0, 0, 0, 0] = 1.0
     last = (goal - 1, goal - 1) if cell is None else cell
     for total in range(sum(last) + 1):
         own, opponent = _leading_to(last, *turns.cells(total))
         at, other, landed = turns.arrivals(total)
         # Whoever moved is now the opponent; what was the opponent's record is the mover's own.
-        np.add.at(found, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
-        met = found[own * goal + opponent] > 0.0
+        np.add.at(counts, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
+        met = counts[own * goal + opponent] > 0.0
         made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
         for seat, plays in enumerate(players):
             rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, opponent's, roll
@@ -188,9 +188,9 @@ def entries(
             made[seat, ..., :num_actions] = every - with_bonus
         _spread(turns, own, opponent, made, after)
     if cell is not None:
-        return found[cell[0] * goal + cell[1]].reshape(2, -1)
+        return counts[cell[0] * goal + cell[1]].reshape(2, -1)
     return np.ascontiguousarray(
-        found.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
+        counts.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
     )
 
 
@@ -224,9 +224,9 @@ def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Co
     outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
     reached = own[:, None] + rolled.gain
     cell, way = np.nonzero(reached < turns.goal)
-    # Two outcomes of one cell differ in gain or in record, so no place is added to twice.
-    place = reached[cell, way], opponent[cell], rolled.recorded[way]
-    after[place] += outcomes[:, cell, :, way]
+    # Two outcomes of one cell differ in gain or in record, so no cell is added to twice.
+    index = reached[cell, way], opponent[cell], rolled.recorded[way]
+    after[index] += outcomes[:, cell, :, way]
     for extra in (0, 1):
         scored = own + turns.zero[own, opponent] + extra * turns.bonus
         inside = scored < turns.goal

@@ -49,11 +49,11 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
 
 def _means(turns: TurnTable, sides: int) -> list[float]:
     """Give the expected points of one die and more."""
-    found = []
+    means = []
     for roll in range(1, turns.rules.max_dice + 1):
         ways = turns.branches(roll, sides)
-        found.append(float(sum(way.points * way.probability for way in ways)))
-    return found
+        means.append(float(sum(way.points * way.probability for way in ways)))
+    return means
 
 
 def _chance_of_one(rules: Rules, sides: int) -> float:

@@ -90,9 +90,9 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
 
     def decorate(make: _Maker) -> _Maker:
         options = _taken(make, usage, len(wanted))
-        usual = [one.default for one in list(signature(make).parameters.values())[1:]]
-        usual = [default for default in usual[: len(wanted)] if type(default) is int]
-        entry = Builtin(wanted, about, make, options, tuple(usual))
+        defaults = [one.default for one in list(signature(make).parameters.values())[1:]]
+        defaults = [default for default in defaults[: len(wanted)] if type(default) is int]
+        entry = Builtin(wanted, about, make, options, tuple(defaults))
         enter(_BUILTINS, "baseline", name, entry)
         return make
 
@@ -141,8 +141,8 @@ def _usages(name: str) -> list[str]:
 
 def _options(entry: Builtin) -> str:
     defaults = ",".join(f"{option}={value}" for option, value in entry.options.items())
-    usual = f" (:{','.join(map(str, entry.usual))} if not given)" if entry.usual else ""
-    return f" (options :{defaults})" if defaults else usual
+    by_default = f" (:{','.join(map(str, entry.usual))} if not given)" if entry.usual else ""
+    return f" (options :{defaults})" if defaults else by_default
 
 
 def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
@@ -153,10 +153,10 @@ def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
     return _one_table(spec, _made(spec, game))
 
 
-def _one_table(spec: str, found: AnyStrategy) -> Matrix | Policy:
-    if isinstance(found, Mixture):
-        raise not_a_table(f"strategy {shown(spec)}", len(found))
-    return found
+def _one_table(spec: str, strategy: AnyStrategy) -> Matrix | Policy:
+    if isinstance(strategy, Mixture):
+        raise not_a_table(f"strategy {shown(spec)}", len(strategy))
+    return strategy
 
 
 def _made(spec: str, game: "HogEngine") -> AnyStrategy:
@@ -191,14 +191,14 @@ def _made_by_others(spec: str, make: partial[Any], game: "HogEngine") -> AnyStra
     """Call the maker of a strategy from outside the package, and check what it gives."""
     name = named(f"strategy {shown(spec)}", make.func)
     try:
-        found = make()
+        strategy = make()
     except Exception as error:
         raise StrategyError(f"{name}: raised {raised(error)}") from error
     goal, dice = game.goal, game.rules.max_dice
-    if isinstance(found, Mixture):
-        return check_mixture(found.weights, found.parts, goal, dice, name)
-    check = check_policy if getattr(found, "ndim", 2) == 3 else check_matrix
-    return check(found, goal, dice, name)
+    if isinstance(strategy, Mixture):
+        return check_mixture(strategy.weights, strategy.parts, goal, dice, name)
+    check = check_policy if getattr(strategy, "ndim", 2) == 3 else check_matrix
+    return check(strategy, goal, dice, name)
 
 
 def _split(spec: str, entry: Builtin, texts: list[str]) -> tuple[list[str], dict[str, float]]:

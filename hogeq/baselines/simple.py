@@ -112,12 +112,15 @@ def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
 
 
 def _sample(
-    name: str, about: str, make: Callable[["HogEngine", int, int], Matrix], usual: int
+    name: str,
+    about: str,
+    make: Callable[["HogEngine", int, int], Matrix],
+    cutoff: int,
 ) -> None:
     """Enter a player under the name of a term's sample, with its usual numbers."""
 
     @baseline(f"{name}:THRESHOLD,N", about)
-    def sample(game: "HogEngine", threshold: int = usual, dice: int = 6) -> Matrix:
+    def sample(game: "HogEngine", threshold: int = cutoff, dice: int = 6) -> Matrix:
         return make(game, threshold, dice)
 
 

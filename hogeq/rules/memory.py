@@ -86,11 +86,11 @@ def forces_turns(rules: Rules) -> bool:
 
 def record(rules: Rules, dice: int, points: int) -> int:
     """Give the number that a turn is remembered by: of Feral Hogs and of `Rules.memory`."""
-    found = feral_record(rules, dice, points)
+    number = feral_record(rules, dice, points)
     if rules.memory == "none":
-        return found
+        return number
     part = remembered(rules)
-    return found * part.classes + part.class_of(dice, points)
+    return number * part.classes + part.class_of(dice, points)
 
 
 def feral_record(rules: Rules, dice: int, points: int) -> int:
@@ -155,16 +155,16 @@ def _extra_axis(extras: int) -> Axis:
 def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
     """Give the parts of a memory that the rules look at, by name."""
     turns, extras, records = memory_sizes(rules)
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if turns > 1:
-        found["turn"] = memory.turn
+        fields["turn"] = memory.turn
     if extras > 1:
-        found["extra"] = bool(memory.extra)
+        fields["extra"] = bool(memory.extra)
     if records > 1:
-        found |= {"own_last": memory.own, "opponent_last": memory.opponent}
+        fields |= {"own_last": memory.own, "opponent_last": memory.opponent}
     if rules.memory != "none":
-        found["remembered"] = state_texts(rules)[memory.state]
-    return found
+        fields["remembered"] = state_texts(rules)[memory.state]
+    return fields
 
 
 def memory_texts(rules: Rules, memory: Memory) -> list[str]:

@@ -116,17 +116,17 @@ class TurnTable:
         else:
             branches = (self.free(score, opponent),)
         extra, forced = self.memory_effect(memory, dice)
-        found = []
+        ways = []
         for points, gift, recorded, probability in branches:
             there = self.land(score + points + extra, opponent + gift)
             again = there.winner is None and (there.again or forced)
             after = self.next_memory(memory, recorded, again)
-            found.append(
+            ways.append(
                 Outcome(
                     points, probability, there.score, there.opponent, there.winner, again, after
                 )
             )
-        return tuple(found)
+        return tuple(ways)
 
 
 @cache

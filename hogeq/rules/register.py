@@ -106,9 +106,9 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
         if kind == MEMORY:
             enter(MEMORY_PARTS, what, part, _memory_part(function, f"{what} {part}"))
             return function
-        found = KINDS[kind]
-        _require_function(function, f"{what} {part}", found.arguments)
-        enter(found.registry, what, part, _checked(function, part, f"{kind}: {part}", found))
+        family = KINDS[kind]
+        _require_function(function, f"{what} {part}", family.arguments)
+        enter(family.registry, what, part, _checked(function, part, f"{kind}: {part}", family))
         return function
 
     return decorate

@@ -137,7 +137,7 @@ def _growing(numbers: dict[Hashable, int]) -> Any:
 def _turns(rules: Rules) -> set[tuple[int, int]]:
     """List all dice and points that turns can have."""
     scores = range(rules.goal)
-    found = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
+    turns = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
     for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1)):
-        found |= {(dice, points) for points in points_distribution(rules, dice, sides)}
-    return found
+        turns |= {(dice, points) for points in points_distribution(rules, dice, sides)}
+    return turns

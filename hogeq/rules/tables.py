@@ -113,14 +113,14 @@ def table_text(field: str, given: Any) -> str:
         _check_cells(rows, shape, shape.flat, field)
         return json.dumps(rows, separators=(",", ":"))
     for score, row in enumerate(rows):
-        place = f"{shape.axes[0]} {score}"
+        where = f"{shape.axes[0]} {score}"
         if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
             size = len(row) if isinstance(row, list | tuple) else "no"
             raise NotAllowedError(
-                f"rows of the same length; the first has {len(rows[0])} cells, that of {place} "
+                f"rows of the same length; the first has {len(rows[0])} cells, that of {where} "
                 f"has {size}"
             )
-        _check_cells(row, shape, f"{place}, {shape.axes[1]}", field, score)
+        _check_cells(row, shape, f"{where}, {shape.axes[1]}", field, score)
     return json.dumps([[int(cell) for cell in row] for row in rows], separators=(",", ":"))
 
 
@@ -129,15 +129,15 @@ def _check_cells(
 ) -> None:
     """Refuse the first cell of a row that is none; `score` is that of the row, if it has one."""
     kinds = (bool, int) if shape.most == 1 else (int,)
-    for place, cell in enumerate(row):
+    for index, cell in enumerate(row):
         least = 0
         if field == "landing":
-            least = place if score is None else score
+            least = index if score is None else score
         if type(cell) not in kinds or not least <= cell <= shape.most:
             why = f", no landing lowers a score: at least {least}" if least else ""
             raise NotAllowedError(
                 f"whole numbers from 0 to {shape.most}{why}; {shown(cell)} stands at "
-                f"{where} {place}"
+                f"{where} {index}"
             )
 
 
@@ -171,10 +171,10 @@ def _part(field: str, text: str) -> Callable[[int, int], Any]:
         return table[score][opponent] if inside else None
 
     def part(score: int, opponent: int) -> int:
-        found = cell(score, opponent)
-        if found is None:
+        entry = cell(score, opponent)
+        if entry is None:
             return score if field == "landing" else 0
-        return found if shape.most > 1 else bool(found)
+        return entry if shape.most > 1 else bool(entry)
 
     part.__name__ = "table"
     part.__doc__ = _about(field, table, flat)
@@ -189,7 +189,7 @@ def _about(field: str, table: list[Any], flat: bool) -> str:
         return f"A table of {len(table)} x {len(table[0])} says so, for {pairs} pairs of scores."
     if flat:
         first = ", ".join(map(str, table[:6])) + (", ..." if len(table) > 6 else "")
-        said = f"{first} at {shape.flat} 0, 1, ..."
+        content = f"{first} at {shape.flat} 0, 1, ..."
     else:
-        said = f"{len(table)} x {len(table[0])}, by {' and '.join(shape.axes)}"
-    return f"{'becomes what' if field == 'landing' else 'What'} a table says: {said}."
+        content = f"{len(table)} x {len(table[0])}, by {' and '.join(shape.axes)}"
+    return f"{'becomes what' if field == 'landing' else 'What'} a table says: {content}."

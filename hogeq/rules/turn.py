@@ -72,10 +72,10 @@ def bonus(rules: Rules, memory: Memory, dice: int) -> int:
     part `Rules.memory` gives.
     """
     fires = rules.feral_hogs != "none" and abs(dice - memory.own) == FERAL_DISTANCE
-    found = FERAL_BONUS if fires else 0
+    points = FERAL_BONUS if fires else 0
     if rules.memory != "none":
-        found += memory_effect(rules, memory, dice)[0]
-    return found
+        points += memory_effect(rules, memory, dice)[0]
+    return points
 
 
 def given(rules: Rules, dice: int, points: int) -> int:

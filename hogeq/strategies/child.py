@@ -171,7 +171,7 @@ def _watch(opened: set[str]) -> None:
 
 def _others(opened: set[str], file: str) -> list[str]:
     """Paths that belong neither to Python nor to the system, and are not the file itself."""
-    known = tuple(f"{place}{os.sep}" for place in (sys.prefix, sys.base_prefix, "/proc", "/sys"))
+    known = tuple(f"{folder}{os.sep}" for folder in (sys.prefix, sys.base_prefix, "/proc", "/sys"))
     files = set()
     for path in opened:
         cached = f"{os.sep}__pycache__{os.sep}" in path and path.endswith(".pyc")
@@ -279,9 +279,9 @@ def _program(machine: str) -> list[tuple[int, int, int, int]]:
     for row in rows:
         if row[column] != "-":
             program += only(int(row[column]), allow)
-    for place, call in enumerate(opens):
+    for index, call in enumerate(opens):
         if call is not None:
-            program += only(call, argument(1 + place), (has_bit, 0, 1, _WRITES), refuse, allow)
+            program += only(call, argument(1 + index), (has_bit, 0, 1, _WRITES), refuse, allow)
     program += only(ioctl, *one_of(1, _TERMINAL))
     program += only(fcntl, *one_of(1, _HANDLES))
     others = ~_THREADS & 0xFFFFFFFF

@@ -184,14 +184,14 @@ def _checked_parts(
 ) -> NDArray[Any]:
     """Check parts one by one, and copy each once: there may be many."""
     shape = (len(parts), goal, goal, max_dice + 1)
-    found = np.empty(shape) if as_policies else np.empty(shape[:3], np.int8)
+    checked = np.empty(shape) if as_policies else np.empty(shape[:3], np.int8)
     for number, part in enumerate(parts, 1):
         check = check_policy if part.ndim == 3 else check_matrix
         table = check(part, goal, max_dice, f"{name}, part {number}")
-        found[number - 1] = (
+        checked[number - 1] = (
             one_hot(table, max_dice + 1) if as_policies > is_policy(table) else table
         )
-    return found
+    return checked
 
 
 def not_a_table(name: str, count: int) -> StrategyError:

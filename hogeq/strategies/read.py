@@ -78,10 +78,10 @@ def read_strategy(
     time_limit: float = 60.0,
 ) -> Matrix | Policy:
     """Read a strategy from a file of any known format."""
-    found = read_any(path, goal, max_dice, trust, time_limit=time_limit)
-    if isinstance(found, Mixture):
-        raise not_a_table(shown_path(Path(path)), len(found))
-    return found
+    strategy = read_any(path, goal, max_dice, trust, time_limit=time_limit)
+    if isinstance(strategy, Mixture):
+        raise not_a_table(shown_path(Path(path)), len(strategy))
+    return strategy
 
 
 def read_any(
@@ -97,22 +97,22 @@ def read_any(
     if is_folder(path):
         path = _matrix_in(path)
     name = shown_path(path)
-    found = _read(path, goal, max_dice, trust, time_limit)
-    if isinstance(found, _Drawn):
-        return check_mixture(found.weights, found.parts, goal, max_dice, name)
-    if isinstance(found, np.ndarray) and is_policy(found):
-        return check_policy(found, goal, max_dice, name)
-    return check_matrix(found, goal, max_dice, name)
+    content = _read(path, goal, max_dice, trust, time_limit)
+    if isinstance(content, _Drawn):
+        return check_mixture(content.weights, content.parts, goal, max_dice, name)
+    if isinstance(content, np.ndarray) and is_policy(content):
+        return check_policy(content, goal, max_dice, name)
+    return check_matrix(content, goal, max_dice, name)
 
 
 def read_rows(
     path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
 ) -> list[Any] | npt.NDArray[Any]:
     """Read what a file holds, which may be no strategy."""
-    found = _read(path, goal, max_dice, trust, time_limit)
-    if isinstance(found, _Drawn):
-        raise not_a_table(shown_path(path), len(found.parts))
-    return found
+    content = _read(path, goal, max_dice, trust, time_limit)
+    if isinstance(content, _Drawn):
+        raise not_a_table(shown_path(path), len(content.parts))
+    return content
 
 
 class _Drawn(NamedTuple):
@@ -188,16 +188,16 @@ def _pickle_refused(path: Path) -> StrategyError:
 def file_size(path: Path, most: int = MAX_BYTES) -> int:
     """Give the bytes of a regular file, once they are known to be no more than `most`."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise StrategyError(f"{shown_path(path)}: is not a file")
-    if found.st_size > most:
+    if status.st_size > most:
         raise StrategyError(
-            f"{shown_path(path)}: has {found.st_size} bytes; allowed: {most} for a strategy"
+            f"{shown_path(path)}: has {status.st_size} bytes; allowed: {most} for a strategy"
         )
-    return found.st_size
+    return status.st_size
 
 
 def _read_bytes(path: Path, most: int) -> bytes:

@@ -204,13 +204,13 @@ def processes(jobs: int) -> Iterator[Workers]:
         return not wait(futures, grace).not_done
 
     # No more at once than there are processes: those that die with one are then known.
-    found = Remote(
+    workers = Remote(
         partial(ProcessPoolExecutor, jobs, initializer=_ignore_signals), jobs, jobs, stop
     )
     try:
-        yield found
+        yield workers
     finally:
-        found.close(kill_workers=found.busy)
+        workers.close(kill_workers=workers.busy)
 
 
 def _ignore_signals() -> None:
@@ -244,6 +244,6 @@ def cluster(address: str) -> Iterator[Workers]:
         # The same call twice is two tasks: pure ones would share a result.
         pool = client.get_executor(pure=False)
         keep = partial(client.submit, bytes, pure=False)
-        found = Remote(lambda: pool, threads, math.inf, keep=keep)
-        found.here = False
-        yield found
+        workers = Remote(lambda: pool, threads, math.inf, keep=keep)
+        workers.here = False
+        yield workers

@@ -57,13 +57,13 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
 
     # What was opened is asked what it is, since what stands at a path may change.
     with open(path, "rb", opener=opened) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a file", os.fspath(path))
-        if found.st_size > most:
+        if status.st_size > most:
             raise OSError(errno.EFBIG, f"is larger than {most} bytes", os.fspath(path))
-        data = file.read(found.st_size + 1)
-    if len(data) > found.st_size:
+        data = file.read(status.st_size + 1)
+    if len(data) > status.st_size:
         raise OSError(errno.EBUSY, "grew while it was read", os.fspath(path))
     return data
 

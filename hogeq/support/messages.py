@@ -83,8 +83,8 @@ def unreadable(path: Path, error: Exception) -> str:
 
 def raised(error: Exception) -> str:
     """Say what somebody's code raised."""
-    kind, said = type(error).__name__, one_line(error)
-    return kind if said == kind else f"{kind}: {said}"
+    kind, text = type(error).__name__, one_line(error)
+    return kind if text == kind else f"{kind}: {text}"
 
 
 def nearest(given: object, known: Iterable[str]) -> str:
@@ -93,8 +93,8 @@ def nearest(given: object, known: Iterable[str]) -> str:
         return ""
     by_lower = {name.lower(): name for name in sorted(known)}
     word = given[:LONGEST_WORD] if isinstance(given, str) else shown(given)
-    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=LIKE)
-    return f"; nearest: {by_lower[found[0]]}" if found else ""
+    matches = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=LIKE)
+    return f"; nearest: {by_lower[matches[0]]}" if matches else ""
 
 
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:

@@ -167,7 +167,7 @@ def _described(schema: dict[str, Any]) -> str:
         "array": "a list",
         "null": "null",
     }
-    said = [words.get(schema.get("type", ""), "plain values")]
+    parts = [words.get(schema.get("type", ""), "plain values")]
     both = "minimum" in schema and "maximum" in schema
     limits = (
         ("minimum", "from"),
@@ -175,8 +175,8 @@ def _described(schema: dict[str, Any]) -> str:
         ("maximum", "to" if both else "up to"),
         ("exclusiveMaximum", "below"),
     )
-    said += [f"{word} {schema[key]:.15g}" for key, word in limits if key in schema]
-    return " ".join(said)
+    parts += [f"{word} {schema[key]:.15g}" for key, word in limits if key in schema]
+    return " ".join(parts)
 
 
 def _choices(schema: dict[str, Any]) -> list[str]:

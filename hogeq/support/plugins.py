@@ -181,10 +181,10 @@ def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
             for frame in traceback.extract_tb(error.__traceback__)
             if frame.filename == where
         ]
-        place = f"line {lines[-1]}: " if lines else ""
+        line = f"line {lines[-1]}: " if lines else ""
         ours = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
         kind = "" if ours else f"{type(error).__name__}: "
-        raise PluginError(f"{where}: {place}{kind}{one_line(error)}") from error
+        raise PluginError(f"{where}: {line}{kind}{one_line(error)}") from error
 
 
 def _require_some(entries: Sequence[Entry], where: str) -> None:

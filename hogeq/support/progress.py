@@ -253,23 +253,23 @@ def _is_wide(stream: TextIO) -> bool:
 @contextmanager
 def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0) -> Iterator[Phase]:
     """Open a phase of the computation for a block; phases may be nested."""
-    found, display = Phase(name, total, unit, done), _display.get()
+    opened, display = Phase(name, total, unit, done), _display.get()
     if display is None:
-        yield found
+        yield opened
         return
-    display.push(found)
+    display.push(opened)
     try:
-        yield found
+        yield opened
     finally:
-        display.pop(found)
+        display.pop(opened)
 
 
 def tell_steps(name: str, steps: Sequence[Step]) -> Iterator[Step]:
     """Go through steps, in a phase of their own."""
-    with phase(name, len(steps)) as told:
+    with phase(name, len(steps)) as opened:
         for step in steps:
             yield step
-            told.step()
+            opened.step()
 
 
 def tell(line: str) -> None:

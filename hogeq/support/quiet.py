@@ -16,10 +16,10 @@ def quiet() -> Iterator[None]:
     """
     sys.stdout.flush()
     with Path(os.devnull).open("wb") as nowhere:
-        kept = os.dup(1)
+        output = os.dup(1)
         try:
             os.dup2(nowhere.fileno(), 1)
             yield
         finally:
-            os.dup2(kept, 1)
-            os.close(kept)
+            os.dup2(output, 1)
+            os.close(output)

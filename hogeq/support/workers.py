@@ -177,8 +177,8 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
         have = cluster(address)
     else:
         raise ExecutorError(refusal("on", on, ALLOWED))
-    with have as found, _choosing(found, threads):
-        yield found
+    with have as chosen, _choosing(chosen, threads):
+        yield chosen
 
 
 def _is_port(text: str) -> bool:

@@ -43,9 +43,9 @@ def untraced(infoset: Hashable, parts: Pasts) -> Witness | None:
     """
     best: Witness | None = None
     known = sorted(((part[0], past) for past, part in parts.items()), key=lambda pair: len(pair[0]))
-    for place, (two, after) in enumerate(known):
+    for index, (two, after) in enumerate(known):
         acts = dict(after)
-        for one, before in known[:place]:
+        for one, before in known[:index]:
             if best is not None and len(one) + len(two) >= size(best):
                 break
             if all(acts.get(met, act) == act for met, act in before):
@@ -57,9 +57,9 @@ def twice(walk: Walk) -> Iterator[Witness | None]:
     """Find histories that meet one information set of the player twice."""
     for infoset, histories in walk.at.items():
         for history in histories:
-            for place, move in enumerate(history):
+            for index, move in enumerate(history):
                 if move.player == walk.player and move.infoset == infoset:
-                    yield Witness(infoset, history[:place], history)
+                    yield Witness(infoset, history[:index], history)
                     break
 
 

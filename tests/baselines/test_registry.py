@@ -4,8 +4,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +14,10 @@ from hogeq.baselines.registry import baseline, builtin, find_strategy, names
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.support.aliases import Matrix
+from tests.baselines.small_games import rules_only as game
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
-
-
-def game(rules: Rules) -> "HogEngine":
-    # Built-ins that need only the rules do not wait for kernels.
-    return cast(
-        "HogEngine", SimpleNamespace(rules=rules, goal=rules.goal, rolls=rules.max_dice + 1)
-    )
 
 
 SU20 = game(EDITIONS["su20"])

@@ -1,23 +1,13 @@
 """The course's sample strategies, held to its own examples, docs/sources.md [6]."""
 
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
-
 import numpy as np
 import pytest
 
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.simple import SAMPLES, samples_of
-from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules import EDITIONS, rules_from
 from hogeq.strategies.arrays import StrategyError, check_matrix
-
-if TYPE_CHECKING:
-    from hogeq.model.game import HogEngine
-
-
-def game(rules: Rules) -> "HogEngine":
-    # Samples need only the rules, and do not wait for kernels.
-    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.goal))
+from tests.baselines.small_games import rules_only as game
 
 
 @pytest.mark.parametrize(
