@@ -1,5 +1,7 @@
 import errno
+import os
 import re
+import resource
 import subprocess
 import time
 from itertools import chain
@@ -155,7 +157,7 @@ def errors(
         pytest.skip(sandbox.isolation().reason)
     folder = tmp_path_factory.mktemp("hostile")
     kept = file(folder, "kept", "kept")
-    before = kept.stat()
+    before, judge = kept.stat(), _judge()
     path = file(folder, "final_strategy.py", Path(hostile.__file__).read_bytes())
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "calls alone":
@@ -167,7 +169,16 @@ def errors(
     assert sorted(folder.iterdir()) == [path, kept]
     assert kept.read_text() == "kept"
     assert (kept.stat().st_mode, kept.stat().st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
+    assert _judge() == judge
     return dict(zip(hostile.ATTEMPTS, chain.from_iterable(answers.table), strict=False))
+
+
+def _judge() -> tuple[object, ...]:
+    """Tell what code of others could change of this process, and leave behind."""
+    kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+    limits = [resource.getrlimit(kind) for kind in kinds]
+    left = [Path(f"/proc/sysvipc/{kind}").read_text() for kind in ("shm", "sem", "msg")]
+    return os.nice(0), os.sched_getaffinity(0), os.sched_getscheduler(0), limits, left
 
 
 @confined
