@@ -170,14 +170,3 @@ def test_what_is_no_table_of_win_rates_is_refused() -> None:
 def test_rates_of_one_but_for_rounding_are_one() -> None:
     sure = np.array([[0.5, np.nextafter(1.0, 2.0)], [-1e-16, 0.5]])
     assert check_rates(sure).tolist() == [[0.5, 1.0], [0.0, 0.5]]
-
-
-def test_alpha_rank_stays_with_the_winner_and_shares_a_cycle() -> None:
-    pytest.importorskip("open_spiel")
-    pytest.importorskip("networkx")
-    from hogeq.trees.openspiel.alpharank import alpha_rank
-
-    winner = np.array([[0.5, 0.4, 0.3], [0.6, 0.5, 0.4], [0.7, 0.6, 0.5]])
-    assert alpha_rank(winner) == pytest.approx([0, 0, 1], abs=1e-5)
-    cycle = np.array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
-    assert alpha_rank(cycle) == pytest.approx(np.full(3, 1 / 3), abs=1e-9)
