@@ -108,10 +108,10 @@ def _forgets(walk: Walk) -> dict[str, Loss]:
         return history[:1], tuple(move[::2] for move in history if move.player is not None)
 
     def losing(find: Callable[[Hashable, list[History]], Witness | None]) -> Loss:
-        found = {infoset: find(infoset, histories) for infoset, histories in walk.at.items()}
+        witnesses = {infoset: find(infoset, histories) for infoset, histories in walk.at.items()}
         lost = {
             infoset: witness._replace(infoset=infoset)
-            for infoset, witness in found.items()
+            for infoset, witness in witnesses.items()
             if witness is not None
         }
         return Loss(frozenset(lost), smallest(lost.values()))
@@ -181,18 +181,18 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
                 f"{sizes}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
             )
-    found = audit_tree(tree, ranked=ends and not memory, longest=None if ends else HORIZON)
+    result = audit_tree(tree, ranked=ends and not memory, longest=None if ends else HORIZON)
     if ends:
-        proven = found.findings["no absent-mindedness"]._replace(note=_NEVER_TWICE)
-        found.findings["no absent-mindedness"] = proven
-    elif not memory and found.findings["no absent-mindedness"].holds is None:
+        proven = result.findings["no absent-mindedness"]._replace(note=_NEVER_TWICE)
+        result.findings["no absent-mindedness"] = proven
+    elif not memory and result.findings["no absent-mindedness"].holds is None:
         goal = (full or rules).goal
         searched = HogTree(replace(rules, goal=goal))
-        witness, complete = recurrence(searched, found.player, MOST_POSITIONS)
+        witness, complete = recurrence(searched, result.player, MOST_POSITIONS)
         if witness is not None or complete:
             note = f"in the game to {goal} with 0 to {rules.max_dice} dice"
-            found.findings["no absent-mindedness"] = Finding(witness is None, witness, note)
-    return found
+            result.findings["no absent-mindedness"] = Finding(witness is None, witness, note)
+    return result
 
 
 def small(rules: Rules, goal: int, max_dice: int) -> Rules:

@@ -136,18 +136,18 @@ def well_formed(
         return (Finding(False, witness, _EVERY),) * 2
     fine = _parts(tree, walk.player, by_past=False)
     unique = all(len(fine[infoset]) == len(parts) for infoset, parts in coarse.items())
-    found = []
+    findings = []
     for form in (_Part.form, _Part.form_without_utilities):
         refuted = smallest(_pairs(coarse, form, ""))
         if refuted is None:
-            found.append(Finding(True, None, _COARSEST))
+            findings.append(Finding(True, None, _COARSEST))
         elif unique:
-            found.append(Finding(False, refuted, _EVERY))
+            findings.append(Finding(False, refuted, _EVERY))
         elif smallest(_pairs(fine, form, "")) is None:
-            found.append(Finding(True, None, _FINEST))
+            findings.append(Finding(True, None, _FINEST))
         else:
-            found.append(Finding(None, refuted, _NEITHER))
-    return found[0], found[1]
+            findings.append(Finding(None, refuted, _NEITHER))
+    return findings[0], findings[1]
 
 
 def _unmatched_past(walk: Walk, infoset: Hashable, parts: Pasts) -> Witness | None:
@@ -167,8 +167,8 @@ def _unmatched_past(walk: Walk, infoset: Hashable, parts: Pasts) -> Witness | No
                 continue
             for past, history in theirs[first].items():
                 if past not in theirs[second]:
-                    found = Witness(infoset, history, part[0], _NEVER)
-                    best = smallest((best, found))
+                    witness = Witness(infoset, history, part[0], _NEVER)
+                    best = smallest((best, witness))
     return best
 
 
@@ -198,25 +198,25 @@ class _Part:
     def form_without_utilities(self) -> Hashable:
         """List what a bijection preserves that may change utilities, which are bounded."""
         total = sum(chance * times for (*_, chance, _), times in self.plays.items())
-        found: Counter[Hashable] = Counter()
+        shares: Counter[Hashable] = Counter()
         for (theirs, mine, chance, _), times in self.plays.items():
-            found[theirs, mine, chance / total] += times
-        return frozenset(found.items())
+            shares[theirs, mine, chance / total] += times
+        return frozenset(shares.items())
 
 
 def _parts(tree: Tree, player: int, *, by_past: bool) -> dict[Hashable, list[_Part]]:
-    found: dict[Hashable, dict[Hashable, _Part]] = defaultdict(dict)
+    parts_at: dict[Hashable, dict[Hashable, _Part]] = defaultdict(dict)
     for play, chance, winner in _plays(tree, tree.root, (), Fraction(1)):
         mine, theirs = experience(play, player), experience(play, 1 - player)
         passed = 0
-        for place, move in enumerate(play):
+        for index, move in enumerate(play):
             if move.player == player:
-                key = mine[:passed] if by_past else play[:place]
-                part = found[move.infoset].setdefault(key, _Part(play[:place]))
-                part.history = min(part.history, play[:place], key=len)
+                key = mine[:passed] if by_past else play[:index]
+                part = parts_at[move.infoset].setdefault(key, _Part(play[:index]))
+                part.history = min(part.history, play[:index], key=len)
                 part.plays[theirs, mine[passed:], chance, winner] += 1
                 passed += 1
-    return {infoset: list(parts.values()) for infoset, parts in found.items()}
+    return {infoset: list(parts.values()) for infoset, parts in parts_at.items()}
 
 
 def _plays(

@@ -25,9 +25,9 @@ def tree_sizes(rules: Rules, *, memory: bool = False) -> Sizes:
 
 def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
     """Write a game as a file of Gambit's."""
-    found = tree_sizes(rules, memory=memory)
-    if not found.exact or found.nodes > MOST_NODES:
-        size = found if found.exact else f"more than {MOST_NODES:,} nodes"
+    counted = tree_sizes(rules, memory=memory)
+    if not counted.exact or counted.nodes > MOST_NODES:
+        size = counted if counted.exact else f"more than {MOST_NODES:,} nodes"
         raise ValueError(
             f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
             f"{size}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
@@ -36,7 +36,7 @@ def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
     title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"
     text = "".join(efg_lines(HogTree(rules, memory=memory), title))
     write_whole(Path(path), text.encode())
-    return found
+    return counted
 
 
 def efg_lines(tree: Tree, title: str) -> Iterator[str]:

@@ -121,7 +121,7 @@ class Walk:
         self.at: dict[Hashable, list[History]] = defaultdict(list)
         level: list[tuple[Hashable, History]] = [(tree.root, ())]
         while level:
-            level = [after for place in level for after in self._step(tree, *place, longest)]
+            level = [after for pair in level for after in self._step(tree, *pair, longest)]
 
     def _step(
         self, tree: Tree, state: Hashable, history: History, longest: int | None
@@ -150,9 +150,9 @@ def size(witness: Witness) -> int:
     return len(witness.first) + len(witness.second)
 
 
-def smallest(found: Iterable[Witness | None]) -> Witness | None:
+def smallest(witnesses: Iterable[Witness | None]) -> Witness | None:
     """Pick the witness of the fewest moves, None if there is no witness."""
-    return min((witness for witness in found if witness is not None), key=size, default=None)
+    return min((witness for witness in witnesses if witness is not None), key=size, default=None)
 
 
 Key = Callable[[History], Hashable]
@@ -172,8 +172,8 @@ def first_difference(
     shortest: dict[Hashable, dict[Hashable, History]] = defaultdict(dict)
     for history in histories:  # shortest first
         steps = path(infoset, history)
-        for place in range(first, len(steps), 2):
-            shortest[tuple(steps[:place])].setdefault(steps[place], history)
+        for index in range(first, len(steps), 2):
+            shortest[tuple(steps[:index])].setdefault(steps[index], history)
     pairs = (sorted(ways.values(), key=len)[:2] for ways in shortest.values() if len(ways) > 1)
     return smallest(Witness(infoset, one, two) for one, two in pairs)
 
@@ -181,12 +181,12 @@ def first_difference(
 def disagreement(histories: Sequence[History], same: Key, other: Key) -> Witness | None:
     """Find two shortest histories that agree in one respect and not in another."""
     first: dict[Hashable, tuple[Hashable, History]] = {}
-    found = []
+    witnesses = []
     for history in histories:  # shortest first
         known, shortest = first.setdefault(same(history), (other(history), history))
         if known != other(history):
-            found.append(Witness(None, shortest, history))
-    return smallest(found)
+            witnesses.append(Witness(None, shortest, history))
+    return smallest(witnesses)
 
 
 Pasts = dict[Experience, list[History]]
@@ -195,10 +195,10 @@ Pasts = dict[Experience, list[History]]
 
 def by_past(walk: Walk, infoset: Hashable) -> Pasts:
     """Group the histories of an information set by what the player went through."""
-    found: Pasts = {}
+    pasts: Pasts = {}
     for history in walk.at[infoset]:
-        found.setdefault(experience(history, walk.player), []).append(history)
-    return found
+        pasts.setdefault(experience(history, walk.player), []).append(history)
+    return pasts
 
 
 def each(

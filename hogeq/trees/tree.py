@@ -127,7 +127,7 @@ class HogTree:
     def ends(self, state: TreePosition) -> list[tuple[int, Outcome, TreePosition]]:
         """How the turn can end for which dice are being rolled: points, outcome, what follows."""
         assert state.dice is not None  # noqa: S101
-        found = []
+        ways = []
         for way in self.outcomes(state.own, state.opponent, state.memory, state.dice):
             mover, own, opponent = state.mover, way.score, way.opponent
             if way.winner is None and not way.again:
@@ -136,8 +136,8 @@ class HogTree:
             after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
             if state.dice:
                 after = self._after(after, str(way.points))
-            found.append((way.points, way, after))
-        return found
+            ways.append((way.points, way, after))
+        return ways
 
     def _after(self, state: TreePosition, event: str) -> TreePosition:
         return state if state.past is None else state._replace(past=(*state.past, event))
