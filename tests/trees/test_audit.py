@@ -435,7 +435,7 @@ def test_the_command_audits_a_small_game_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--goal", "9", "--max-dice", "4"), "more than 1,"),
+        (("--rules", "su20", "--goal", "9", "--max-dice", "4"), "more than 1,"),
         (("--rules", "su18"), "unknown edition 'su18'"),
         (("--goal", "0"), "--goal"),
     ],
