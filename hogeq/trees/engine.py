@@ -1,0 +1,285 @@
+"""The passes of :mod:`hogeq.model.protocol` over a flat tree, so that every solver runs on it.
+
+Both seats become one strategy by a fair coin: its rows are the information sets of both. A payoff u
+counts as the win rate 1/2 + u / (2 M), where M is the largest payoff to either player.
+
+A row with fewer than K actions has copies of its first one in the others' place. So no algorithm
+meets an illegal action, and a copy changes nothing in the game.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hogeq.model.many import Meetings
+from hogeq.model.workspace import TIE, Role, WinRate
+from hogeq.support.aliases import Floats, Ints
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.passes import edge_probability, node_values, rank_of_rows, seated
+from hogeq.trees.sequences import SequenceForm, sequence_form
+
+
+class TreeEngine:
+    """A flat tree, as algorithms know a game.
+
+    Raises
+    ------
+    ValueError
+        If the information sets of a player have no order: one comes before another in one play and
+        after it in the next, or twice in the same.
+    """
+
+    positions_recur = False
+    can_be_endless = False
+
+    def __init__(self, tree: FlatTree) -> None:
+        self.tree = tree
+        first, second = (rank_of_rows(tree, player) for player in (0, 1))
+        if first is None or second is None:
+            raise ValueError(f"{tree.name}: allowed: games whose information sets have an order")
+        self.rank: Ints = np.where(tree.seat == 0, first, second)
+        self.largest_payoff = float(np.abs(tree.payoff).max()) or 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a policy, (R, K)."""
+        return self.tree.num_rows, self.tree.num_actions
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions, K, copies included."""
+        return self.tree.num_actions
+
+    @cached_property
+    def forms(self) -> tuple[SequenceForm, SequenceForm]:
+        """Sequences of both players."""
+        return sequence_form(self.tree, 0), sequence_form(self.tree, 1)
+
+    @cached_property
+    def has_memory(self) -> bool:
+        """Whether some row joins different pasts of its player."""
+        return any(bool(form.is_shared().any()) for form in self.forms)
+
+    def legal(self, policy: Floats) -> Floats:
+        """Give the probabilities of copies to the action that they copy."""
+        folded = policy * self.tree.legal
+        folded[..., 0] += (policy * ~self.tree.legal).sum(axis=-1)
+        return folded
+
+    def win_rate(self, payoff: float) -> float:
+        """Count a payoff as a win rate."""
+        return 0.5 + payoff / (2.0 * self.largest_payoff)
+
+    def payoff(self, win_rate: float) -> float:
+        """Count a win rate as a payoff."""
+        return (win_rate - 0.5) * 2.0 * self.largest_payoff
+
+    def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:  # noqa: ARG002 - of the protocol
+        """Precision for what need not be exact."""
+        return np.float64
+
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TreeWorkspace":  # noqa: ARG002
+        """Fresh arrays for passes of one player (self-play) or two."""
+        return TreeWorkspace(self, players)
+
+    def many(self, pairs: int, dtype: DTypeLike = np.float64) -> "TreeMany":  # noqa: ARG002
+        """Fresh arrays for passes over n pairs."""
+        return TreeMany(self, pairs)
+
+    def duels(self) -> None:
+        """Matrices are met as policies are."""
+
+
+class _Seating(NamedTuple):
+    """Who sits where: the player at each seat, and the rows that both play."""
+
+    players: tuple[int, int]
+    joint: Floats
+
+
+class TreeWorkspace:
+    """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
+
+    def __init__(self, engine: TreeEngine, players: int) -> None:
+        self.engine, self.players = engine, players
+        self.counterfactual_values = np.zeros(engine.shape)
+        self.infoset_reach = np.zeros(engine.shape[0])
+        self._reach: list[Floats] = []
+
+    def _seatings(self, policies: Floats) -> Iterator[_Seating]:
+        tree = self.engine.tree
+        legal = self.engine.legal(policies)
+        for player in range(self.players):
+            players = player, self.players - 1 - player
+            yield _Seating(players, seated(tree, legal[players[0]], legal[players[1]]))
+
+    def forward(self, policies: Floats) -> None:
+        """Compute the reach of every node, by who sits where, and of every row of player 0."""
+        tree = self.engine.tree
+        self._reach = []
+        self.infoset_reach[:] = 0.0
+        for players, joint in self._seatings(policies):
+            reach = edge_probability(tree, joint)
+            for level in tree.levels[1:]:
+                reach[level] *= reach[tree.parent[level]]
+            reach /= self.players
+            self._reach.append(reach)
+            for seat in (0, 1):
+                if players[seat] == 0:
+                    nodes = np.flatnonzero(tree.player == seat)
+                    np.add.at(self.infoset_reach, tree.row[nodes], reach[nodes])
+
+    def cell_reach(self, policies: Floats) -> Floats:
+        """Reach of every row of player 0, a fresh array."""
+        self.forward(policies)
+        return self.infoset_reach.copy()
+
+    def measure(self, policies: Floats) -> Floats:
+        """Value of every action of player 0, weighted by the reach of the last pass forward."""
+        tree = self.engine.tree
+        values = np.zeros(tree.num_rows * tree.num_actions)
+        for (players, joint), reach in zip(self._seatings(policies), self._reach, strict=True):
+            wins = 0.5 + node_values(tree, joint) / (2.0 * self.engine.largest_payoff)
+            for seat in (0, 1):
+                if players[seat] == 0:
+                    nodes = np.flatnonzero(tree.mover == seat)
+                    won = wins[nodes] if seat == 0 else 1.0 - wins[nodes]
+                    np.add.at(values, tree.edge[nodes], reach[tree.parent[nodes]] * won)
+        rows = values.reshape(self.engine.shape)
+        return np.where(tree.legal, rows, rows[:, :1])
+
+    def backward(
+        self,
+        policies: Floats,
+        role: Role = Role.EVALUATE,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+    ) -> tuple[float, float, int]:
+        """Compute values, player 0 acting by its role; see :class:`hogeq.model.protocol.Passes`."""
+        if role == Role.FULL_MEMORY:
+            return self._remember(policies)
+        changes = 0
+        if role == Role.COUNTERFACTUAL:
+            self.counterfactual_values[:] = self.measure(policies)
+        elif role != Role.EVALUATE:
+            for rows in rows_by_rank(self.engine):
+                self.counterfactual_values[rows] = self.measure(policies)[rows]
+                values, reach = self.counterfactual_values, self.infoset_reach
+                changes += set_rows(policies[0], rows, values, reach, role, temperature, damping)
+        tree = self.engine.tree
+        wins = [
+            self.engine.win_rate(float(node_values(tree, joint)[0]))
+            for _, joint in self._seatings(policies)
+        ]
+        return wins[0], wins[-1], changes
+
+    def _remember(self, policies: Floats) -> tuple[float, float, int]:
+        """Let player 0 forget nothing of the own past."""
+        first, second = self.engine.forms
+        legal = self.engine.legal(policies)[-1]
+        as_first, _ = first.respond_with_full_memory(first.payoffs(legal))
+        if self.players == 1:
+            rate = self.engine.win_rate(as_first)
+            return rate, rate, 0
+        as_second, _ = second.respond_with_full_memory(second.payoffs(legal))
+        return self.engine.win_rate(as_first), self.engine.win_rate(-as_second), 0
+
+    def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
+        """Exact win rate of player 0 of two, in the role given."""
+        first, other, _ = self.backward(policies, role)
+        return WinRate.from_starts(first, other)
+
+
+class TreeMany:
+    """The passes of :class:`hogeq.model.protocol.ManyPasses`, one pair after the other."""
+
+    def __init__(self, engine: TreeEngine, pairs: int) -> None:
+        self.engine = engine
+        self.works = [TreeWorkspace(engine, 2) for _ in range(pairs)]
+        self.each = np.zeros((pairs, *engine.shape))
+        self.weights = np.full(pairs, 1.0 / pairs)
+        self.opponents = self.each
+
+    @property
+    def each_reach(self) -> Floats:
+        """Reach against each opponent, (n, R)."""
+        return np.array([work.infoset_reach for work in self.works])
+
+    def face(self, opponents: Floats, weights: Floats | None = None) -> None:
+        """Set the opponents, one for each pair or one for all, and their weights."""
+        pairs = len(self.works)
+        self.opponents = np.broadcast_to(opponents, (pairs, *self.engine.shape)).copy()
+        self.weights = np.full(pairs, 1.0 / pairs) if weights is None else np.array(weights)
+
+    def _pairs(self, policy: Floats) -> list[Floats]:
+        players = np.broadcast_to(policy, self.opponents.shape)
+        return [np.stack(pair) for pair in zip(players, self.opponents, strict=True)]
+
+    def forward(self, policy: Floats) -> None:
+        """Compute reach, pair by pair."""
+        for work, policies in zip(self.works, self._pairs(policy), strict=True):
+            work.forward(policies)
+
+    def backward(
+        self,
+        policy: Floats,
+        role: Role = Role.EVALUATE,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+    ) -> Meetings:
+        """Set the one row that meets all opponents, or value those of each player."""
+        changes = 0
+        groups = rows_by_rank(self.engine) if role in {Role.ASCEND, Role.SOFTMAX} else ()
+        for rows in groups:
+            self._measure(policy)
+            values = np.tensordot(self.weights, self.each, 1)
+            reach = self.weights @ self.each_reach
+            changes += set_rows(policy, rows, values, reach, role, temperature, damping)
+        if role == Role.COUNTERFACTUAL:
+            self._measure(policy)
+        results = [
+            work.backward(pair) for work, pair in zip(self.works, self._pairs(policy), strict=True)
+        ]
+        first, other, _ = map(np.array, zip(*results, strict=True))
+        return Meetings(first, other, np.array(changes))
+
+    def _measure(self, policy: Floats) -> None:
+        for place, (work, pair) in enumerate(zip(self.works, self._pairs(policy), strict=True)):
+            self.each[place] = work.measure(pair)
+
+    def win_rates(self, policy: Floats) -> Floats:
+        """Exact win rate of the player in every pair, (n,)."""
+        return self.backward(policy).win_rates
+
+
+def rows_by_rank(engine: TreeEngine) -> Iterator[Ints]:
+    """Rows that do not meet in a play, together, those that come last in plays first."""
+    for rank in range(int(engine.rank.max(initial=0)), -1, -1):
+        yield np.flatnonzero(engine.rank == rank)
+
+
+def set_rows(
+    policy: Floats,
+    rows: Ints,
+    values: Floats,
+    reach: Floats,
+    role: Role,
+    temperature: float,
+    damping: float,
+) -> int:
+    """Set rows that are reached as a role has it; give how many ASCEND changed."""
+    rows = rows[reach[rows] > 0.0]
+    at, best = values[rows], values[rows].max(axis=1, keepdims=True)
+    if role == Role.SOFTMAX:
+        powers = np.exp((at - best) / (reach[rows, None] * temperature))
+        policy[rows] += damping * (powers / powers.sum(axis=1, keepdims=True) - policy[rows])
+        return 0
+    good = at >= best - TIE * reach[rows, None]
+    stays = (good & (policy[rows] == 1.0)).any(axis=1)
+    policy[rows[~stays]] = np.eye(policy.shape[1])[good[~stays].argmax(axis=1)]
+    return int((~stays).sum())

@@ -1,0 +1,104 @@
+"""Solvers, attacks and bounds on games of OpenSpiel, by the passes of a tree engine."""
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python import policy as openspiel_policy
+from open_spiel.python.algorithms import cfr, exploitability
+
+from hogeq.model.workspace import Role
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.solvers import SOLVERS
+from hogeq.support.aliases import Floats
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.exact import respond
+from hogeq.trees.openspiel.reading import from_openspiel
+
+FORGETFUL = "liars_dice_ir(dice_sides=3)"
+
+
+def engine_of(name: str) -> TreeEngine:
+    return TreeEngine(from_openspiel(name))
+
+
+def solved(engine: TreeEngine, name: str, iterations: int, **parameters: Any) -> Floats:
+    solver = SOLVERS[name](**parameters)
+    state = solver.init(engine)
+    for _ in range(iterations):
+        state = solver.step(engine, state)
+    return engine.legal(solver.average(engine, state))
+
+
+def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:
+    """Give a strategy of both seats as a tabular policy."""
+    game = pyspiel.load_game(name)
+    table = openspiel_policy.TabularPolicy(game)
+    at = dict(zip(zip(engine.tree.seat, engine.tree.names, strict=True), rows, strict=True))
+    for index, state in enumerate(table.states):
+        player = state.current_player()
+        row = at[player, state.information_state_string(player)]
+        table.action_probability_array[index, :] = 0.0
+        for place, move in enumerate(state.legal_actions()):
+            table.action_probability_array[index, move] = row[place]
+    return game, table
+
+
+@pytest.mark.parametrize(("name", "plus"), [("cfr", False), ("cfr_plus", True)])
+def test_simultaneous_updates_are_those_of_openspiel(name: str, plus: bool) -> None:
+    """In Kuhn's poker every row has two actions, so none is a copy."""
+    engine, game = engine_of("kuhn_poker"), pyspiel.load_game("kuhn_poker")
+    weights = {"averaging": "linear" if plus else "uniform", "alternating": False}
+    ours = solved(engine, name, 20, regret_weight="counterfactual", **weights)
+    theirs = cfr._CFRSolver(
+        game, regret_matching_plus=plus, alternating_updates=False, linear_averaging=plus
+    )
+    for _ in range(20):
+        theirs.evaluate_and_update_policy()
+    average = theirs.average_policy()
+    for player, known, row in zip(engine.tree.seat, engine.tree.names, ours, strict=True):
+        assert average.policy_for_key(known) == pytest.approx(row, abs=1e-9), (player, known)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
+def test_cfr_plus_finds_a_policy_that_openspiel_finds_safe(name: str) -> None:
+    engine = engine_of(name)
+    policy = solved(engine, "cfr_plus", 60, averaging="linear", regret_weight="counterfactual")
+    game, table = in_openspiel(engine, name, policy)
+    theirs = exploitability.exploitability(game, table)
+    assert respond(engine.tree, policy, 20.0).attack == pytest.approx(theirs, abs=1e-9)
+    uniform = respond(engine.tree, engine.tree.uniform(), 20.0).attack
+    assert theirs < uniform / 20
+
+
+@pytest.mark.parametrize("name", ["cfr", "cfr_plus", "dcfr", "pcfr_plus", "fsicfr", "fictitious"])
+def test_solvers_learn_where_players_forget(name: str) -> None:
+    engine = engine_of(FORGETFUL)
+    policy = solved(engine, name, 40)
+    begun = respond(engine.tree, engine.tree.uniform(), 20.0)
+    answer = respond(engine.tree, policy, 20.0)
+    assert answer.is_proved
+    assert answer.attack < begun.attack / 2
+
+
+def test_the_attack_finds_what_the_exact_response_wins() -> None:
+    engine = engine_of(FORGETFUL)
+    weights = np.random.default_rng(0).random(engine.shape)
+    policy = weights / weights.sum(axis=1, keepdims=True)
+    exact = respond(engine.tree, engine.legal(policy), 20.0)
+    assert exact.is_proved
+    found = attack(engine, policy, SearchBudget(starts=2, perturbations=10))
+    assert engine.payoff(found.win_rate) == pytest.approx(exact.attack, abs=1e-9)
+    known = engine.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
+    assert engine.payoff(known.win_rate) == pytest.approx(exact.full_memory, abs=1e-9)
+
+
+def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
+    from hogeq.trees.openspiel.reading import from_efg
+    from tests.trees.test_flat_trees import DRIVER
+
+    path = tmp_path / "driver.efg"
+    path.write_text(DRIVER)
+    with pytest.raises(ValueError, match="allowed: games whose information sets have an order"):
+        TreeEngine(from_efg(path))
