@@ -15,6 +15,7 @@ from hogeq.figures.style import (
     ROUNDING,
     UNREACHED,
     WIDEST,
+    WIDTH,
     as_table,
     colour_bar,
     dice_colours,
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
+
+_FEW_NAMES: Final = 12
+
+_PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond these
 
 _OWN: Final = "own score (points)"
 
@@ -352,7 +357,9 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
             axis.set_ticks(places, labels, rotation=turn)
 
-    write_figure(path, 3.2, draw)
+    named = len(names) if len(names) <= NAMED else 0
+    more = _PER_NAME * max(0, named - _FEW_NAMES)  # so that names do not overlap
+    write_figure(path, 3.2 + more, draw, width=WIDTH + more)
 
 
 def _two_maps(figure: "Figure", title: str) -> "tuple[Axes, Axes]":

@@ -42,6 +42,7 @@ _SCRIPTS: Final = (
     "graph.js",
     "learn.js",
     "train.js",
+    "grid.js",
     "map.js",
     "book.js",
     "board.js",

@@ -33,14 +33,14 @@ def checked_page(
         data = {
             "dice": matrix.tolist(),
             "best": assessed.best.tolist(),
-            "costs": assessed.costs.round(_DECIMALS).tolist(),
+            "losses": assessed.costs.round(_DECIMALS).tolist(),
             "most": float(assessed.costs.max()),
         }
     return frame.page(
         title,
         frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
         style=frame.part("sheet.css"),
-        script=frame.part("check.js"),
+        script=frame.parts(("scheme.js", "numbers.js", "grid.js", "check.js")),
         data=frame.packed(data),
     )
 
@@ -127,8 +127,7 @@ def _map(found: Mapping[str, Any]) -> str:
         f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
         f"the right. The redder, the more it loses{measure}.</p>"
         '<p id="position" aria-live="polite">Point at a position.</p>'
-        '<canvas id="map" tabindex="0" role="img" aria-label="Loss at every position; arrow keys '
-        'move from one to the next"></canvas>'
+        '<div id="map"></div><p id="scale" class="scale"></p>'
     )
 
 

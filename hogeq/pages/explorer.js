@@ -1,5 +1,7 @@
 // The map of a strategy, and the position chosen on it.
 
+const OFTEN = 0.01; // one game in a hundred
+
 class Explorer {
   constructor(data) {
     this.data = data;
@@ -37,7 +39,7 @@ class Explorer {
     layer.addEventListener("change", () => this.drawMap());
     frame.addEventListener("keydown", (event) => this.pressed(event));
     await this.load();
-    this.goTo(this.strategy.counter.gains);
+    this.goTo(this.oftenGained());
     map.on("plotly_click", (event) => {
       this.choose(event.points[0].y, event.points[0].x);
       frame.focus({ preventScroll: true });
@@ -60,6 +62,12 @@ class Explorer {
     this.drawMap();
     this.choose(this.chosen.own, this.chosen.opponent);
     frame.ariaBusy = "false";
+  }
+
+  // Gains, where two players of the strategy come often enough for it to have been trained there.
+  oftenGained() {
+    const { reach, counter } = this.strategy;
+    return counter.gains.map((gain, cell) => (reach[cell] >= OFTEN ? gain : 0));
   }
 
   // Where most is gained; 0 against 0 if nothing is anywhere.

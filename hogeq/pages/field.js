@@ -1,9 +1,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const head = document.querySelector("#ranks thead"), body = document.querySelector("#ranks tbody");
-const canvas = document.getElementById("pairs"), said = document.getElementById("pair");
-const dark = matchMedia("(prefers-color-scheme: dark)");
 let order = data.rows.map((_, row) => row), sorted = { column: 0, down: false };
-let at = [0, 0];
+const name = data.columns.findIndex((column) => column.name === "strategy");
 
 function cell(row, column) {
   const value = data.rows[row][column], kind = data.columns[column].kind;
@@ -11,6 +9,7 @@ function cell(row, column) {
   made.textContent = kind === "share" ? percent(value) : value;
   if (kind === "text") made.className = "text name";
   if (kind === "text") made.title = value;
+  made.classList.toggle("roomy", !data.columns[column].narrow);
   return made;
 }
 
@@ -39,62 +38,45 @@ function sort(column) {
   draw();
 }
 
-function mix(from, to, share) {
-  return from.map((part, index) => Math.round(part + (to[index] - part) * share));
+// Blue wins, red loses, and what is even leaves no ink.
+function stops() {
+  return DARK.matches ? ["#f0785a", "#14171a", "#56b4e9"] : ["#a51923", "#f7f7f7", "#054e91"];
 }
 
-function colour(rate) {
-  const none = dark.matches ? [20, 23, 26] : [247, 247, 247];
-  const full = rate > 0.5
-    ? (dark.matches ? [86, 180, 233] : [5, 78, 145])
-    : (dark.matches ? [240, 120, 90] : [165, 25, 35]);
-  return mix(none, full, Math.min(1, Math.abs(rate - 0.5) / data.reach));
+function rate(row, column) {
+  return data.rates[data.index[order[row]]][data.index[order[column]]];
 }
 
 function draw() {
-  const count = order.length;
-  canvas.width = canvas.height = count;
-  const context = canvas.getContext("2d"), image = context.createImageData(count, count);
-  order.forEach((row, y) => order.forEach((column, x) => {
-    const rate = data.rates[data.index[row]][data.index[column]];
-    image.data.set([...colour(rate), 255], 4 * (y * count + x));
-  }));
-  context.putImageData(image, 0, 0);
-  const stops = [0.5 - data.reach, 0.5, 0.5 + data.reach].map((rate) => `rgb(${colour(rate)})`);
-  document.getElementById("bar").style.background = `linear-gradient(to right, ${stops})`;
-  document.getElementById("low").textContent = percent(0.5 - data.reach);
-  document.getElementById("high").textContent = percent(0.5 + data.reach);
+  const { reach } = data;
+  grid.show(order.length, (row, column) => colourAt(stops(), 0.5 + (rate(row, column) - 0.5) / (2 * reach)));
+  fillRamp(document.getElementById("scale"), stops(), percent(0.5 - reach), percent(0.5 + reach));
 }
 
-function tell(x, y) {
-  const last = order.length - 1;
-  at = [Math.max(0, Math.min(last, x)), Math.max(0, Math.min(last, y))];
-  const row = order[at[1]], column = order[at[0]];
-  const rate = data.rates[data.index[row]][data.index[column]];
-  said.textContent = `${data.rows[row][1]} wins ${percent(rate)} against ${data.rows[column][1]}`;
+function tell(row, column) {
+  const [one, other] = [row, column].map((place) => data.rows[order[place]][name]);
+  document.getElementById("pair").textContent = `${one} wins ${percent(rate(row, column))} against ${other}`;
 }
 
-canvas.addEventListener("pointermove", (event) => {
-  const box = canvas.getBoundingClientRect(), count = order.length;
-  tell(Math.floor((event.clientX - box.left) / box.width * count),
-    Math.floor((event.clientY - box.top) / box.height * count));
+const grid = new Grid({
+  label: "Win rates of row against column, in the order of the table; arrow keys move from pair to pair",
+  rows: "row of the table",
+  columns: "against row",
+  choose: tell,
+  upward: false,
+  first: 1,
+  hover: true,
 });
-canvas.addEventListener("pointerdown", (event) => canvas.dispatchEvent(
-  new PointerEvent("pointermove", { clientX: event.clientX, clientY: event.clientY })));
-canvas.addEventListener("keydown", (event) => {
-  const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  tell(at[0] + step[0], at[1] + step[1]);
-});
-dark.addEventListener("change", draw);
+document.getElementById("pairs").append(grid.frame);
+DARK.addEventListener("change", draw);
 
 const line = document.createElement("tr");
-data.columns.forEach(({ name, kind }, column) => {
+data.columns.forEach(({ name: title, kind, narrow }, column) => {
   const th = document.createElement("th"), button = document.createElement("button");
-  button.textContent = name;
+  button.textContent = title;
   button.addEventListener("click", () => sort(column));
-  if (kind === "text") th.className = "text";
+  th.classList.toggle("text", kind === "text");
+  th.classList.toggle("roomy", !narrow);
   th.append(button);
   line.append(th);
 });

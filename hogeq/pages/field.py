@@ -2,11 +2,13 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 import numpy as np
 
 from hogeq.pages import frame
+from hogeq.support.messages import printable
 from hogeq.support.numbers import percent
 
 _DECIMALS: Final = 8  # of win rates in the picture
@@ -15,32 +17,37 @@ _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
 
 _COLUMNS: Final = (
     ("rank", "number", "rank"),
-    ("strategy", "text", "entry"),
+    ("strategy", "text", "name"),
+    ("file", "text", "file"),
     ("won", "number", "wins"),
     ("mean win rate", "share", "mean_win_rate"),
     ("Nash", "share", "nash"),
-    ("alpha-rank", "share", "alpha_rank"),
     ("lowest", "share", "lowest_win_rate"),
     ("against", "text", "lowest_against"),
 )
 
+_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}
+"""Columns that a phone has room for."""
+
 
 def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
     """Write the page of a tournament, one self-contained HTML file."""
-    ranking = found["ranking"]
-    columns = [column for column in _COLUMNS if column[2] in ranking[0]]
-    told = [
+    ranking = [
         {
             **line,
-            "entry": names[line["index"]],
+            "name": names[line["index"]],
             "lowest_against": names[line["lowest_against"]],
         }
-        for line in ranking
+        for line in found["ranking"]
     ]
+    by_player = any(line["name"] != line["file"] for line in ranking)
+    columns = [column for column in _COLUMNS if by_player or column[2] != "file"]
     rates = np.array(found["win_rates"])
     data = {
-        "columns": [{"name": name, "kind": kind} for name, kind, _ in columns],
-        "rows": [[line[key] for *_, key in columns] for line in told],
+        "columns": [
+            {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
+        ],
+        "rows": [[line[key] for *_, key in columns] for line in ranking],
         "index": [line["index"] for line in ranking],
         "rates": rates.round(_DECIMALS).tolist(),
         "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
@@ -49,21 +56,21 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
     body = frame.fill(
         "field.html",
         title=html.escape(title),
-        summary=_summary(told),
+        summary=_summary(ranking),
         notes=_notes(found, names),
     )
     return frame.page(
         title,
         body,
         style=frame.part("sheet.css"),
-        script=frame.parts(("numbers.js", "field.js")),
+        script=frame.parts(("scheme.js", "numbers.js", "grid.js", "field.js")),
         data=frame.packed(data),
     )
 
 
 def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
     first = [line for line in ranking if line["rank"] == 1]
-    names = ", ".join(html.escape(line["entry"]) for line in first[:3])
+    names = ", ".join(html.escape(line["name"]) for line in first[:3])
     shared = f" and {len(first) - 3} more" if len(first) > 3 else ""
     won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
     mean = percent(first[0]["mean_win_rate"])
@@ -73,7 +80,11 @@ def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
 
 def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
     same = [" = ".join(names[index] for index in group) for group in found["identical"]]
-    out = [one["reason"] for one in found["refused"]]
+    # Names of files, not where they lie on the staff's machine.
+    out = [
+        one["reason"].replace(printable(one["entry"]), printable(PurePath(one["entry"]).name))
+        for one in found["refused"]
+    ]
     return "".join(
         f"<h2>{title}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
         for title, lines in (("The same strategy", same), ("Left out", out))

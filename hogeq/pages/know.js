@@ -2,7 +2,7 @@
 
 class Know {
   constructor(root, board) {
-    Object.assign(this, { root, board, position: [0, 0], memory: 0 });
+    Object.assign(this, { root, board, position: [0, 0], memory: 0, averaged: true });
     this.build();
     board.on("edition", (edition) => this.enter(edition));
     board.on("scheme", () => this.draw());
@@ -13,7 +13,9 @@ class Know {
     this.other = this.field("Other's score");
     this.memoryPart = h("div", { class: "fields inner" });
     this.counting = h("select", { onchange: () => this.refresh() });
-    this.here = button("As in the game", () => this.fromGame());
+    this.average = h("input", { type: "checkbox", onchange: () => this.setAverage(this.average.checked) });
+    this.averagePart = h("label", { class: "tick" }, this.average, h("span", {}, "averaged over what was before"));
+    this.here = button("Use current position", () => this.fromGame());
     this.oddsPart = h("section", { class: "card", "aria-label": "Every roll here" });
     this.summary = h("p", { class: "verdict", "aria-live": "polite" });
     this.oddsPart.append(this.summary);
@@ -43,6 +45,7 @@ class Know {
           { class: "card place fields", "aria-label": "Position" },
           this.own.root,
           this.other.root,
+          this.averagePart,
           this.memoryPart,
           h("label", {}, "Counting on", this.counting),
           this.here,
@@ -79,8 +82,10 @@ class Know {
       ...tables.map(({ id, label }) => h("option", { value: id }, `best play against: ${label}`)),
     );
     this.table.replaceChildren(...tables.map(({ id, label }) => h("option", { value: id }, label)));
+    if (edition.tables.has(USUAL)) this.table.value = USUAL;
     this.hiddenPart.hidden = !edition.hidden || tables.length === 0;
     this.memoryPart.hidden = !edition.hidden;
+    this.averagePart.hidden = this.hiddenPart.hidden;
     // Of each part of the memory its values, and by memory which of them it has.
     this.selects = edition.columns.map((name, column) => {
       const values = [...new Set(edition.memories.map((texts) => texts[column]))];
@@ -91,17 +96,29 @@ class Know {
     this.memoryPart.replaceChildren(...this.selects.map(({ name, select }) => h("label", {}, name, select)));
     this.odds.picked = false;
     this.go(0, 0, edition.start);
+    this.setAverage(!this.hiddenPart.hidden);
   }
 
-  // To a position; learn's modules call this too.
+  // What was before is not known, or one memory is.
+  setAverage(averaged) {
+    this.averaged = this.average.checked = averaged;
+    this.refresh();
+  }
+
+  // To a position and a memory; other screens call this too.
   go(own, other, memory) {
+    this.averaged = this.average.checked = false;
     this.position = [own, other];
-    this.memory = memory;
+    this.remembered(memory);
     this.own.number.value = this.own.slide.value = String(own);
     this.other.number.value = this.other.slide.value = String(other);
-    for (const { select, places } of this.selects) select.value = String(places[memory]);
     this.odds.picked = false;
     this.refresh();
+  }
+
+  remembered(memory) {
+    this.memory = memory;
+    for (const { select, places } of this.selects) select.value = String(places[memory]);
   }
 
   // A part of the memory was chosen: not every value goes with all others, which give way then.
@@ -124,18 +141,32 @@ class Know {
     const id = this.counting.value;
     const rival = id ? tablePlayer(id, edition.tables.get(id)) : PERFECT;
     const values = await valuesAgainst(edition, rival);
+    const blind = edition.hidden && this.table.value;
+    const reach = blind ? await edition.reach(this.table.value, edition.tables.get(this.table.value)) : null;
     if (asked !== this.asked) return;
     this.values = values;
-    this.odds.show(edition, values, [...this.position, this.memory], { counting: countingOn(rival) });
-    const found = values.rolls(...this.position, this.memory);
+    this.belief = reach?.belief(...this.position) ?? null;
+    const averaged = this.averaged && this.belief !== null;
+    if (averaged) this.remembered(this.belief.indexOf(Math.max(...this.belief)));
+    const found = averaged ? this.meanRolls(values) : values.rolls(...this.position, this.memory);
+    const label = this.table.selectedOptions[0]?.textContent;
+    this.odds.show(edition, values, [...this.position, this.memory], { counting: countingOn(rival), found });
+    if (averaged) this.odds.note.append(` Averaged over how two players of ${label} get here; the bars show what was likeliest before.`);
     const [best] = bestFirst(found);
-    this.summary.textContent = `Best: ${diceText(best)}, ${percent(found[best])}`;
-    if (!edition.hidden || !this.table.value) return;
-    const reach = await edition.reach(this.table.value, edition.tables.get(this.table.value));
-    if (asked !== this.asked) return;
-    this.belief = reach.belief(...this.position);
+    const never = this.averaged && !averaged && blind ? `. Two players of ${label} never come here: after ${edition.memoryLine(this.memory)}` : "";
+    this.summary.textContent = `Best: ${diceText(best)}, ${percent(found[best])}${never}`;
+    if (!blind) return;
     this.often = reach.said(...this.position);
     this.draw();
+  }
+
+  // Win probability of every roll, averaged over the belief.
+  meanRolls(values) {
+    const mean = new Float64Array(this.board.edition.rolls);
+    this.belief.forEach((share, memory) => {
+      if (share > 0) values.rolls(...this.position, memory).forEach((value, dice) => (mean[dice] += share * value));
+    });
+    return mean;
   }
 
   // What the table does here without seeing the memory, and what each memory is worth.
@@ -239,6 +270,9 @@ class Know {
       `for what was before in ${percent(right)}, and loses ${lossText(mean)} pp on average.`;
   }
 }
+
+// The table by whose play the average is made: the one that hogeq analyze takes.
+const USUAL = "ignore_memory";
 
 const LAYERS = [
   ["belief", "belief: how likely each memory is"],

@@ -1,18 +1,5 @@
 // The map of a game: one square for each pair of scores, to wander in.
 
-// Viridis (van der Walt and Smith, 2015, CC0), every eighth of it.
-const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
-const EDGE = { left: 34, bottom: 30, top: 6, right: 6 };
-
-// The colour of a share from 0 to 1, as three numbers.
-function viridis(share) {
-  const at = Math.min(1, Math.max(0, share)) * (VIRIDIS.length - 1);
-  const low = Math.min(VIRIDIS.length - 2, Math.floor(at));
-  const parts = (colour) => [1, 3, 5].map((from) => Number.parseInt(colour.slice(from, from + 2), 16));
-  const [from, to] = [parts(VIRIDIS[low]), parts(VIRIDIS[low + 1])];
-  return from.map((part, i) => Math.round(part + (to[i] - part) * (at - low)));
-}
-
 // What best play does everywhere, with one memory.
 async function surveyOf(edition, memory) {
   const values = await edition.solved();
@@ -48,11 +35,10 @@ const KINDS = {
 
 class Atlas {
   constructor(root, board) {
-    Object.assign(this, { root, board, at: [0, 0], edition: null });
+    Object.assign(this, { root, board, edition: null });
     this.build();
     board.on("edition", () => this.enter());
-    board.on("scheme", () => this.draw());
-    new ResizeObserver(() => this.draw()).observe(this.frame);
+    board.on("scheme", () => this.grid.draw());
   }
 
   build() {
@@ -60,16 +46,16 @@ class Atlas {
     this.memory = h("select", { onchange: () => this.load() });
     this.memoryPart = h("label", {}, "Memory", this.memory);
     this.about = h("p", { class: "quiet" });
-    this.canvas = h("canvas", { class: "atlas-canvas" });
-    this.frame = h(
-      "div",
-      { class: "atlas-frame", tabindex: "0", role: "application", "aria-label": "Map: own score upwards, the other's to the right; arrow keys move, with Shift by ten" },
-      this.canvas,
-    );
+    this.grid = new Grid({
+      label: "Map: own score upwards, the other's to the right; arrow keys move, with Shift by ten",
+      rows: "own score",
+      columns: "the other's score",
+      choose: () => this.tell(),
+    });
     this.legend = h("div", { class: "legend" });
     this.said = h("p", { class: "atlas-said", "aria-live": "polite" });
-    this.knowButton = button("All that is known here", () => {
-      this.board.know.go(...this.at, this.chosenMemory);
+    this.knowButton = button("Open in Know", () => {
+      this.board.know.go(...this.grid.at, this.chosenMemory);
       this.board.show("know");
     });
     this.oddsPart = h("section", { class: "card", "aria-label": "The position" }, this.said, h("div", { class: "tools" }, this.knowButton));
@@ -78,25 +64,10 @@ class Atlas {
       h(
         "div",
         { class: "atlas" },
-        h("section", { class: "card", "aria-label": "The map" }, h("div", { class: "fields" }, h("label", {}, "Show", this.layer), this.memoryPart), this.about, this.frame, this.legend),
+        h("section", { class: "card", "aria-label": "The map" }, h("div", { class: "fields" }, h("label", {}, "Show", this.layer), this.memoryPart), this.about, this.grid.frame, this.legend),
         this.oddsPart,
       ),
     );
-    const point = (event) => {
-      const box = this.canvas.getBoundingClientRect();
-      const { size } = this;
-      const other = Math.floor((event.clientX - box.left - EDGE.left) / size);
-      const own = Math.floor((box.bottom - EDGE.bottom - event.clientY) / size);
-      this.go(own, other);
-    };
-    this.canvas.addEventListener("pointerdown", (event) => {
-      this.frame.focus({ preventScroll: true });
-      point(event);
-    });
-    this.canvas.addEventListener("pointermove", (event) => {
-      if (event.buttons && event.pointerType === "mouse") point(event);
-    });
-    this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
   get chosenMemory() {
@@ -135,7 +106,7 @@ class Atlas {
   async shown() {
     const { edition } = this.board;
     if (this.edition === edition) {
-      this.draw();
+      this.grid.draw();
       return;
     }
     this.edition = edition;
@@ -144,7 +115,7 @@ class Atlas {
     this.memoryPart.hidden = !edition.hidden;
     this.memory.replaceChildren(...edition.memories.map((_, m) => h("option", { value: String(m) }, edition.memoryLine(m))));
     this.memory.value = String(edition.start);
-    this.at = [0, 0];
+    this.grid.at = [0, 0];
     this.data = null;
     this.about.textContent = this.said.textContent = "Computing …";
     this.legend.replaceChildren();
@@ -169,104 +140,40 @@ class Atlas {
     this.most = shown.reduce((most, value) => (value < Infinity ? Math.max(most, value) : most), 0);
     this.about.textContent = layer.about;
     this.fillLegend();
-    this.draw();
-    this.go(...this.at);
+    const { goal } = edition;
+    this.grid.show(goal, (own, other) => {
+      const value = shown[own * goal + other];
+      const none = layer.kind === "often" && !(value > 0);
+      return none ? [128, 128, 128] : colourAt(VIRIDIS, this.kind.place(value, this.most, edition));
+    });
+    this.grid.go(...this.grid.at);
   }
 
   fillLegend() {
     const { edition, most } = this;
-    const swatch = (share) => `rgb(${viridis(share).join(" ")})`;
+    const swatch = (share) => `rgb(${colourAt(VIRIDIS, share).join(" ")})`;
     if (this.kindName === "dice") {
       this.legend.replaceChildren(
         ...Array.from({ length: edition.rolls }, (_, dice) => h("span", { class: "swatch" }, h("i", { style: { background: swatch(dice / edition.maxDice) } }), String(dice))),
       );
       return;
     }
-    const stops = VIRIDIS.join(", ");
     const ends = { share: ["0 %", "100 %"], loss: ["nothing", `${lossText(most)} pp`], often: (most > 1 ? [times, times] : [chance, chance]).map((said, end) => said(end ? most : most * 1e-6)) }[this.kindName];
-    this.legend.replaceChildren(h("span", {}, ends[0]), h("i", { class: "ramp", style: { background: `linear-gradient(to right, ${stops})` } }), h("span", {}, ends[1]));
+    fillRamp(this.legend, VIRIDIS, ...ends);
   }
 
-  draw() {
-    const width = this.frame.clientWidth;
-    if (!this.data || !width) return;
-    const { edition, canvas } = this;
-    const { goal } = edition;
-    const size = (Math.min(width, 720) - EDGE.left - EDGE.right) / goal;
-    const dots = devicePixelRatio || 1;
-    this.size = size;
-    const [wide, high] = [goal * size + EDGE.left + EDGE.right, goal * size + EDGE.top + EDGE.bottom];
-    canvas.width = Math.round(wide * dots);
-    canvas.height = Math.round(high * dots);
-    Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
-    const context = canvas.getContext("2d");
-    context.scale(dots, dots);
-    const small = new OffscreenCanvas(goal, goal);
-    const image = new ImageData(goal, goal);
-    for (let cell = 0; cell < edition.cells; cell++) {
-      const value = this.data[cell];
-      const none = this.kindName === "often" && !(value > 0);
-      const colour = none ? [128, 128, 128] : viridis(this.kind.place(value, this.most, edition));
-      const row = goal - 1 - Math.floor(cell / goal);
-      image.data.set([...colour, 255], 4 * (row * goal + (cell % goal)));
-    }
-    small.getContext("2d").putImageData(image, 0, 0);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(small, EDGE.left, EDGE.top, goal * size, goal * size);
-    this.drawAxes(context, wide, high);
-    const [own, other] = this.at;
-    const left = EDGE.left + other * size;
-    const top = EDGE.top + (goal - 1 - own) * size;
-    for (const [colour, line] of [["#000", 4], ["#fff", 2]]) {
-      context.strokeStyle = colour;
-      context.lineWidth = line;
-      context.strokeRect(left - 1, top - 1, size + 2, size + 2);
-    }
-  }
-
-  drawAxes(context, wide, high) {
-    const { goal } = this.edition;
-    const { size } = this;
-    const every = [1, 2, 5, 10, 20, 50, 100, 200].find((step) => step * size >= 26) ?? 500;
-    context.fillStyle = getComputedStyle(this.canvas).color;
-    context.font = "11px system-ui, sans-serif";
-    for (let score = 0; score < goal; score += every) {
-      context.textAlign = "center";
-      context.fillText(String(score), EDGE.left + (score + 0.5) * size, high - EDGE.bottom + 13);
-      context.textAlign = "right";
-      context.fillText(String(score), EDGE.left - 4, EDGE.top + (goal - score - 0.5) * size + 4);
-    }
-    context.textAlign = "right";
-    context.fillText("the other's score", wide - EDGE.right, high - 4);
-    context.save();
-    context.translate(10, EDGE.top);
-    context.rotate(-Math.PI / 2);
-    context.fillText("own score", 0, 0);
-    context.restore();
-  }
-
-  go(own, other) {
-    const { edition } = this;
-    const inside = (score) => Math.max(0, Math.min(edition.goal - 1, score));
-    this.at = [inside(own), inside(other)];
+  // What is known of the position chosen.
+  tell() {
+    const { edition, grid } = this;
     if (!this.data) return;
-    const cell = this.at[0] * edition.goal + this.at[1];
-    const best = this.survey.best[cell];
+    const [own, other] = grid.at;
+    const cell = own * edition.goal + other;
     const shown = this.kindName === "dice" && this.layer.value === "0" ? "" : ` Here: ${this.told(cell)}.`;
-    this.said.textContent = `${this.at[0]} against ${this.at[1]}: best is ${diceText(best)}, ${percent(this.survey.worth[cell])}.${shown}`;
-    const reason = reasonAt(edition, ...this.at, this.chosenMemory);
+    this.said.textContent = `${own} against ${other}: best is ${diceText(this.survey.best[cell])}, ${percent(this.survey.worth[cell])}.${shown}`;
+    const reason = reasonAt(edition, own, other, this.chosenMemory);
     if (reason) this.said.append(h("br"), reason);
     this.odds.picked = false;
-    this.odds.show(edition, this.values, [...this.at, this.chosenMemory], { counting: "best play of both" });
-    this.draw();
-  }
-
-  key(event) {
-    const step = event.shiftKey ? 10 : 1;
-    const by = { ArrowUp: [step, 0], ArrowDown: [-step, 0], ArrowRight: [0, step], ArrowLeft: [0, -step] }[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    this.go(this.at[0] + by[0], this.at[1] + by[1]);
+    this.odds.show(edition, this.values, [own, other, this.chosenMemory], { counting: "best play of both" });
   }
 }
 

@@ -14,7 +14,7 @@ class Odds {
         h(
           "table",
           { class: "odds" },
-          h("thead", {}, h("tr", {}, ["dice", "wins", "loss, pp", "mean score"].map((name) => h("th", { scope: "col" }, name)))),
+          h("thead", {}, h("tr", {}, ["dice", "wins", "loss, pp", "mean points"].map((name) => h("th", { scope: "col" }, name)))),
           this.rows,
         ),
       ),
@@ -29,9 +29,9 @@ class Odds {
   }
 
   // view: [own, other, memory] of the player to move; seat 1 is one who plays a table.
-  show(edition, values, view, { seat = 0, counting = "" } = {}) {
+  // `found`: win probabilities to show, where they are not those of this memory.
+  show(edition, values, view, { seat = 0, counting = "", found = values.rolls(...view, seat) } = {}) {
     Object.assign(this, { edition, values, view, seat });
-    const found = values.rolls(...view, seat);
     const order = bestFirst(found);
     const most = found[order[0]];
     if (!this.picked || this.chosen >= found.length) this.chosen = order[0];

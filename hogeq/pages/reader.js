@@ -13,7 +13,7 @@ function readTable(name, bytes, { goal, maxDice }) {
     throw new TableError(`${shownText(name)}: ${why}`);
   };
   const suffix = (name.match(/\.[^.]*$/) ?? [""])[0].toLowerCase();
-  if (suffix === ".py") refuse(`a page runs no code of a .py; allowed: ${SUFFIXES.join(", ")}`);
+  if (suffix === ".py") refuse(`a page runs no code; make a table of it with: hogeq export ${shownText(name)} --trust --out table.csv`);
   if (!SUFFIXES.includes(suffix)) {
     const given = suffix ? `suffix ${quoted(suffix)}` : "a name without suffix";
     refuse(`${given}; allowed: ${SUFFIXES.join(", ")}`);

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hogeq.baselines.registry import builtin
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
+from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import board as board_page
@@ -198,6 +200,18 @@ def test_a_memory_is_chosen_by_a_click_and_its_odds_are_shown(
     assert [selects.nth(i).input_value() for i in range(2)] == ["2", "4"]
 
 
+def test_know_opens_averaged_as_analyze_does(board: Played, hidden: HogEngine) -> None:
+    board.page.click("a.tab >> text=Know")
+    for field, score in enumerate((7, 9)):
+        board.page.fill(f"#know input[type=number] >> nth={field}", str(score))
+        board.page.keyboard.press("Tab")
+    past = builtin("ignore_memory", hidden)
+    found = analyze(hidden, 7, 9, past=past).rolls[0]
+    dice = "no dice" if found.dice == 0 else f"{found.dice} di"
+    best = f"text=/Best: {dice}.*, {percent(found.win_probability)}/"
+    board.page.wait_for_selector(f"#know .verdict >> {best}")
+
+
 def test_memories_are_read_and_chosen_by_keys(board: Played, hidden: HogEngine) -> None:
     board.page.click("a.tab >> text=Know")
     board.page.select_option("#know select >> nth=-1", "value")
@@ -284,8 +298,8 @@ FILES: dict[str, bytes] = {
 # What a page says in its own words: Python reads these files, or an error of its own parser.
 OWN_WORDS = {
     "table.npy": "table.npy: suffix '.npy'; allowed: .csv, .txt, .json",
-    "final_strategy.py": "final_strategy.py: a page runs no code of a .py; "
-    "allowed: .csv, .txt, .json",
+    "final_strategy.py": "final_strategy.py: a page runs no code; make a table of it with: "
+    "hogeq export final_strategy.py --trust --out table.csv",
 }
 
 
@@ -414,7 +428,9 @@ def refused(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["board", *arguments])
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
-    assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
+    assert re.fullmatch(
+        r"(hogeq: rules su20, the default[^\n]+\n)?hogeq: [^\n]+\n", result.stderr
+    ), result.stderr
     return result.stderr
 
 

@@ -325,7 +325,7 @@ def test_the_map_is_walked_by_keys(tab: Tab, place: int) -> None:
     tab.page.select_option("#edition", str(place))
     page = show(tab, "map")
     page.wait_for_selector("#map .atlas-said >> text=/^0 against 0/")
-    page.focus(".atlas-frame")
+    page.focus(".grid-frame")
     for key in ("Shift+ArrowUp", "ArrowUp", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
     solved = solve(compiled(place))
@@ -335,7 +335,7 @@ def test_the_map_is_walked_by_keys(tab: Tab, place: int) -> None:
     assert said.startswith(f"10 against 1: best is {dice}, {percent(rolls.max())}.")
     page.select_option("#map select >> nth=0", label="what the second best loses")
     page.wait_for_selector("#map .atlas-said >> text=/Here: .* pp/")
-    page.click("#map button >> text=All that is known here")
+    page.click("#map button >> text=Open in Know")
     assert percent(rolls.max()) in tab.text("#know .verdict")
 
 
