@@ -125,10 +125,14 @@ def test_click_hover_and_keys(opened: Opened) -> None:
     expect(page.locator("#map .hoverlayer")).to_contain_text("own score 10, opponent's 10")
 
 
-def test_the_page_opens_where_most_is_gained(browser: Any, written: Path) -> None:
+def test_the_page_opens_where_games_come_and_most_is_gained(browser: Any, written: Path) -> None:
     fresh = Opened(browser, written)
-    counter = data_of(written)["strategies"][0]["explored"]["counter"]
-    gains = np.frombuffer(zlib.decompress(base64.b64decode(counter["gains"]["data"])), "<f8")
+    explored = data_of(written)["strategies"][0]["explored"]
+    gains, met = (
+        np.frombuffer(zlib.decompress(base64.b64decode(packed["data"])), "<f8")
+        for packed in (explored["counter"]["gains"], explored["reach"])
+    )
+    gains = np.where(met >= 0.01, gains, 0.0)
     assert fresh.chosen() == divmod(int(gains.argmax()), 20)
     assert gains.max() > 0.0
     assert f"+{100 * gains.max():.4f} pp of win rate" in fresh.text("#counter-here")
