@@ -15,7 +15,7 @@ _DECIMALS: Final = 8  # of win rates in the picture
 
 _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
 
-_COLUMNS: Final = (
+_COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("rank", "number", "rank"),
     ("strategy", "text", "name"),
     ("file", "text", "file"),
