@@ -1,6 +1,6 @@
 // The map of a strategy, and the position chosen on it.
 
-const OFTEN = 0.01; // one game in a hundred
+const OFTEN = 1e-4; // one game in ten thousand
 
 class Explorer {
   constructor(data) {

@@ -132,7 +132,7 @@ def test_the_page_opens_where_games_come_and_most_is_gained(browser: Any, writte
         np.frombuffer(zlib.decompress(base64.b64decode(packed["data"])), "<f8")
         for packed in (explored["counter"]["gains"], explored["reach"])
     )
-    gains = np.where(met >= 0.01, gains, 0.0)
+    gains = np.where(met >= 1e-4, gains, 0.0)
     assert fresh.chosen() == divmod(int(gains.argmax()), 20)
     assert gains.max() > 0.0
     assert f"+{100 * gains.max():.4f} pp of win rate" in fresh.text("#counter-here")
