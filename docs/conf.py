@@ -49,10 +49,11 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 
 
-def _escape_bars(_app: Any, _what: str, name: str, _thing: Any, _options: Any, lines: Any) -> None:
-    """Keep |tens - ones| an absolute value; it would be a substitution."""
+def _escape(_app: Any, _what: str, name: str, _thing: Any, _options: Any, lines: Any) -> None:
+    """Keep |tens - ones| an absolute value, no substitution, and (n, *rows) a shape."""
     if name.startswith("hogeq.rules.parts"):
         lines[:] = [line.replace("|", r"\|") for line in lines]
+    lines[:] = [re.sub(r"([(, ])\*(\w+[,)])", r"\1\\*\2", line) for line in lines]
 
 
 def _write_reference(app: Any, _config: Any) -> None:
@@ -83,4 +84,4 @@ def _write_reference(app: Any, _config: Any) -> None:
 def setup(app: Any) -> None:
     """Connect the hooks above."""
     app.connect("config-inited", _write_reference)
-    app.connect("autodoc-process-docstring", _escape_bars)
+    app.connect("autodoc-process-docstring", _escape)
