@@ -8,7 +8,7 @@ import dataclasses
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,6 @@ from hogeq.runs.files import (
     CONFIG,
     FILES,
     MANIFEST,
-    METRICS,
     MIXTURE,
     HeldError,
     ResultsError,
@@ -30,13 +29,11 @@ from hogeq.runs.files import (
 )
 from hogeq.runs.index import read_run
 from hogeq.runs.measuring import KERNELS
-from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.clock import working_time
 from hogeq.support.executors import Workers
-from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
 from hogeq.support.yaml import ConfigError
 
@@ -45,9 +42,6 @@ PATIENCE: Final = 30.0
 
 GRACE: Final = 30.0
 """Seconds that runs are given to write a checkpoint when the sweep is stopped."""
-
-LOOK: Final = 2.0
-"""Seconds between two looks at what the points have written."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +135,6 @@ def run_sweep(
     out_root: str | Path = "results",
     *,
     overwrite: bool = False,
-    progress: Callable[[int, int], object] = lambda _done, _failed: None,
 ) -> SweepSummary:
     """Compute what is left of a sweep, and write its table and its figure."""
     started = working_time()
@@ -153,10 +146,9 @@ def run_sweep(
     with lock(folder), Signals() as signals, signals.at_once():
         left = [point for point in sweep.points if overwrite or not _is_complete(point, folder)]
         done_before = len(sweep.points) - len(left)
-        progress(done_before, 0)
         if workers.here:
             compile_now({point.config.rules for point in left}, KERNELS)
-        errors = _computed(left, workers, folder, overwrite, done_before, progress)
+        errors = _computed(left, workers, folder, overwrite, done_before)
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
@@ -190,8 +182,7 @@ def _computed(
     workers: Workers,
     folder: Path,
     overwrite: bool,
-    ended: int,
-    progress: Callable[[int, int], object],
+    done_before: int,
 ) -> dict[str, str]:
     """Compute points; give the errors of those that failed."""
     token = secrets.token_hex(16)
@@ -199,12 +190,10 @@ def _computed(
         temporary.write_text(token)
     tasks = [PointTask(point.config, str(folder), token, overwrite) for point in points]
     errors: dict[str, str] = {}
-    watched = _Watch(points, folder)
     with (
-        phase("sweep", ended + len(points), "points", done=ended) as told,
+        phase("sweep", done_before + len(points), "points", done=done_before) as told,
         closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes,
     ):
-        told.now(watched.text)
         for index, result in outcomes:
             name = points[index].name
             if isinstance(result, Exception):
@@ -215,60 +204,10 @@ def _computed(
                 errors[name] = _line(result.error)
             elif result.files:
                 _keep_files(result.files, folder, name)
-            ended += 1
-            watched.end(points[index])
             told.step()
             told.measured(f"{len(errors)} failed" if errors else "")
-            progress(ended, len(errors))
     (folder / TOKEN).unlink(missing_ok=True)
     return errors
-
-
-class _Watch:
-    """What the points are doing, by the measurements they have written since the sweep began."""
-
-    def __init__(self, points: Sequence[SweepPoint], folder: Path) -> None:
-        self._points = {point.name: point for point in points}
-        self._folder = folder
-        self._began = time.time()
-        self._seen = 0.0
-        self._text = ""
-        self._best = ""
-        self._lowest = 1.0
-
-    def end(self, point: SweepPoint) -> None:
-        """Take note of a point that has ended."""
-        found = self._last(point)
-        self._points = {name: one for name, one in self._points.items() if name != point.name}
-        if found is not None and found.attack < self._lowest:
-            self._lowest = found.attack
-            self._best = f"lowest attack {percent(found.attack)} ({point.name})"
-        self._seen = 0.0
-
-    def text(self) -> str:
-        """Say how far the points are, looking no more often than every `LOOK` seconds."""
-        if time.monotonic() - self._seen > LOOK:
-            self._seen = time.monotonic()
-            running = []
-            for point in self._points.values():
-                found = self._last(point)
-                if found is not None:
-                    whole = point.config.solver.iterations
-                    running.append(f"{point.name} at {found.iteration}/{whole}")
-            parts = [self._best, *running[:2]]
-            if len(running) > 2:
-                parts.append(f"{len(running) - 2} more on their way")
-            self._text = "; ".join(filter(None, parts))
-        return self._text
-
-    def _last(self, point: SweepPoint) -> Metrics | None:
-        path = self._folder / point.name / METRICS
-        try:
-            if path.stat().st_mtime < self._began:
-                return None
-            return read_metrics(path)[-1]
-        except (OSError, ResultsError, IndexError):
-            return None  # not there, or elsewhere
 
 
 def _keep_files(contents: Mapping[str, bytes], folder: Path, name: str) -> None:

@@ -116,7 +116,7 @@ def test_a_period_without_time_trot_is_refused() -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("SU20", "unknown edition 'SU20'; .*su20, hw13.*nearest: su20"),
+        ("SU20", "unknown edition 'SU20'; .*su19, su20.*nearest: su20"),
         ({"edition": "fall22"}, "unknown edition 'fall22'; .*nearest: fa22"),
         ({"edition": None}, "unknown edition None"),
         ({"edition": ["su20"]}, "unknown edition"),

@@ -4,7 +4,6 @@ import csv
 import errno
 import sys
 import threading
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,6 @@ from hogeq.runs.sweep import (
     compute_point,
 )
 from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
-from hogeq.support.numbers import percent
-from hogeq.support.progress import Phase
 from tests.runs.sweeps import GRID, contents, here, manifest, quick, written
 
 # --- what is done, cut off, failed ----------------------------------------------------------------
@@ -50,10 +47,7 @@ def test_what_is_done_is_skipped_and_what_was_cut_off_goes_on(tmp_path: Path) ->
     run(third.config, root / "trial")  # ... and killed before it had written more than its config:
     for name in {*FILES} - {CONFIG}:
         (root / "trial" / third.name / name).unlink()
-    shown: list[tuple[int, int]] = []
-    found = here(path, root, progress=lambda ended, failed: shown.append((ended, failed)))
-    assert found.done_before == 1
-    assert shown == [(1, 0), (2, 0), (3, 0), (4, 0)]
+    assert here(path, root).done_before == 1
     assert before == {file: file.stat().st_mtime_ns for file in before}
     assert manifest(root / "trial" / second.name)["resumed_at"] == [3]
     assert contents(root / "trial") == contents(tmp_path / "whole" / "trial")
@@ -198,19 +192,3 @@ def test_a_figure_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(figures, "intervals", intervals)
     with pytest.raises(ResultsError, match=r"summary\.png cannot be written: No space left"):
         here(path, tmp_path)
-
-
-@quick
-def test_progress_names_the_points_and_the_best(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = Phase("sweep")
-    said: list[str] = []
-    monkeypatch.setattr("hogeq.runs.sweep.phase", lambda *_, **__: nullcontext(told))
-    path = written(tmp_path, grid=GRID)
-    found = here(path, tmp_path, progress=lambda *_: said.append(told.text))
-    assert told.done == len(found.rows) == 4
-    lowest = min(found.rows, key=lambda row: float(row["attack"]))
-    last = said[-1]
-    assert last.startswith(f"lowest attack {percent(lowest['attack'])} (")
-    assert "failed" not in last
