@@ -178,7 +178,10 @@ def attack(
     _check_moves(moves)
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     with phase("attack", known) as told:
-        return _Attack(game, target, budget, moves, told).run()
+        search = _Attack(game, target, budget, moves, told)
+        search.begin()
+        search.kick_on()
+        return search.result()
 
 
 def _check_moves(moves: Collection[str]) -> None:
@@ -243,15 +246,18 @@ class _Attack:
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
 
-    def run(self) -> SearchResult:
+    def kick_on(self) -> None:
+        """Kick as often as the budget says."""
         starts = self.budget.starts
-        self._begin()
         while self.kicks < starts * self.budget.perturbations:
             self._kick(starts * self.budget.perturbations - self.kicks)
         while self.budget.until_saturated and not self._saturation().saturated:
             if self.kicks >= starts * self.budget.most_kicks:
                 break
             self._kick(starts * self.budget.most_kicks - self.kicks)
+
+    def result(self) -> SearchResult:
+        """Give what the search has come to."""
         best = max(self.trails, key=lambda trail: trail.rate).state
         return SearchResult(
             best.matrix,
@@ -269,7 +275,7 @@ class _Attack:
         found = saturation(self.curve, rates[0] - rates[1] if len(rates) > 1 else 0.0)
         return found if self.game.has_memory else found._replace(left=0.0)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Anneal all starts."""
         steps = self.budget.anneal_steps + ASCENT
         for start, state in enumerate(

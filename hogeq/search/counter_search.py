@@ -122,29 +122,21 @@ class CounterSearch(NamedTuple):
         progress: Callable[[], object] = lambda: None,
     ) -> SearchState:
         """Search for a counter to a strategy; `progress` is called after each step of annealing."""
-        context = SearchContext.of(game, strategy, self.seed, self.mates)
-        if isinstance(self.start, SearchState):
-            state = self.start
-        else:
-            state = self._begun(context, self.start, progress)
-        return self._kicked(context, state, told or Phase("kicks")) if self.kicks else state
-
-    def _begun(
-        self, context: SearchContext, start: Floats | Matrix, progress: Callable[[], object]
-    ) -> SearchState:
-        """Anneal, make pure and ascend."""
-        policies = context.policies
-        is_matrix = start.dtype.kind == "i"
-        policies[0] = one_hot(start, context.game.num_actions) if is_matrix else start
-        anneal(context.work, policies, self.steps, self.damping, self.cooling, progress)
-        to_pure(policies[0])
-        if self.sweeps is None and self.is_exact:
-            rate, sweeps = climb(context.game, policies, context.weights)
-        else:
-            least_gain = -1.0 if self.is_exact else ROUNDING
-            limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
-            rate, sweeps = ascend(context.work, policies, limit, least_gain)
-        return SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
+        context, start = SearchContext.of(game, strategy, self.seed, self.mates), self.start
+        if not isinstance(start, SearchState):
+            policies = context.policies
+            is_matrix = start.dtype.kind == "i"
+            policies[0] = one_hot(start, game.num_actions) if is_matrix else start
+            anneal(context.work, policies, self.steps, self.damping, self.cooling, progress)
+            to_pure(policies[0])
+            if self.sweeps is None and self.is_exact:
+                rate, sweeps = climb(game, policies, context.weights)
+            else:
+                least_gain = -1.0 if self.is_exact else ROUNDING
+                limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
+                rate, sweeps = ascend(context.work, policies, limit, least_gain)
+            start = SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
+        return self._kicked(context, start, told or Phase("kicks")) if self.kicks else start
 
     def _kicked(self, context: SearchContext, state: SearchState, told: Phase) -> SearchState:
         """Kick the best matrix, in the precision of searches."""

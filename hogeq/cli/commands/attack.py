@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
     from hogeq.search.attack import SearchBudget
     from hogeq.search.certificate import Certificate
+    from hogeq.strategies.strategy import Strategy
 
 KICKS = 20
 
@@ -109,13 +110,14 @@ def attack_(
     engine = game.load("search", "full memory", strategies=[strategy])
     if certify is not None:
         game.expect("certificates")
-    target = game.any(strategy)
     from hogeq.search.attack import attack
     from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.gains import gains, largest_gains
+    from hogeq.strategies.strategy import strategy_of
     from hogeq.strategies.write import write_strategy
     from hogeq.support.progress import show_progress
 
+    target = strategy_of(engine, game.any(strategy))
     more: dict[str, Any] = {} if most_kicks is None else {"most_kicks": most_kicks}
     budget = search_budget(
         starts=starts,
@@ -198,13 +200,12 @@ def _gains(cells: Sequence[Any], first_order: bool) -> Table:
     return Table([(*cell[:-1], pp(cell.gain)) for cell in cells], header, left=0)
 
 
-def _bounds(engine: "HogEngine", target: Any, proof: "Certificate | None") -> dict[str, Any]:
+def _bounds(engine: "HogEngine", target: "Strategy", proof: "Certificate | None") -> dict[str, Any]:
     """Bound what wins from a strategy, in JSON's words."""
     from hogeq.search.bounds import full_memory_bound, upper_bound
-    from hogeq.strategies.mixtures import Mixture
 
     bounds: dict[str, Any] = {"bound": upper_bound(engine, target)}
-    if isinstance(target, Mixture):
+    if target.kind == "mixture":
         bounds["bound_told"] = full_memory_bound(engine, target)
     if proof is not None:
         bounds |= {"certified": proof.bound, "steps": len(proof.steps)}
