@@ -34,6 +34,7 @@ from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
 from .trees.audit import audit as audit
+from .trees.game import TreeGame as TreeGame
 from .trees.recall import Audit as Audit
 
 __version__: str

@@ -29,6 +29,7 @@ from hogeq.search.gains import Gains
 from hogeq.search.moves import MOVES
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.trees.game import TreeGame, from_efg, from_openspiel
 
 StrategySpec = StrategyLike | str | Path
 """What a strategy is given by: itself, an array, a name, a file or a run's folder."""
@@ -62,6 +63,38 @@ class Game:
     def __init__(self, rules: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> None:
         """Read the rules and compile them; the same rules are compiled once."""
         self.engine: HogEngine = compile_game(_rules(rules))
+
+    @staticmethod
+    def from_openspiel(game: Any, **options: Any) -> TreeGame:
+        """Take a game other than Hog: any finite two-player zero-sum game of OpenSpiel.
+
+        Parameters
+        ----------
+        game : str or pyspiel.Game
+            A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
+        forget : callable, optional
+            Of a player and an information state, str; gives the key of the information set. What
+            has one key is not told apart.
+        most_nodes : int, optional
+            Larger trees are refused.
+
+        Raises
+        ------
+        ValueError
+            If there is no such game, or it is no finite two-player zero-sum game.
+        """
+        return from_openspiel(game, **options)
+
+    @staticmethod
+    def from_efg(path: str | os.PathLike[str]) -> TreeGame:
+        """Take a game other than Hog from a file in Gambit's extensive form.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, or its game is no two-player zero-sum game.
+        """
+        return from_efg(path)
 
     @property
     def rules(self) -> Rules:

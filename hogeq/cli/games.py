@@ -53,25 +53,7 @@ def load_rows(tree: "FlatTree", given: str) -> "Floats":
         with np.load(path, allow_pickle=False) as arrays:
             if "policy" not in arrays:
                 raise ValueError(f"{printable(path)}: holds no array policy")
-            rows = np.asarray(arrays["policy"], np.float64)
-    return check_rows(tree, rows, printable(path))
-
-
-def check_rows(tree: "FlatTree", rows: "Floats", name: str) -> "Floats":
-    """Refuse what is no strategy of a game."""
-    import numpy as np
-
-    shape = (tree.num_rows, tree.num_actions)
-    if rows.shape != shape:
-        raise BadInputError(f"{name}: policy is of shape {rows.shape}; allowed: {shape}")
-    wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~tree.legal)
-    bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(rows.sum(axis=1) - 1.0) > 1e-9))
-    if len(bad):
-        raise BadInputError(
-            f"{name}: information set {bad[0]} ({printable(tree.names[bad[0]])}): allowed:"
-            " probabilities of legal actions that sum to 1"
-        )
-    return rows
+            return tree.check_strategy(arrays["policy"], printable(path))
 
 
 def audit_game(game: str) -> Result:

@@ -7,12 +7,14 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import printable, refusal
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
+ROW_SUM: Final = 1e-9  # by which the sum of a row may differ from 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,6 +116,24 @@ class FlatTree:
     def uniform(self) -> Floats:
         """Strategy that plays every legal action alike, (R, K)."""
         return self.legal / self.num_legal[:, None]
+
+    def check_strategy(self, given: str | ArrayLike, name: str = "strategy") -> Floats:
+        """Refuse what is neither ``"uniform"`` nor probabilities of legal actions, (R, K)."""
+        if isinstance(given, str):
+            if given != "uniform":
+                raise ValueError(refusal(name, given, "uniform, or an array"))
+            return self.uniform()
+        rows, shape = np.asarray(given, np.float64), (self.num_rows, self.num_actions)
+        if rows.shape != shape:
+            raise ValueError(f"{name}: is of shape {rows.shape}; allowed: {shape}")
+        wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
+        bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(rows.sum(axis=1) - 1.0) > ROW_SUM))
+        if len(bad):
+            raise ValueError(
+                f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
+                " probabilities of legal actions that sum to 1"
+            )
+        return rows
 
     def history(self, node: int) -> list[str]:
         """Write the history of a node, a move each, in the game's words."""

@@ -53,7 +53,6 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
         (("audit", "--game", "kuhn_pocker"), "nearest: kuhn_poker"),
         (("audit", "--game", "none.efg"), "none.efg: cannot be read"),
         (("attack", "always_roll:6", *GAME), "allowed: uniform, or a file .npz"),
-        (("attack", "uniform", "uniform", *GAME), "allowed with --game: one strategy"),
         (("equilibrium", "--game", "driver.efg"), "allowed: games without absent-mindedness"),
     ],
 )

@@ -1,5 +1,6 @@
 """Games of OpenSpiel, and files that OpenSpiel reads, as flat trees."""
 
+import os
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -55,7 +56,7 @@ def from_openspiel(
     return _Builder(game, forget or (lambda _, known: known), most_nodes).build()
 
 
-def from_efg(path: str | Path) -> FlatTree:
+def from_efg(path: str | os.PathLike[str]) -> FlatTree:
     """Read a game in Gambit's extensive form, ``.efg``.
 
     Raises

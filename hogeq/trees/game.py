@@ -1,0 +1,113 @@
+"""A game other than Hog, as users hold it."""
+
+import os
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from hogeq.support.aliases import Floats
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.equilibrium import Equilibrium, equilibrium
+from hogeq.trees.exact import Interval, respond
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.passes import mean_payoff
+from hogeq.trees.recall_of_players import PlayerRecall, recall_of_player
+
+
+class TreeGame:
+    """A finite two-player zero-sum game; payoffs are its own, averaged over both seats.
+
+    A strategy covers the information sets of both seats: ``"uniform"``, or float64 (R, K) with
+    rows as in `tree`, those of player 0 first. Made by :meth:`hogeq.Game.from_openspiel` and
+    :meth:`hogeq.Game.from_efg`.
+
+    Attributes
+    ----------
+    tree : FlatTree
+        The game as arrays of nodes.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game.from_openspiel("kuhn_poker")
+    >>> game
+    TreeGame(kuhn_poker(): 58 nodes, 12 infosets)
+    >>> round(game.attack("uniform").attack, 6)  # NashConv of the uniform policy is twice that
+    0.458333
+    >>> round(game.equilibrium().lower, 6)  # Kuhn 1950: -1/18
+    -0.055556
+    """
+
+    def __init__(self, tree: FlatTree) -> None:
+        self.tree = tree
+
+    def __repr__(self) -> str:
+        """Name the game and say its size."""
+        return repr(self.tree).replace("FlatTree", "TreeGame", 1)
+
+    @property
+    def engine(self) -> TreeEngine:
+        """What solvers and searches take; :func:`TreeEngine.legal` folds their strategies.
+
+        Raises
+        ------
+        ValueError
+            If the information sets of a player have no order.
+        """
+        return TreeEngine(self.tree)
+
+    def strategy(self, given: str | ArrayLike) -> Floats:
+        """Check a strategy of this game.
+
+        Raises
+        ------
+        ValueError
+            If it is neither ``"uniform"`` nor probabilities of legal actions.
+        """
+        return self.tree.check_strategy(given)
+
+    def payoff(self, a: str | ArrayLike, b: str | ArrayLike) -> float:
+        """Compute the payoff to strategy `a` against `b`, averaged over both seats."""
+        return mean_payoff(self.tree, self.strategy(a), self.strategy(b))
+
+    def attack(self, strategy: str | ArrayLike, seconds: float = 60.0) -> Interval:
+        """Find the best response to a strategy by an integer program, within so many seconds.
+
+        Returns
+        -------
+        Interval
+            ``attack``, the payoff of the response found; ``bound``, which no response exceeds;
+            ``is_proved`` if they meet; ``full_memory``; and the response, ``strategy``.
+
+        Raises
+        ------
+        ValueError
+            If a player can meet an information set twice in a play.
+        """
+        return respond(self.tree, self.strategy(strategy), seconds)
+
+    def bound(self, strategy: str | ArrayLike) -> float:
+        """Payoff of a responder who forgets nothing of the own past: no response has more."""
+        return respond(self.tree, self.strategy(strategy), 0.0).full_memory
+
+    def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
+        """Solve the game in mixtures; ``lower`` and ``upper`` bound its value to player 0."""
+        return equilibrium(self.tree, seconds)
+
+    def audit(self) -> tuple[PlayerRecall, PlayerRecall]:
+        """Say which recall each player has, with two histories where it fails."""
+        return recall_of_player(self.tree, 0), recall_of_player(self.tree, 1)
+
+
+def from_openspiel(game: Any, **options: Any) -> TreeGame:
+    """Build a game of OpenSpiel; see :func:`hogeq.trees.openspiel.reading.from_openspiel`."""
+    from hogeq.trees.openspiel import reading
+
+    return TreeGame(reading.from_openspiel(game, **options))
+
+
+def from_efg(path: str | os.PathLike[str]) -> TreeGame:
+    """Read a game in Gambit's extensive form."""
+    from hogeq.trees.openspiel import reading
+
+    return TreeGame(reading.from_efg(path))
