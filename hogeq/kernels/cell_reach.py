@@ -1,5 +1,6 @@
 """Reach by diagonals: the transpose of :mod:`hogeq.kernels.cell_values`."""
 
+from hogeq.kernels.cell_stays import Pairs
 from hogeq.kernels.cell_vectors import Block, Board, Diagonal, each_group, landings
 from hogeq.kernels.recurrence import add_to_sums, depart, land_sums, remove_dice, spread_rolls
 from hogeq.kernels.scattered import add_to_each
@@ -31,6 +32,8 @@ def write_reach(
     sums,
     lines,
     landed,
+    stays,
+    pair_numbers,
     reach,
     infoset_reach,
 ):
@@ -57,18 +60,22 @@ def write_reach(
             mine = diagonal.cells_of(cells, player)
             with code.loop(diagonal.first, diagonal.last) as block:
                 _land(diagonal, block, groups, place, landing, handover, landed, mine)
+        pairs = Pairs(diagonal, pair_numbers, stays)
+        with code.loop(0, players if shape.stays else 0) as player:
+            theirs = diagonal.cells_of(cells, players - 1 - player)
+            with code.loop(diagonal.first, diagonal.last) as block:
+                here = Block(diagonal, block)
+                chances = _chances(here, policies, player * opponent, num_actions)
+                begins = code.select(total.equals(0), begun, code.double(0.0))
+                arrived = theirs.vector(diagonal.cells() + here.opponent)
+                pairs.keep(here, player, arrived + only(code, 0, begins, 1), chances)
         with code.loop(0, players) as player:
             place = sums[player * sums_size :], diagonal.pages_of(afterstates, player)
             mine = diagonal.cells_of(cells, player)
             theirs = diagonal.cells_of(cells, players - 1 - player)
             with code.loop(diagonal.first, diagonal.last) as block:
                 here = Block(diagonal, block)
-                chances = [
-                    chance.converted(code.kind.element)
-                    for chance in here.read(
-                        policies[player * opponent * (goal * goal * num_actions) :], num_actions
-                    )
-                ]
+                chances = _chances(here, policies, player * opponent, num_actions)
                 for x in range(shape.lines):
                     lines.put(x * code.width, nothing)
                 everyone.set(nothing)
@@ -83,6 +90,8 @@ def write_reach(
                     is_start = code.all_of(total.equals(0), memory.equals(shape.start))
                     begins = code.select(is_start, begun, code.double(0.0))
                     arrived = arrived + only(code, 0, begins, 1)
+                    if shape.stays:
+                        arrived = pairs.visits(here, player, players - 1 - player)
                     everyone.set(everyone.get() + arrived)
                     with code.when(code.all_of(player.equals(0), keeps_memories.equals(1))):
                         reach.put((total * memories + memory) * width + here.opponent, arrived)
@@ -95,14 +104,30 @@ def write_reach(
                     landed.put(0, everyone.get())
                     here.write(infoset_reach, landed)
                 _spread_lines(diagonal, block, kind, groups, place, no_dice, lines)
+        with code.loop(0, players if shape.stays else 0) as player:
+            # What turns without points leave, which leads to later cells.
+            place = sums, diagonal.pages_of(afterstates, player)
+            mine = diagonal.cells_of(cells, player)
+            with code.loop(diagonal.first, diagonal.last) as block:
+                _land(diagonal, block, None, place, landing, handover, landed, mine)
+
+
+def _chances(here, policies, policy, num_actions):
+    """Read the rows of a policy in the kernel's precision."""
+    goal, element = here.diagonal.board.goal, here.code.kind.element
+    rows = policies[policy * (goal * goal * num_actions) :]
+    return [chance.converted(element) for chance in here.read(rows, num_actions)]
 
 
 def _land(diagonal, block, groups, place, landing, handover, landed, cells):
-    """Carry the reach of a block of afterstates to the cells on which they land."""
+    """Carry the reach of a block of afterstates to the cells on which they land.
+
+    By sums of dice, too, unless `groups` is None.
+    """
     code, shape, nothing = diagonal.code, diagonal.shape, diagonal.code.vector(0.0)
     with code.loop(0, shape.pages) as page:
         landed.put(page * code.width, nothing)
-    for family, base, row in each_group(diagonal, block, groups, *place):
+    for family, base, row in each_group(diagonal, block, groups, *place) if groups else ():
         if family.dice.depth:
             at = (row.number(0) + family.dice.record) * code.width
             landed.put(at, landed.vector(at) + land_sums(code, family.dice, base))

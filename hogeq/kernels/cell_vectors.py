@@ -53,6 +53,8 @@ class Shape(NamedTuple):
     most_sides: int
     moves_again: bool
     """Whether a player can ever move twice."""
+    stays: bool
+    """Whether a turn can leave both scores as they were."""
     families: tuple[Family, ...]
 
     @property

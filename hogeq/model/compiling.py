@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.kernels import ahead, cache
-from hogeq.model.cell_passes import CellLayout
+from hogeq.model.cell_layout import CellLayout
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import memory_shape

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels.tables import SWAPPED, Dimensions, Tables
-from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
+from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
+from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
 from hogeq.model.duels import Duels, MemoryDuel, can_duel
 from hogeq.model.landings import LandingArrays
@@ -111,8 +112,10 @@ class HogEngine:
     @cached_property
     def has_cell_vectors(self) -> bool:
         """Whether vectors hold cells of one diagonal."""
-        is_free = self.recurrence is None and not self.has_large_memory
-        return is_free and self.goal >= LARGE and suit_cell_vectors(self.tables)
+        if self.has_large_memory or self.goal < LARGE:
+            return False
+        suits = self.recurrence is None or stay_in_pairs(self.tables)
+        return suits and suit_cell_vectors(self.tables)
 
     def duels(self) -> Duels | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
