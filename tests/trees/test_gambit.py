@@ -257,7 +257,7 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
     found = export(*arguments)
     assert found.exit_code == 0
     assert found.stderr == (
-        "su20 to 4 with 0 to 2 dice: 3,385 nodes (178 choices, 357 of chance, 2,850 ends), "
+        "hogeq: su20 to 4 with 0 to 2 dice: 3,385 nodes (178 choices, 357 of chance, 2,850 ends), "
         "13 + 13 information sets, at most 15 moves deep\n"
     )
     assert found.stdout == f"3,385 nodes written to {path}\n"
@@ -284,7 +284,7 @@ def test_the_command_refuses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = export(*arguments)
+    found = export("--rules", "su20", *arguments)
     assert found.exit_code == 2
     assert found.stdout == ""
     (line,) = found.stderr.splitlines()
