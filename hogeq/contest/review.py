@@ -84,24 +84,7 @@ class Review(NamedTuple):
 
 
 def review(game: HogEngine, transcript: Transcript) -> Review:
-    """Value every turn of a game.
-
-    Parameters
-    ----------
-    game : HogEngine
-        Compiled from ``transcript.rules``.
-    transcript : Transcript
-        As :func:`hogeq.read_transcript` gives it.
-
-    Returns
-    -------
-    Review
-
-    Raises
-    ------
-    ValueError
-        If the game was played by other rules.
-    """
+    """Value every turn of a game, played by the rules that `game` is compiled from."""
     if transcript.rules != game.rules:
         raise ValueError(
             f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"

@@ -51,34 +51,10 @@ def round_robin(
     strategies: Sequence[StrategyLike],
     progress: Callable[[], object] = lambda: None,
 ) -> Floats:
-    """Exact win rate of every strategy against every other.
+    """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
-    Parameters
-    ----------
-    game : HogEngine
-    strategies : sequence of array_like or Mixture
-        Each a matrix (G, G), a policy (G, G, K), or a mixture of such.
-    progress : callable, optional
-        Called in this thread for each pair that has been played.
-
-    Returns
-    -------
-    float64 (n, n)
-        Row against column, averaged over who moves first; 1/2 on the diagonal. A game that never
-        ends counts as half a win, as it does for the tablebase.
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 4})
-    >>> field = [game.strategy(f"always_roll:{dice}") for dice in (1, 2, 3)]
-    >>> game.round_robin(field).round(4).tolist()
-    [[0.5, 0.1871, 0.1402], [0.8129, 0.5, 0.389], [0.8598, 0.611, 0.5]]
+    1/2 stands on the diagonal. A game that never ends counts as half a win, as it does for the
+    tablebase. `progress` is called in this thread for each pair that has been played.
     """
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)

@@ -49,7 +49,7 @@ def test_a_valid_submission_and_how_it_does(submission: str) -> None:
     assert "One &lt;b&gt;" in page
     assert "One <b>" not in page
     packed = json.loads(page.split('<script type="application/json" id="data">')[1].split("<")[0])
-    assert len(packed["dice"]) == len(packed["costs"]) == 20
+    assert len(packed["dice"]) == len(packed["losses"]) == 20
     assert "http" not in page.split("</style>")[1]
 
 

@@ -3,6 +3,7 @@
 import itertools
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -283,6 +284,18 @@ def test_those_that_fare_alike_stand_side_by_side(tmp_path: Path, drawn: list[Fi
     assert "".join(label[0] for label in labels) in {"aaabbb", "bbbaaa"}
     order = [ENTRIES.index(label) for label in labels]
     np.testing.assert_array_equal(axes.images[0].get_array(), RATES[np.ix_(order, order)])
+
+
+def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure]) -> None:
+    rates = np.random.default_rng(0).uniform(0.3, 0.7, (22, 22))
+    figures.win_rates(
+        rates, [f"An entry called {entry}" for entry in range(22)], tmp_path / "f.png"
+    )
+    axes = drawn[0].axes[0]
+    for axis, side in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
+        spans = sorted((getattr(box, f"{side}0"), getattr(box, f"{side}1")) for box in boxes)
+        assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_distributions_leave_the_impossible_blank(tmp_path: Path, drawn: list[Figure]) -> None:

@@ -333,15 +333,35 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     browser: Any, tmp_path: Path
 ) -> None:
     shares = {"mean_win_rate": 1.0, "nash": 1e-6, "lowest_win_rate": 1 / 32}
-    line = {"rank": 1, "entry": "", "index": 0, "wins": 1, **shares, "lowest_against": 1}
+    line = {
+        "rank": 1,
+        "entry": "",
+        "file": "one",
+        "index": 0,
+        "wins": 1,
+        **shares,
+        "lowest_against": 1,
+    }
     none = dict.fromkeys(shares, 0.0) | {"nash": None}
-    last = {**line, "rank": 2, "index": 1, "wins": 0, **none, "lowest_against": 0}
+    last = {**line, "rank": 2, "file": "two", "index": 1, "wins": 0, **none, "lowest_against": 0}
     rates = [[0.5, 1.0], [0.0, 0.5]]
     found = {"rules": "su20", "ranking": [line, last], "win_rates": rates}
     path = tmp_path / "field.html"
     path.write_text(field_page({**found, "identical": [], "refused": []}, ["one", "two"]), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
+    page.focus(".grid-frame")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#pair") == "one wins 100.00 % against two"
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert (
+        page.evaluate(
+            "(part => part.scrollWidth - part.clientWidth)(document.querySelector('.wide'))"
+        )
+        == 0
+    )
+    page.set_viewport_size({"width": 1280, "height": 800})
     rows = [row.split("\t")[3:6] for row in page.locator("#ranks tbody tr").all_inner_texts()]
     assert rows == [
         [percent(share) for share in shares.values()],
