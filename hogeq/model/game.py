@@ -133,9 +133,6 @@ class HogEngine:
         return np.float32 if self.has_large_memory or has_long_passes else np.float64
 
 
-Game = HogEngine  # the former name
-
-
 def required_bytes(rules: Rules) -> int:
     """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
     turns, extras, records = memory_sizes(rules)

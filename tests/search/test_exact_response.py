@@ -17,6 +17,8 @@ from hogeq.search.bounds import full_memory_bound
 from tests.search.test_respond import TINY
 from tests.twin import Match, Play, every_matrix_wins
 
+pytestmark = pytest.mark.slow  # of tools outside the package
+
 POLICIES = 3
 
 
