@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line, refusal
 from hogeq.support.registry import Entry, all_or_none
-from hogeq.support.yaml import ConfigError
 
 MAX_BYTES: Final = 1 << 20
 """Size of the largest plugin that is read."""
@@ -106,6 +105,8 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
 
 def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
     """Load the plugins that a config names, as plain values of a file in `folder`."""
+    from hogeq.support.yaml import ConfigError  # here: small commands need no YAML
+
     for path in named_plugins(tree, folder, source):
         try:
             load_plugin(path, trust)
@@ -115,6 +116,8 @@ def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
 
 def named_plugins(tree: object, folder: Path, source: str) -> list[Path]:
     """List the files of the plugins that a config names."""
+    from hogeq.support.yaml import ConfigError
+
     files = tree.get("plugins", []) if isinstance(tree, Mapping) else []
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
         allowed = "a list of Python files, as seen from the folder of this file"
