@@ -5,7 +5,6 @@ for their terms. What a game needs has a few parts, each used by other commands.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -59,8 +58,8 @@ class _Scratch:
 
     @cached_property
     def claim(self) -> Claim:
-        claim = np.zeros((1, self.priced.board.memories))
-        return Claim(np.zeros(1, np.int64), claim, claim[0], 1.0, 1.0)
+        nothing = np.zeros((1, self.priced.board.memories))
+        return Claim(np.zeros(1, np.int64), nothing, nothing[0], 1.0, 1.0)
 
     @cached_property
     def kept(self) -> Kept:
@@ -85,7 +84,7 @@ PARTS: Final[dict[str, tuple[Call, ...]]] = {
     ),
     "full memory": (
         lambda on: on.full_memory(),
-        lambda on: on.kept_passes.hidden_values(0) if on.game.can_be_endless else None,
+        lambda on: on.kept_passes.hidden_values(0),
     ),
     "values": (lambda on: on.full_memory(),),
     "reach": (
@@ -123,19 +122,17 @@ def missing(game: HogEngine, names: Iterable[str]) -> Iterator[cache.Kernel]:
                 yield error.kernel
 
 
-SOLVED: Final[dict[str, Callable[[Rules], Rules]]] = {
-    "ignore_memory": Rules.without_memory,
-    "delta_distribution": Rules.without_memory,
-    "optimal": lambda rules: rules,
-    "huan2020": lambda rules: rules,
-    "fa15_optimal": lambda rules: _sized(EDITIONS["fa15"], rules),
-    "fa22_optimal": lambda rules: _sized(EDITIONS["fa22"], rules),
-}
-"""Whose game built-ins solve, by the rules in force."""
-
-
-def _sized(edition: Rules, rules: Rules) -> Rules:
-    return replace(edition, goal=rules.goal, max_dice=rules.max_dice)
+SOLVERS: Final = frozenset(
+    {
+        "ignore_memory",
+        "delta_distribution",
+        "optimal",
+        "huan2020",
+        "fa15_optimal",
+        "fa22_optimal",
+    }
+)
+"""Built-ins that solve a game, by the kernels that are the same for all."""
 
 
 def expect(game: HogEngine, *names: str, strategies: Iterable[str | None] = ()) -> None:
@@ -154,9 +151,8 @@ def expect(game: HogEngine, *names: str, strategies: Iterable[str | None] = ()) 
     named = {spec.partition(":")[0] for spec in strategies if spec}
 
     def listed() -> Iterator[cache.Kernel]:
-        for rules in {SOLVED[name](game.rules) for name in SOLVED if name in named}:
-            with suppress(ValueError):  # it says so when it is loaded
-                yield from missing(compile_game(rules), ["full memory"])
+        if named & SOLVERS:
+            yield from missing(game, ["full memory"])
         matches = "policies" if game.duels() is None else "matrices"
         yield from missing(game, [matches if name == "matches" else name for name in names])
 
