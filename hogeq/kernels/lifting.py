@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.lanes import item, larger, largest, load, splat, store, store_one
 from hogeq.kernels.responder import TIE
 from hogeq.kernels.turns import AGAIN, WIN, value_ways, want
+from hogeq.kernels.vectors import item, larger, largest, load, splat, store, store_one
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def value_claims(turns, claims, cell, mover, wanted, lane):
         again = 1 if turns.kind[cell, end] == AGAIN else 0
         source, there = claims.values[mover if again else 1 - mover], turns.cell[cell, end]
         for one in range(turns.end_lanes[end, 0], turns.end_lanes[end, 1]):
-            worth = splat(source, 0.0, lane)
+            worth = splat(0.0, lane)
             if leads:
                 follow = turns.following[again, turns.record[cell, end], one]
                 worth = load(source, (there * memories + follow) * width, lane)
@@ -91,7 +91,7 @@ def claim_theirs(turns, responder, claims, cell, lane):
     places = turns.place[turns.situation[cell]]
     for memory in range(places.shape[1] if led else 0):
         if met[cell, memory]:
-            claimed = splat(claims.rolled, 0.0, lane)
+            claimed = splat(0.0, lane)
             for roll in range(len(row)):
                 if row[roll] > 0.0:
                     claimed += row[roll] * load(claims.rolled, places[roll, memory] * width, lane)

@@ -5,9 +5,9 @@ that the cell may claim.
 """
 
 from hogeq.kernels.cache import kernel
-from hogeq.kernels.lanes import larger, largest, load, splat, store
 from hogeq.kernels.lifting import begin_claims, claim_theirs, is_before, value_claims
 from hogeq.kernels.responder import TIE, choose, value_mine, value_theirs
+from hogeq.kernels.vectors import larger, largest, load, splat, store
 
 NONE = -1e9  # less than any claim
 
@@ -62,7 +62,7 @@ def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, le
                 continue
             choose(turns, responder, here, memory)
             prices, own = responder.prices[here, memory], kept[row[here], memory]
-            best = splat(rolled, NONE, lane)
+            best = splat(NONE, lane)
             for roll in range(len(places)):
                 worth = responder.rolled[here, places[roll, memory]] - prices[roll]
                 slack[roll] = responder.values[0, here, memory] - worth

@@ -52,6 +52,17 @@ def sums(vectors):
     return found
 
 
+def largest_of(vector):
+    """Return the largest number of a vector whose length is a power of two: a double."""
+    code, (part,) = vector.code, vector.parts
+    width = part.type.count
+    while width > 1:
+        width //= 2
+        low, high = (_chosen(code, part, part, range(x, x + width)) for x in (0, width))
+        (part,) = Vector(code, [low]).larger(Vector(code, [high])).parts
+    return Vector(code, [part]).number(0)
+
+
 def transposed(rows):
     """Turn a square of vectors: the n-th of the new ones has the n-th numbers of the old."""
     code, width, parts = rows[0].code, rows[0].parts[0].type.count, len(rows[0].parts)

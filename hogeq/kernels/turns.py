@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import part
-from hogeq.kernels.lanes import load, splat, store
+from hogeq.kernels.vectors import load, splat, store
 
 OTHER, AGAIN, WIN, LOSS = range(4)
 STEP = (0,) * 16  # numbers of a vector
@@ -80,7 +80,7 @@ def value_ways(turns, wanted, width, ends, rolled):
         if wanted[way]:
             low, high = turns.lanes[way]
             for lane in range(low * width, high * width, len(STEP)):
-                total = splat(ends, 0.0, STEP)
+                total = splat(0.0, STEP)
                 for x in range(turns.first[way], turns.first[way + 1]):
                     total += turns.chance[x] * load(ends, turns.end[x] * lanes + lane, STEP)
                 store(rolled, way * lanes + lane, total)
@@ -123,7 +123,7 @@ def send(turns, cell, moving, waiting, masses, skipped, ends):
             continue
         for lane in range(turns.lanes[way, 0], turns.lanes[way, 1], len(STEP)):
             mass = load(masses, way * lanes + lane, STEP)
-            store(masses, way * lanes + lane, splat(masses, 0.0, STEP))
+            store(masses, way * lanes + lane, splat(0.0, STEP))
             for x in range(turns.first[way] + skipped[way], turns.first[way + 1]):
                 at = turns.end[x] * lanes + lane
                 store(ends, at, turns.chance[x] * mass + load(ends, at, STEP))
