@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cell_vectors import Board, Family, Shape
-from hogeq.kernels.recurrence import Dice, Target
+from hogeq.kernels.recurrence import Dice
 from hogeq.kernels.tables import Tables
+from hogeq.model.outcomes import dice_of
 from hogeq.support.aliases import Floats, Ints
 
 Places = NDArray[np.int32]
@@ -86,9 +87,8 @@ class CellLayout:
         self.lanes = sorted({slot % width for slot in self.slots})
         self.lane_of = [self.lanes.index(slot % width) for slot in self.slots]
         self.ends = 1 + int(tables.plane_again.max())
-        self.record = int(tables.many_offset) // tables.strides.records
-        gifts = max(int(tables.correction_gift.max(initial=0)), int(tables.zero_gift.max()))
-        rows = tables.correction_points + tables.correction_gift
+        gifts = max(int(tables.target_gift.max(initial=0)), int(tables.zero_gift.max()))
+        rows = tables.target_points + tables.target_gift
         beyond = max(int(tables.sides.max()), int(rows.max(initial=0)))
         self.blocks = -(-goal // cells)
         own, opponent = np.indices((goal, goal))
@@ -204,22 +204,14 @@ class CellLayout:
 
     def _dice(self, kind: int, group: _Group) -> Dice:
         """Describe what a group's rolls lead to."""
-        tables, strides = self.tables, self.tables.strides
         played = {roll for rolls in group.rolls for roll in rolls}
-        targets = []
-        for x in range(*tables.correction_start[kind : kind + 2].tolist()):
-            points, gift = int(tables.correction_points[x]), int(tables.correction_gift[x])
-            offset = int(tables.correction_offset[x])
-            offset -= gift * strides.columns + points * strides.scores
-            sources = slice(*tables.correction_first[x : x + 2].tolist())
-            rolls = (tables.correction_source[sources] // len(tables.lane)).tolist()
-            chances = tables.correction_prob[sources].tolist()
-            ways = tuple(way for way in zip(rolls, chances, strict=True) if way[0] in played)
+        dice, targets = dice_of(self.tables, kind), []
+        for target in dice.targets:
+            ways = tuple(way for way in target.ways if way[0] in played)
             if ways:
-                targets.append(Target(points, gift, offset // strides.records, ways))
-        is_sum = [bool(x) and roll <= group.depth for roll, x in enumerate(tables.is_sum[kind])]
-        sides = int(tables.sides[kind])
-        return Dice(sides, group.depth, tuple(is_sum), self.record, tuple(targets))
+                targets.append(target._replace(ways=ways))
+        is_sum = tuple(x and roll <= group.depth for roll, x in enumerate(dice.is_sum))
+        return dice._replace(depth=group.depth, is_sum=is_sum, targets=tuple(targets))
 
     # --- tables by cell ---
 
@@ -246,7 +238,6 @@ class CellLayout:
     def landing(self) -> Places:
         """Twice the place of the cell on which an afterstate lands, + 1 for the same player."""
         tables, goal, board = self.tables, self.goal, self.board
-        end = (tables.arrival_base - tables.strides.origin) // tables.strides.ends
         opponent, own = np.divmod(tables.arrival_row, goal)
         cell = np.repeat(np.arange(goal**2), np.diff(tables.arrival_start))
         wins = tables.wins.astype(np.int64)
@@ -260,7 +251,7 @@ class CellLayout:
         found = np.repeat(2 * (constants + won * (self.cells - 1))[None], self.ends, axis=0)
         mover, other = np.divmod(cell, goal)
         place = (mover + other) % board.cell_rows * board.width + other
-        found[end, own + opponent, opponent] = 2 * place + tables.arrival_again
+        found[tables.arrival_end, own + opponent, opponent] = 2 * place + tables.arrival_again
         return found.astype(np.int32)
 
     @cached_property

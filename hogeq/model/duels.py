@@ -8,7 +8,8 @@ from hogeq.kernels.program import Program
 from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.model.cell_passes import CellPasses
-from hogeq.model.memory_passes import suit_memory_vectors
+from hogeq.model.layout import pass_order
+from hogeq.model.memory_passes import members_of, suit_memory_vectors
 from hogeq.model.workspace import WinRate
 
 
@@ -38,10 +39,10 @@ class MemoryDuel:
         dimensions, lanes = tables.dimensions, len(tables.lane)
         goal, kind = dimensions.goal, tables.plane_dice[0]
         scores = goal + dimensions.ring - 1
-        starts = tables.alternative_start[0]
-        has_members = np.diff(starts) > 0
+        members = members_of(tables)
         self._members = zeros((dimensions.num_actions, lanes), np.float64)
-        self._members[has_members] = tables.member_lanes.reshape(-1, lanes)
+        for roll, some in enumerate(members):
+            self._members[roll, list(some)] = 1.0
         opponent, score = np.divmod(tables.arrival_row, goal)
         afterstates = 2 * goal * scores
         self._start = divmod(tables.start, lanes)
@@ -49,14 +50,14 @@ class MemoryDuel:
         self._program = Program(write_duel, DuelShape(lanes, dimensions.num_actions))
         self._numbers = goal, scores
         self._before = (
-            np.column_stack(np.divmod(tables.cell_order, goal)).ravel(),
+            np.column_stack(pass_order(goal)).ravel(),
             tables.terminal_win[kind].ravel(),
             np.append(tables.outcome_start[kind], len(tables.outcome_prob)),
-            tables.outcome_stop[kind][:, :goal].ravel(),
+            tables.outcome_stop[kind].ravel(),
             np.append(tables.outcome_prob, np.ones(goal)),
             np.append(tables.outcome_points, tables.zero_points[kind, 0]),
             np.append(tables.outcome_record, tables.zero_record[kind, 0]),
-            np.where(has_members, dimensions.ring - 1, 0),
+            np.where(list(map(bool, members)), dimensions.ring - 1, 0),
             self._members.ravel(),
             opponent * scores + score,
             tables.arrival_start,

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.tables import SWAPPED, Dimensions, Tables
+from hogeq.kernels.tables import Dimensions, Tables
 from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
 from hogeq.model.duels import Duels, MemoryDuel, can_duel
 from hogeq.model.landings import LandingArrays
-from hogeq.model.layout import Layout, handover_kinds, memory_table, pass_order
+from hogeq.model.layout import Layout, memory_table, swaps_records
 from hogeq.model.memory_passes import suit_memory_vectors
-from hogeq.model.modes import find_alternatives, find_exceptions, find_modes, needed_planes
+from hogeq.model.modes import find_exceptions, find_modes
 from hogeq.model.outcomes import FreeTurns, OutcomeArrays
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
@@ -182,13 +182,6 @@ def _compiled(rules: Rules) -> HogEngine:
     landing = LandingArrays(layout, turns, points, ring)
     ends = 1 + max(int(trot) for _, trot in planes)
     handed = memory_table(layout, turns)
-    handover = handover_kinds(layout, handed)
-    arrivals = landing.arrivals(ends)
-    alternatives = find_alternatives(layout, default, exceptions, modes, planes)
-    only_swaps = handover[0] == SWAPPED and not (
-        arrivals["arrival_again"].any() or len(alternatives["lane_masks"])
-    )
-    order, runs = pass_order(rules.goal)
     tables = Tables(
         lane=(0,) * layout.width,
         dimensions=Dimensions(
@@ -197,44 +190,31 @@ def _compiled(rules: Rules) -> HogEngine:
             records=layout.records,
             active_memories=layout.active,
             ring=ring,
-            turn_kinds=len(kinds),
         ),
-        strides=layout.strides,
-        cell_order=order,
-        run_start=runs,
         start=layout.slot(Memory()),
         memory_slot=np.array([layout.slot(memory) for memory in turns.memories], np.int64),
         terminal_win=landing.terminal_win(),
         outcome_prob=points.prob,
-        outcome_offset=points.offset,
         outcome_points=points.points,
         outcome_record=points.record,
         outcome_start=points.start,
-        outcome_stop=points.stop(ring),
-        record_reach=points.reach(),
+        outcome_stop=points.stop(),
         gives=bool(points.gift.any() or points.zero_gift.any()),
-        gift=points.gift,
-        **points.targets(),
-        **points.sums(ring),
+        **points.sums(),
         zero_points=points.zero_points,
         zero_gift=points.zero_gift,
         zero_record=points.zero_record,
-        zero_offset=points.zero_offset,
-        zero_stop=points.zero_stop,
         plane_dice=np.array([kind for kind, _ in planes], np.int64),
         plane_again=np.array([int(trot) for _, trot in planes], np.int64),
-        plane_needed=needed_planes(situation, modes, chosen, planes),
         mode_plane=np.array([planes.index((kind, trot)) for kind, _, trot in modes], np.int64),
         mode_bonus=np.array([extra for _, extra, _ in modes], np.int64),
         situation=situation,
         default_mode=default,
         **exceptions,
-        **alternatives,
-        **arrivals,
-        wins=landing.wins.astype(np.uint8),
+        **landing.arrivals(ends),
         next_memory=handed,
-        handover=handover,
-        only_swaps=bool(only_swaps),
+        swaps_records=swaps_records(layout, handed),
+        wins=landing.wins.astype(np.uint8),
     )
     try:
         recurrence = find_recurrence(rules)

@@ -89,25 +89,18 @@ class LandingArrays:
         return win
 
     def arrivals(self, ends: int) -> dict[str, Any]:
-        """Afterstates by the cell on which they land, and those that win inside the board."""
-        goal, layout = self.layout.goal, self.layout
-        rows: list[tuple[int, int, bool, int]] = []
-        fixed: list[int] = []
+        """Afterstates by the cell on which they land."""
+        goal = self.layout.goal
+        rows: list[tuple[int, int, int, bool]] = []
         for end, own, other in product(range(ends), range(goal), range(goal)):
             if self.inside[own, other]:
                 cell = self.forced[own, other] if end else self.cell[own, other]
                 again = bool(end or self.again[own, other])
-                rows.append((int(cell), layout.base(end, own, other), again, other * goal + own))
-            elif self.wins[own, other]:
-                for recorded in range(layout.records):
-                    at = layout.base(end, own, other) + layout.offset(0, 0, recorded)
-                    fixed.extend(range(at, at + layout.width))
-        rows.sort()
-        columns = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+                rows.append((int(cell), end, other * goal + own, again))
+        columns = np.array(sorted(rows), np.int64).reshape(-1, 4).T.copy()
         return {
             "arrival_start": np.searchsorted(columns[0], np.arange(goal**2 + 1)).astype(np.int64),
-            "arrival_base": columns[1],
-            "arrival_row": columns[3],
-            "arrival_again": columns[2].astype(np.uint8),
-            "fixed_win": np.array(fixed, np.int64),
+            "arrival_end": columns[1],
+            "arrival_row": columns[2],
+            "arrival_again": columns[3].astype(np.uint8),
         }

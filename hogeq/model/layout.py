@@ -1,13 +1,10 @@
 """How memory is laid out in lanes, and in which order cells are passed over."""
 
-from functools import cached_property
 from itertools import product
-from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.tables import KEPT, SCATTERED, SWAPPED, Strides
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, records_left, states
 from hogeq.rules.outcomes import TurnTable
@@ -58,36 +55,6 @@ class Layout:
         state, turn = divmod(carried, self.turns)
         return Memory(turn, extra, own, opponent, state)
 
-    @cached_property
-    def strides(self) -> Strides:
-        """Where afterstates lie: by what one base can score, if points are remembered."""
-        width = self.width
-        if self.rules.feral_hogs == "points":
-            scores = self.records * width
-            columns = (self.goal + self.records - 1) * scores
-            origin = (self.records - 1) * scores
-            return Strides(origin, self.goal * columns, columns, scores, width - scores)
-        columns = self.records * self.goal * width
-        return Strides(0, self.goal * columns, columns, width, self.goal * width)
-
-    def base(self, end: int, own: int, opponent: int) -> int:
-        """Position of an afterstate with record 0."""
-        strides = self.strides
-        return (
-            strides.origin + end * strides.ends + opponent * strides.columns + own * strides.scores
-        )
-
-    @overload
-    def offset(self, points: int, gift: int, recorded: int) -> int: ...
-
-    @overload
-    def offset(self, points: Ints, gift: Ints, recorded: Ints) -> Ints: ...
-
-    def offset(self, points: Any, gift: Any, recorded: Any) -> Any:
-        """Distance of an outcome's afterstate from that of no points with record 0."""
-        strides = self.strides
-        return gift * strides.columns + points * strides.scores + recorded * strides.records
-
 
 def memory_table(layout: Layout, turns: TurnTable) -> NDArray[np.uint64]:
     """Slot of the next mover's memory by (moves again, record, lane); padding maps to itself."""
@@ -99,31 +66,22 @@ def memory_table(layout: Layout, turns: TurnTable) -> NDArray[np.uint64]:
     return table
 
 
-def pass_order(goal: int) -> tuple[Ints, Ints]:
-    """Order of the cells, and the starts of its runs.
+def pass_order(goal: int, strip: int = STRIP) -> tuple[Ints, Ints]:
+    """Order the cells forward, by own and opponent's score: none leads to one before it.
 
-    Strips of the higher score, and in each by the lower, a cell with its mirror image: these are a
-    run. A landing leaves both scores as high as the afterstate's or higher, or swaps them, and so
-    leads to the same pair of cells or further on.
+    Strips of the higher score, and in each by the lower, a cell with its mirror image. A landing
+    leaves both scores as high as the afterstate's or higher, or swaps them, and so leads to the
+    same pair of cells or further on.
     """
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
-    keys = np.stack([high // STRIP, low, high, own])
-    order = np.lexsort(keys[::-1])
-    starts = np.flatnonzero(np.diff(keys[:3, order], axis=1, prepend=-1).any(axis=0))
-    return order.astype(np.int64), np.append(starts, goal**2).astype(np.int64)
+    order = np.lexsort([own, high, low, high // strip])
+    return own[order], opponent[order]
 
 
-def handover_kinds(layout: Layout, next_memory: NDArray[np.uint64]) -> Ints:
-    """How the next mover's memory is made, by again: see :mod:`hogeq.kernels.tables`."""
+def swaps_records(layout: Layout, next_memory: NDArray[np.uint64]) -> bool:
+    """Whether passing the turn makes nothing of the memory but an exchange of the records."""
     record, lane = np.ogrid[: layout.records, : layout.lanes]
-    kept = record * layout.width + lane
     swapped = lane * layout.width + record
-    found = [SCATTERED, SCATTERED]
-    for again in (0, 1):
-        table = next_memory[again, :, : layout.lanes]
-        if np.array_equal(table, kept):
-            found[again] = KEPT
-        elif not again and layout.active == layout.lanes and np.array_equal(table, swapped):
-            found[again] = SWAPPED
-    return np.array(found, np.int64)
+    table = next_memory[0, :, : layout.lanes]
+    return layout.active == layout.lanes and np.array_equal(table, swapped)

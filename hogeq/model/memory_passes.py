@@ -8,9 +8,11 @@ from numpy.typing import DTypeLike
 
 from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
 from hogeq.kernels.program import Program
-from hogeq.kernels.recurrence import Dice, Target
+from hogeq.kernels.recurrence import Dice
 from hogeq.kernels.storage import zeros
-from hogeq.kernels.tables import SWAPPED, Tables
+from hogeq.kernels.tables import Tables
+from hogeq.model.layout import pass_order
+from hogeq.model.outcomes import dice_of
 from hogeq.support.aliases import Floats, Ints
 
 PIECE = 8  # doubles of a vector
@@ -27,16 +29,26 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
         goal**2 * tables.dimensions.records * lanes >= smallest
         and lanes % PIECE == 0
         and lanes <= (WIDEST if tables.sum_depth.all() else WIDEST_DIRECT)
-        and tables.handover[0] == SWAPPED
+        and tables.swaps_records
         and len(tables.plane_dice) == len(tables.default_mode) == 1
         and not tables.gives
-        and not len(tables.lane_masks)
         and not tables.plane_again.any()
         and not tables.arrival_again.any()
-        and not tables.default_far.any()
-        and tables.alternative_far.all()
+        and not tables.mode_bonus[tables.default_mode].any()
+        and tables.mode_bonus[tables.exception_mode].all()
+        and not tables.exception_low.any()
+        and (tables.exception_high == lanes).all()
         and _swap_scores_at_most(tables)
     )
+
+
+def members_of(tables: Tables) -> tuple[tuple[int, ...], ...]:
+    """List, by roll, the active memories that gain a bonus on it."""
+    members: list[list[int]] = [[] for _ in range(tables.dimensions.num_actions)]
+    for memory, (first, last) in enumerate(pairwise(tables.exception_start[0].tolist())):
+        for roll in tables.exception_roll[first:last].tolist():
+            members[roll].append(memory)
+    return tuple(map(tuple, members))
 
 
 def _swap_scores_at_most(tables: Tables) -> bool:
@@ -50,36 +62,20 @@ def _swap_scores_at_most(tables: Tables) -> bool:
 
 def memory_shape(tables: Tables) -> Shape:
     """Gather what kernels are written for."""
-    dimensions, lanes, kind = tables.dimensions, len(tables.lane), tables.plane_dice[0]
-    targets = []
-    for x in range(*tables.correction_start[kind : kind + 2].tolist()):
-        scored = int(tables.correction_points[x])
-        offset = int(tables.correction_offset[x]) - scored * tables.strides.scores
-        sources = slice(*tables.correction_first[x : x + 2].tolist())
-        rolls = (tables.correction_source[sources] // lanes).tolist()
-        ways = zip(rolls, tables.correction_prob[sources].tolist(), strict=True)
-        targets.append(Target(scored, 0, offset // tables.strides.records, tuple(ways)))
-    dice = Dice(
-        sides=int(tables.sides[kind]),
-        depth=int(tables.sum_depth[kind]),
-        is_sum=tuple(map(bool, tables.is_sum[kind])),
-        record=int(tables.many_offset) // tables.strides.records,
-        targets=tuple(targets),
-    )
+    dimensions, kind = tables.dimensions, int(tables.plane_dice[0])
+    dice = dice_of(tables, kind)
     points = _points(tables, dice)
-    sole = {x.record for x in targets if x.record != dice.record and len(points[x.record]) == 1}
-    first = tables.alternative_start[0].tolist()
+    sole = {
+        x.record for x in dice.targets if x.record != dice.record and len(points[x.record]) == 1
+    }
     return Shape(
-        lanes=lanes,
+        lanes=len(tables.lane),
         num_actions=dimensions.num_actions,
         active=dimensions.active_memories,
         start=tables.start,
         records=dimensions.records,
         bonus=dimensions.ring - 1,
-        members=tuple(
-            tuple(tables.member_memory[slice(*tables.member_start[[x, y]])].tolist())
-            for x, y in pairwise(first)
-        ),
+        members=members_of(tables),
         recorded=tuple(sorted(points)),
         sole=tuple(sorted(sole)),
         shared=tuple(x for x in sorted(points) if x not in sole),
@@ -136,18 +132,6 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     return _Column(at, size, used, spare)
 
 
-def _order(goal: int, strip: int) -> tuple[Ints, Ints]:
-    """Order cells: strips of the higher score, and in each by the lower, with mirror images.
-
-    Half of all cells then come right after their neighbour of the same column, and what a strip
-    comes back to are its own columns and those of one lower score.
-    """
-    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
-    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
-    order = np.lexsort([own, high, low, high // strip])
-    return own[order], opponent[order]
-
-
 class MemoryPasses:
     """Passes of one player (self-play), or of one player against n opponents.
 
@@ -162,7 +146,7 @@ class MemoryPasses:
     ) -> None:
         goal, shape = tables.dimensions.goal, memory_shape(tables)
         column = _column(tables, shape)
-        own, opponent = _order(goal, max(1, STRIP // matches))
+        own, opponent = pass_order(goal, max(1, STRIP // matches))
         kind = tables.plane_dice[0]
         score = own + tables.zero_points[kind][own, opponent]
         record = tables.zero_record[kind][own, opponent]

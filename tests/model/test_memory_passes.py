@@ -145,10 +145,9 @@ def test_kernels_are_the_same_at_most_goals() -> None:
         replace(SU20, goal=20, max_dice=5, hog_wild=True),
         replace(SU20, goal=20, max_dice=5, piggy_back=True, pig_out=0),
         replace(SU20, goal=20, max_dice=5, more_boar="digit_range"),
-        replace(SU20, goal=20, max_dice=5, pig_out=0),
         replace(SU20, goal=20, max_dice=5, square_swine=True),
     ],
-    ids=["su21", "fa15", "fa22", "fa18", "dice", "gifts", "extra turns", "stays", "landings"],
+    ids=["su21", "fa15", "fa22", "fa18", "dice", "gifts", "extra turns", "landings"],
 )
 def test_other_games_have_other_layouts(rules: Rules) -> None:
     assert not suit_memory_vectors(compile_game(rules).tables, smallest=0)
