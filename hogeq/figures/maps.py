@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 
-_FEW_NAMES: Final = 12
+_FEW_NAMES: Final = 8
 
 _PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond these
 

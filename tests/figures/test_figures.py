@@ -288,9 +288,9 @@ def test_those_that_fare_alike_stand_side_by_side(tmp_path: Path, drawn: list[Fi
 
 def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure]) -> None:
     rates = np.random.default_rng(0).uniform(0.3, 0.7, (22, 22))
-    figures.win_rates(
-        rates, [f"An entry called {entry}" for entry in range(22)], tmp_path / "f.png"
-    )
+    names = [f"An entry called {entry}" for entry in range(22)]
+    figures.win_rates(rates, names, tmp_path / "figure.png")
+    drawn[0].draw_without_rendering()  # in the figure's own resolution, not the file's
     axes = drawn[0].axes[0]
     for axis, side in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
