@@ -121,7 +121,9 @@ class HogEngine:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
         if can_duel(self.tables):
             return Duels(MemoryDuel(self.tables))
-        return Duels(CellPasses(self.tables, 2)) if self.has_cell_vectors else None
+        # Policies are asked first whether their game ends.
+        suits = self.has_cell_vectors and self.recurrence is None
+        return Duels(CellPasses(self.tables, 2)) if suits else None
 
     def quick_dtype(self, pairs: int = 1) -> type[np.floating]:
         """Precision for what need not be exact, of a player who meets so many at once.
