@@ -196,7 +196,9 @@ def parts(games: Iterable[Rules]) -> list[Part]:
     for rules in games:
         game = compile_game(rules)
         for name in PARTS:
-            if name != "matrices" or game.duels() is not None:
+            # Values and reach need what full memory, a search and hidden states do.
+            is_its_own = name not in {"values", "reach"}
+            if is_its_own and (name != "matrices" or game.duels() is not None):
                 found.setdefault((name, *_kernels_of(game, name)), Part(rules, name))
     return list(found.values())
 
