@@ -96,8 +96,6 @@ TARGETS = (
         "compiler",
         modules=(
             "model/game",
-            "model/modes",
-            "model/landings",
             "model/layout",
             "model/outcomes",
             "model/components",

@@ -3,8 +3,7 @@
 from hogeq.kernels.cell_stays import Pairs
 from hogeq.kernels.cell_vectors import Block, Board, Diagonal, each_group, landings
 from hogeq.kernels.recurrence import add_to_sums, depart, land_sums, remove_dice, spread_rolls
-from hogeq.kernels.scattered import add_to_each
-from hogeq.kernels.shuffles import only
+from hogeq.kernels.shuffles import add_to_each, only
 
 
 def write_reach(

@@ -9,7 +9,7 @@ probability w, and those of the other player there are b and x, then the row win
 Visits are found likewise. Two players who never leave share a game that never ends, a draw.
 """
 
-from hogeq.kernels.scattered import gathered
+from hogeq.kernels.shuffles import gathered
 from hogeq.kernels.staged import ramp
 
 REST, STAY, LEAVE, WON = range(4)  # rows of numbers that are kept of a player

@@ -2,9 +2,19 @@
 
 from hogeq.kernels.cell_stays import MOST_ROUNDS, WON, Pairs
 from hogeq.kernels.cell_vectors import Block, Board, Diagonal, each_group, landings
-from hogeq.kernels.recurrence import add_dice, best_row, mix, softened_row, value_rolls, weigh
-from hogeq.kernels.roles import ASCEND, COUNTERFACTUAL, EVALUATE, SOFTMAX
-from hogeq.kernels.scattered import gathered
+from hogeq.kernels.recurrence import (
+    ASCEND,
+    COUNTERFACTUAL,
+    EVALUATE,
+    SOFTMAX,
+    add_dice,
+    best_row,
+    mix,
+    softened_row,
+    value_rolls,
+    weigh,
+)
+from hogeq.kernels.shuffles import gathered
 from hogeq.kernels.shuffles import total as sum_of
 from hogeq.kernels.staged import DOUBLE, call_apart
 

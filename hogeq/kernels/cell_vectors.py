@@ -20,7 +20,7 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from hogeq.kernels.recurrence import Dice
-from hogeq.kernels.scattered import gathered, scatter
+from hogeq.kernels.shuffles import gathered, scatter
 from hogeq.kernels.staged import BIT, DOUBLE, ramp
 
 

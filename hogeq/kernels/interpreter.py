@@ -10,7 +10,7 @@ self-play.
 import math
 
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.roles import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
+from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.turns import mix, roll_out, send, value_ends, value_ways, want
 
 LEAST_WEIGHT = 1e-38  # of reach times temperature: its inverse is finite in single precision too

@@ -15,6 +15,9 @@ of a base do, then its sums.
 from typing import NamedTuple
 
 from hogeq.kernels.recurrence import (
+    ASCEND,
+    EVALUATE,
+    SOFTMAX,
     Dice,
     add_dice,
     add_to_sums,
@@ -28,7 +31,6 @@ from hogeq.kernels.recurrence import (
     value_rolls,
     weigh,
 )
-from hogeq.kernels.roles import ASCEND, EVALUATE, SOFTMAX
 from hogeq.kernels.shuffles import only, sums, total, transposed
 
 AHEAD = 4  # cells before its visit, a cell's numbers are asked for

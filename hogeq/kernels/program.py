@@ -1,5 +1,6 @@
-"""Kernels that are written for constants: :class:`Program`."""
+"""Kernels that are written for constants, :class:`Program`, and memory for what they fill."""
 
+import math
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -13,6 +14,15 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cache import cached
 from hogeq.kernels.staged import DOUBLE, LINE, SINGLE, Code, Data, Index
+
+
+def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros that begin a cache line: a vector that straddles two takes twice as long."""
+    kind = np.dtype(dtype)
+    size = math.prod(shape)
+    spare = np.zeros(size + LINE // kind.itemsize, kind)
+    first = -spare.ctypes.data % LINE // kind.itemsize
+    return spare[first : first + size].reshape(shape)
 
 
 class ProgramType(types.Type):

@@ -25,6 +25,13 @@ from typing import NamedTuple, Protocol
 from hogeq.kernels.shuffles import exponential
 from hogeq.kernels.staged import Code, Vector
 
+EVALUATE = 0  # keep to the policy
+COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values
+ASCEND = 2  # move to the roll with the largest counterfactual value
+SOFTMAX = 3  # move part of the way to the softmax of the counterfactual values
+FULL_MEMORY = 4  # maximise in every hidden state on its own: a player with full memory
+
+
 LEAST_WEIGHT = 1e-38  # of reach times temperature: in single precision its inverse is finite
 
 

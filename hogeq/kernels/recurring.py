@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.chains import solve, visit
 from hogeq.kernels.interpreter import average, clear, maximise, set_row
-from hogeq.kernels.roles import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
+from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.turns import AGAIN, WIN, mix, roll_out, send, value_ends, value_ways, want
 
 

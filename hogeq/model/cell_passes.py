@@ -5,9 +5,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cell_reach import write_reach
 from hogeq.kernels.cell_values import write_values
-from hogeq.kernels.program import Program
-from hogeq.kernels.roles import EVALUATE
-from hogeq.kernels.storage import zeros
+from hogeq.kernels.program import Program, zeros
+from hogeq.kernels.recurrence import EVALUATE
 from hogeq.kernels.tables import Tables
 from hogeq.model.cell_layout import CellLayout, by_total
 from hogeq.support.aliases import Floats

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.memory_duel import DuelShape, write_duel
-from hogeq.kernels.program import Program
-from hogeq.kernels.storage import zeros
+from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.tables import Tables
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.layout import pass_order

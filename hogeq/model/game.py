@@ -12,11 +12,9 @@ from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
 from hogeq.model.duels import Duels, MemoryDuel, can_duel
-from hogeq.model.landings import LandingArrays
-from hogeq.model.layout import Layout, memory_table, swaps_records
+from hogeq.model.layout import Layout, find_exceptions, find_modes, memory_table, swaps_records
 from hogeq.model.memory_passes import suit_memory_vectors
-from hogeq.model.modes import find_exceptions, find_modes
-from hogeq.model.outcomes import FreeTurns, OutcomeArrays
+from hogeq.model.outcomes import FreeTurns, LandingArrays, OutcomeArrays
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states

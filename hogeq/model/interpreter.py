@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels import interpreter, recurring, roles
+from hogeq.kernels import interpreter, recurrence, recurring
 from hogeq.model.components import Recurrence
 from hogeq.model.turn_lists import turn_lists
 from hogeq.rules import Rules
@@ -133,7 +133,7 @@ class Interpreter:
                 *self._scratch,
                 np.zeros(played.shape[2]),
             )
-            if role == roles.FULL_MEMORY:
+            if role == recurrence.FULL_MEMORY:
                 self._leave_on_ties(self.recurrence, settings[0])
         first, other = self.values[:, :, 0, self.start].T
         starts = [first] if self.players == 1 else [first, 1.0 - other]

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
-from hogeq.kernels.program import Program
+from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import Dice
-from hogeq.kernels.storage import zeros
 from hogeq.kernels.tables import Tables
 from hogeq.model.layout import pass_order
 from hogeq.model.outcomes import dice_of

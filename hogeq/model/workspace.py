@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import roles
+from hogeq.kernels import recurrence
 from hogeq.model.interpreter import TIE, Interpreter
 from hogeq.model.passes import Passes, passes_for
 from hogeq.support.aliases import Floats, Ints
@@ -22,15 +22,15 @@ __all__ = ["TIE", "MemoryValues", "Role", "WinRate", "Workspace", "backward_toge
 class Role(IntEnum):
     """What a pass backward does with player 0."""
 
-    EVALUATE = roles.EVALUATE
+    EVALUATE = recurrence.EVALUATE
     """Play the policy as it is."""
-    COUNTERFACTUAL = roles.COUNTERFACTUAL
+    COUNTERFACTUAL = recurrence.COUNTERFACTUAL
     """Play it, and keep the counterfactual value of every action."""
-    ASCEND = roles.ASCEND
+    ASCEND = recurrence.ASCEND
     """Set every row to its best action on the way: one sweep of coordinate ascent."""
-    SOFTMAX = roles.SOFTMAX
+    SOFTMAX = recurrence.SOFTMAX
     """Move every row towards the softmax of its action values."""
-    FULL_MEMORY = roles.FULL_MEMORY
+    FULL_MEMORY = recurrence.FULL_MEMORY
     """Take the best action in every hidden state, the memory being known."""
 
 
