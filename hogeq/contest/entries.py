@@ -171,11 +171,13 @@ def read_field(
     progress: Callable[[int], object] = int,
     *,
     skip_bad: bool = True,
+    time_limit: float = 60.0,
 ) -> Entries:
     """Read all entries, as `named_entries` lists them, several at once.
 
     Those that are no strategies are under `refused`. Code is run last, and only if nothing else was
-    refused or `skip_bad`. `progress` is called with the index of each entry that was read.
+    refused or `skip_bad`, each file for at most `time_limit` seconds. `progress` is called with the
+    index of each entry that was read.
     """
     found: dict[int, _Strategy | Refused] = {}
     is_code = [trust and Path(entry).suffix.lower() == ".py" for entry in entries]
@@ -184,7 +186,7 @@ def read_field(
         if code and not skip_bad and any(isinstance(one, Refused) for one in found.values()):
             break
         read = compute(
-            partial(_read, game, trust),
+            partial(_read, game, trust, time_limit),
             [entries[index] for index in indices],
             partial(_report, progress, indices),
             local=True,
@@ -203,21 +205,21 @@ def _report(progress: Callable[[int], object], indices: Sequence[int], done: int
     progress(indices[done])
 
 
-def _read(game: HogEngine, trust: bool, entry: str) -> _Strategy | Refused:
+def _read(game: HogEngine, trust: bool, time_limit: float, entry: str) -> _Strategy | Refused:
     path = Path(entry)
     try:
         if _is_folder(path):
             return Refused(entry, f"{shown_path(path)}: {_UNCLEAR}")
         if trust and path.suffix.lower() == ".py":
-            return _submitted(game, path)
-        return _Strategy(find_any(entry, game, trust), None)
+            return _submitted(game, path, time_limit)
+        return _Strategy(find_any(entry, game, trust, time_limit=time_limit), None)
     except StrategyError as error:
         return Refused(entry, str(error))
 
 
-def _submitted(game: HogEngine, path: Path) -> _Strategy | Refused:
+def _submitted(game: HogEngine, path: Path, time_limit: float) -> _Strategy | Refused:
     """Judge code as `hogeq check` does."""
-    found = inspect_submission(path, game.rules, trust=True)
+    found = inspect_submission(path, game.rules, trust=True, time_limit=time_limit)
     if found.matrix is None:
         first, *others = found.faults
         more = f", and {len(others)} more that hogeq check lists" if others else ""

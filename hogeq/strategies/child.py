@@ -16,6 +16,7 @@ that is not installed everywhere.
 
 import builtins
 import ctypes
+import io
 import json
 import os
 import signal
@@ -69,6 +70,16 @@ def main(file: str, goal: int, max_dice: int, tell: Callable[[bytes], object]) -
 
 def _failed(line: str) -> dict[str, Any]:
     return {"faults": [{"kind": "code", "count": 1, "line": line}]}
+
+
+class _Output(io.TextIOWrapper):
+    """Where the strategy prints: what it prints is lost, and that it does is noted."""
+
+    is_used = False
+
+    def write(self, text: str, /) -> int:
+        _Output.is_used = True
+        return super().write(text)
 
 
 def order_again(count: int) -> list[int]:
@@ -305,6 +316,7 @@ def _run() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    sys.stdout = sys.__stdout__ = _Output(os.fdopen(1, "wb", closefd=False))  # type: ignore[misc]
     _limit(int(sys.argv[4]), int(sys.argv[5]))
     if sys.argv[6] == "1":
         if not confine():
@@ -316,6 +328,7 @@ def _run() -> None:
         )
     goal, max_dice = int(sys.argv[2]), int(sys.argv[3])
     result = main(sys.argv[1], goal, max_dice, lambda mark: os.write(answer, mark))
+    result["prints"] = _Output.is_used
     # White space tells how far it is, and nothing else.
     reply = json.dumps(result, separators=(",", ":")).encode()
     while reply:

@@ -73,6 +73,8 @@ class Answers(NamedTuple):
     """Positions that it answered, rightly or not."""
     asked: tuple[int, int] | None
     """Position it was asked for when it was stopped; None if it was not."""
+    prints: bool = False
+    """Whether it printed anything, which is lost."""
 
 
 class Isolation(NamedTuple):
@@ -198,6 +200,7 @@ def parse_answer(answer: bytes, goal: int) -> Answers:
             tuple(map(str, reply.get("files", ()))),
             0 if table is None else goal * goal,
             None,
+            reply.get("prints") is True,
         )
     except _NO_ANSWER:
         line = "ended without an answer (out of memory or time, or it crashed)"

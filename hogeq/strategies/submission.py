@@ -49,6 +49,8 @@ class Submission:
     """Other files that a ``.py`` opened, printable; those in its folder by their names there."""
     alone: bool | None
     """Whether a ``.py`` gives the same table in an empty folder; None where there is no table."""
+    prints: bool = False
+    """Whether a ``.py`` printed anything, which is lost."""
 
 
 def contest_asks_name(rules: Rules) -> bool:
@@ -94,6 +96,7 @@ def inspect_submission(
         answers.asked,
         tuple(printable(file.removeprefix(folder)) for file in answers.files),
         _works_alone(path, rules, answers, time_limit),
+        answers.prints,
     )
 
 

@@ -53,6 +53,11 @@ def test_a_certificate_is_written_and_checked(folder: Path) -> None:
 def test_a_false_certificate_is_refused(folder: Path) -> None:
     certified()
     proof = json.loads(Path("proof.json").read_text())
+    full_memory = proof["full_memory"]
+    for other in (full_memory - 1e-6, full_memory + 1e-6):
+        Path("proof.json").write_text(json.dumps({**proof, "full_memory": other}))
+        line = refused("certify", "proof.json")
+        assert line.endswith(f"full_memory: got {other!r}; it is {full_memory!r}\n")
     proof["bound"] -= 1e-6
     Path("proof.json").write_text(json.dumps(proof))
     assert "its steps prove" in refused("certify", "proof.json")

@@ -53,6 +53,18 @@ def test_a_valid_submission_and_how_it_does(submission: str) -> None:
     assert "http" not in page.split("</style>")[1]
 
 
+def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
+    for name, roll in (("good", 1), ("bad", 9)):
+        Path(f"{name}.py").write_text(
+            "PLAYER_NAME = 'Me'\nprint('secret')\n"
+            f"def final_strategy(score, opponent): return {roll}\n"
+        )
+    good = ok("check", "good.py", *R, "--trust")
+    for text in (good, not_valid("check", "bad.py", *R, "--trust")):
+        assert "\nit prints: what it prints is not shown\n" in text
+        assert "secret" not in text
+
+
 def test_the_opponent_of_losses_can_be_chosen(submission: str) -> None:
     found = ask("check", submission, *R, "--trust", "--against", "always_roll:2")
     assert found["against"] == "always_roll:2"

@@ -81,7 +81,8 @@ def test_hints_and_odds(folder: Path) -> None:
     two = next(entry for entry in odds if entry.dice == 2)
     assert percent(two.win_probability, 10) in one
     assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
-    assert answers("hint", "quit", options=ALL)[0].splitlines()[1:] == hint.splitlines()[1:]
+    for word in ("hint", "h"):
+        assert answers(word, "quit", options=ALL)[0].splitlines()[1:] == hint.splitlines()[1:]
 
 
 def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
@@ -107,6 +108,7 @@ def test_undo(folder: Path) -> None:
     assert "best: roll" in undone
     assert same.splitlines()[1:] == first.splitlines()[1:]
     assert "nothing to take back" in answers("undo", "quit")[0]
+    assert answers("2", "u", "quit")[1].splitlines()[1:] == again.splitlines()[1:]
     assert "mistake" not in none
 
 
@@ -274,11 +276,13 @@ def test_in_a_terminal_and_interrupted(folder: Path) -> None:
         assert said.startswith("2\r\n")  # echoed by the terminal, once
         assert "you rolled 2: " in said.splitlines()[1]
         # A signal between the prompt and the read that follows waits for the next one.
+        os.write(ours, b"half a line")
+        wait_for(ours, "half a line")
         for _ in range(10):
             process.send_signal(signal.SIGINT)
             if select.select([ours], [], [], 5.0)[0]:
                 break
-        assert "hogeq: stopped" in wait_for(ours, "stopped")
+        assert wait_for(ours, "stopped").startswith("\r\nhogeq: stopped")
         assert process.wait(60) == 130
     finally:
         process.kill()

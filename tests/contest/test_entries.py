@@ -90,6 +90,15 @@ def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> No
     assert quick.entries == ["optimal"]
 
 
+def test_code_has_a_time_limit(folder: Path) -> None:
+    (folder / "slow.py").write_text("def final_strategy(score, opponent):\n    while True: pass\n")
+    (refused,) = read_field(GAME, ["slow.py"], trust=True, time_limit=0.3).refused
+    assert refused.reason == (
+        "slow.py: final_strategy(0, 0) gave no answer within 0.3 seconds; 0 of 36 positions were "
+        "answered"
+    )
+
+
 def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
     run = folder / "run"
     run.mkdir()

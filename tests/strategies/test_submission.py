@@ -128,6 +128,15 @@ def test_other_files_are_listed_and_done_without(tmp_path: Path) -> None:
     assert (entry.faults, entry.files, entry.alone) == ((), ("helper.py",), True)
 
 
+@pytest.mark.parametrize("prints", ["print('here')", "import sys; sys.stdout.write('x')"])
+def test_that_it_prints_is_noted(tmp_path: Path, prints: str) -> None:
+    for body in (f"{prints}\n    return 3\n", f"{prints}\n    return 1 / 0\n"):
+        code = f"{NAME}def final_strategy(score, opponent):\n    {body}"
+        entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
+        assert (entry.prints, entry.matrix is None) == (True, "1 / 0" in body)
+    assert not inspected(tmp_path, "final_strategy.py", CODE.format(3), UNNAMED, trust=True).prints
+
+
 def test_every_kind_of_fault_of_a_table_is_listed_once(tmp_path: Path) -> None:
     rows = '[[13, 1, 14, "x"], [-1, 1, 1, "y"], [1, 1.5, 1], [1e400, null, 3.0, 99999999999999]]'
     entry = inspected(tmp_path, "m.json", rows)

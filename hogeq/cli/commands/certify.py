@@ -23,8 +23,8 @@ def certify(
     """Check a certificate: prove again that nothing wins more from a strategy than it says.
 
     The proof is made anew from the steps in the file, without the search that found them and
-    without the kernels that measure attacks. A certificate that says less than its steps prove is
-    refused.
+    without the kernels that measure attacks. A certificate that says less than its steps prove, or
+    another full-memory bound than the game has, is refused.
     """
     from hogeq.search.certificate import as_proved, check_certificate, is_about, read_certificate
     from hogeq.strategies.mixtures import Mixture
@@ -41,6 +41,10 @@ def certify(
     if proved.bound > given.bound + ROUNDING:
         raise BadInputError(
             f"{file}: bound: got {given.bound!r}; its steps prove {proved.bound!r} and no less"
+        )
+    if abs(proved.full_memory - given.full_memory) > ROUNDING:
+        raise BadInputError(
+            f"{file}: full_memory: got {given.full_memory!r}; it is {proved.full_memory!r}"
         )
     data = {
         "rules": given.rules.name,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NOT_VALID = 2  # exit status
 
+PRINTS = "it prints: what it prints is not shown"
+
 ASSESSED = (
     *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
     *("losses", "changes", "changed", "endless"),
@@ -49,12 +51,13 @@ def check(
 
     JSON: rules, file, valid, player_name, name (the same), bytes, answered (positions), asked (the
     one at which it was stopped), files (other files that it used), alone (whether it works without
-    them), seconds (load, table, slowest; null for a table), faults (kind, count, told), and, null
-    if not valid: win_rates (strategy, win_rate, first, second), against, win_rate, best_response
-    (with hidden memory, win rate of the best found), bound (no response wins more), effort (of that
-    search: starts, anneal_steps, damping, kicks, seed; null if best_response is exact), losses
-    (score, opponent, roll, best, cost, reach), changes (score, opponent, roll, instead, gain),
-    changed (win rate with all the changes), endless (win rate lost by games that never end).
+    them), prints (whether it prints, which is lost), seconds (load, table, slowest; null for a
+    table), faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate,
+    first, second), against, win_rate, best_response (with hidden memory, win rate of the best
+    found), bound (no response wins more), effort (of that search: starts, anneal_steps, damping,
+    kicks, seed; null if best_response is exact), losses (score, opponent, roll, best, cost, reach),
+    changes (score, opponent, roll, instead, gain), changed (win rate with all the changes), endless
+    (win rate lost by games that never end).
     """
     check_output(page, (".html",))
     game.load()
@@ -89,6 +92,7 @@ def _facts(file: Path, game: Chosen, submission: "Submission") -> dict[str, Any]
         "asked": submission.asked,
         "files": list(submission.files),
         "alone": submission.alone,
+        "prints": submission.prints,
         "seconds": submission.seconds or None,
         "faults": [
             {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
@@ -129,7 +133,7 @@ def _refusal(data: dict[str, Any]) -> Text:
     for fault in data["faults"]:
         more = f" ({fault['count']:,} like this)" if fault["count"] > 1 else ""
         text += ["", *(f"  {line}{more}" for line in fault["told"])]
-    return text
+    return [*text, "", PRINTS] if data["prints"] else text
 
 
 def _text(data: dict[str, Any]) -> Text:
@@ -144,6 +148,8 @@ def _text(data: dict[str, Any]) -> Text:
     if data["files"]:
         alone = "works without them" if data["alone"] else "does not work without them"
         text.append(f"it reads other files and {alone}: {', '.join(data['files'])}")
+    if data["prints"]:
+        text.append(PRINTS)
     rates = [
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
         for one in data["win_rates"]

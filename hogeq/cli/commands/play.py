@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 OPTIMAL = ("optimal", "memory")
 HELP = (
     ("a number", "roll that many dice"),
-    ("? or hint", "the best roll"),
+    ("?, h or hint", "the best roll"),
     ("odds", "win probability of every roll; odds 4: of one"),
-    ("undo", "take back your last turn"),
+    ("u or undo", "take back your last turn"),
     ("rules", "the rules in force"),
     ("help", "this list"),
     ("quit", "leave the game"),
@@ -120,8 +120,10 @@ class _Talk:
         self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], None]] = {
             "?": self._hint,
+            "h": self._hint,
             "hint": self._hint,
             "odds": self._odds,
+            "u": self._undo,
             "undo": self._undo,
             "rules": lambda: say(Table(describe(self.rules), left=2)),
             "help": lambda: say(Table(HELP, left=2)),

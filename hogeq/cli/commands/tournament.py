@@ -43,6 +43,10 @@ def tournament(
     plot: Annotated[
         Path | None, option("Draw the win rates, similar entries together.", metavar="PNG")
     ] = None,
+    time_limit: Annotated[
+        float,
+        option("Seconds that the code of each .py is given.", min=0.1, metavar="SECONDS"),
+    ] = 60.0,
     jobs: JobsOption = None,
     on: OnOption = None,
 ) -> Result:
@@ -66,7 +70,7 @@ def tournament(
     game.load("matches", strategies=entries)
     with computing(on, jobs), show_progress():
         written = [path for path in (ranks, page, out) if path is not None]
-        field = _read(entries, written, game, skip_bad)
+        field = _read(entries, written, game, skip_bad, time_limit)
         rates = _play(field, game)
     data = _data(game, field, rates)
     names = [printable(name) for name in field.names]
@@ -89,7 +93,9 @@ def tournament(
     return Result(data, [*_text(data, game.title, names), *game.endless])
 
 
-def _read(named: Sequence[str], written: Sequence[Path], game: Chosen, skip_bad: bool) -> "Entries":
+def _read(
+    named: Sequence[str], written: Sequence[Path], game: Chosen, skip_bad: bool, time_limit: float
+) -> "Entries":
     from hogeq.contest.entries import named_entries, read_field
 
     with refusing():
@@ -100,7 +106,12 @@ def _read(named: Sequence[str], written: Sequence[Path], game: Chosen, skip_bad:
         )
     with phase("reading", len(entries), "files") as progress:
         field = read_field(
-            game.engine, entries, game.trust, lambda _: progress.step(), skip_bad=skip_bad
+            game.engine,
+            entries,
+            game.trust,
+            lambda _: progress.step(),
+            skip_bad=skip_bad,
+            time_limit=time_limit,
         )
     if field.refused and not skip_bad:
         reasons = "; ".join(one.reason for one in field.refused)

@@ -1,0 +1,47 @@
+"""The pool of counters of bundle methods: who leaves it, and with what new ones start."""
+
+import numpy as np
+
+from hogeq.solvers.cuts import Counters, Cut
+
+
+def pool_of(used: list[int]) -> Counters:
+    size = len(used)
+    return Counters(
+        np.arange(size, dtype=np.int8)[:, None, None],
+        np.zeros((size, 1, 2), np.float32),
+        np.zeros(size),
+        np.zeros((size, 1), np.float32),
+        np.full(size, 1.0 / size),
+        np.array(used),
+    )
+
+
+def cut_of(value: float) -> Cut:
+    return Cut(
+        np.array(value),
+        np.full((1, 2), value, np.float32),
+        np.array(value),
+        np.full(1, value, np.float32),
+    )
+
+
+def test_a_counter_whose_model_failed_is_in_use_and_is_not_dropped() -> None:
+    new = np.full((1, 1), 9, np.int8)
+    after = pool_of([1, 5, 3]).renewed(np.array([0]), [new], [cut_of(0.2), cut_of(0.7)], 8, 3)
+    assert after.pool.ravel().tolist() == [0, 1, 9]
+    assert after.used.tolist() == [8, 5, 8]
+    np.testing.assert_allclose(after.constants, [0.2, 0.0, 0.7])
+    np.testing.assert_allclose(after.gradients[:, 0, 0], [0.2, 0.0, 0.7])
+    np.testing.assert_allclose(after.reach.ravel(), [0.2, 0.0, 0.7])
+
+
+def test_a_counter_in_the_place_of_another_starts_without_weight() -> None:
+    new = np.full((1, 1), 9, np.int8)
+    none = np.array([], np.int64)
+    after = pool_of([1, 5, 3]).renewed(none, [new], [cut_of(0.7)], 8, 3)
+    assert after.pool.ravel().tolist() == [9, 1, 2]
+    np.testing.assert_allclose(after.weights, [0.0, 1 / 3, 1 / 3])
+    more = pool_of([1, 5, 3]).renewed(none, [new], [cut_of(0.7)], 8, 4)
+    assert more.pool.ravel().tolist() == [0, 1, 2, 9]
+    np.testing.assert_allclose(more.weights, [1 / 3, 1 / 3, 1 / 3, 0.0])
