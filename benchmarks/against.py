@@ -68,7 +68,8 @@ class Work:
         self.dtype: Any = np.float32 if single else np.float64
         random, actions = np.random.default_rng(0), self.game.num_actions
         self.policies = random.dirichlet(np.ones(actions), (9, *self.game.shape[:2]))
-        self.matrices = random.integers(actions, size=(2, *self.game.shape[:2]))
+        # From one die on: where no dice score nothing, two matrices might never end their game.
+        self.matrices = random.integers(1, actions, size=(2, *self.game.shape[:2]))
 
     def values(self) -> Callable[[], float]:
         """Values of all actions, a policy playing itself."""
