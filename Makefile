@@ -30,6 +30,7 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet .github/workflows
 
 # Compiled once, by both cores, before workers would each compile the same.
 test: lint

@@ -57,8 +57,16 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
     return [(text[: match.start(1)].count("\n"), match[1]) for match in found]
 
 
+LONG = {"choosing-a-solver.md"}  # runs every solver
+
+
 @pytest.mark.parametrize(
-    "name", [page.name for page in DOCS.glob("*.md") if "```pycon" in page.read_text("utf-8")]
+    "name",
+    [
+        pytest.param(page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+        for page in sorted(DOCS.glob("*.md"))
+        if "```pycon" in page.read_text("utf-8")
+    ],
 )
 def test_examples_in_the_documents_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -208,7 +208,7 @@ def _report(progress: Callable[[int], object], indices: Sequence[int], done: int
 def _read(game: HogEngine, trust: bool, time_limit: float, entry: str) -> _Strategy | Refused:
     path = Path(entry)
     try:
-        if _is_folder(path):
+        if entry and _is_folder(path):  # an empty name is no folder
             return Refused(entry, f"{shown_path(path)}: {_UNCLEAR}")
         if trust and path.suffix.lower() == ".py":
             return _submitted(game, path, time_limit)

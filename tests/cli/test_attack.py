@@ -88,6 +88,7 @@ def test_a_field(folder: Path, objective: str) -> None:
     assert f"{percent(found['mean'], 10)}  3 of 3 beaten" in text
 
 
+@pytest.mark.slow
 def test_a_cap(folder: Path, game: HogEngine) -> None:
     free = ask(*FIELD, *R, *QUICK)
     attacked = (
@@ -114,6 +115,7 @@ def test_a_cap(folder: Path, game: HogEngine) -> None:
     assert mixed["attack"] <= cap
 
 
+@pytest.mark.slow
 def test_the_tradeoff_is_drawn_and_written(folder: Path) -> None:
     arguments = [*FIELD, *R, *QUICK, "--steps", "10", "--tradeoff", "curve.png"]
     found = ask(*arguments, "--cap", "0.6")

@@ -142,7 +142,7 @@ def test_analyze_lists_every_roll_best_first(folder: Path) -> None:
     assert found["memory"] is None
     lines = ok("analyze", "--rules", "fa22.yaml", "--score", "0", "--opponent", "0").splitlines()
     assert lines[0].endswith("0 points against 0, then optimal play")
-    best = f"{found['best_roll']} {percent(rates[0])} 0.00 points"
+    best = f"{found['best_roll']} {percent(rates[0])} 0.00 pp"
     assert lines[3].split() == best.split()
 
 

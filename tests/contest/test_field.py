@@ -179,6 +179,7 @@ def test_no_change_of_one_cell_raises_the_mean() -> None:
                 assert np.mean(rates) <= found.mean + 1e-12
 
 
+@pytest.mark.slow
 def test_more_starts_and_perturbations_are_never_worse() -> None:
     game, rivals = small()
     budgets = [
@@ -277,6 +278,7 @@ def test_without_memory_a_restricted_response_is_worth_most() -> None:
     assert found > max(map(worth, others)) - 1e-4
 
 
+@pytest.mark.slow
 def test_the_cap_is_kept() -> None:
     game, rivals = small()
     free = answer_field(game, rivals, "mean", QUICK)

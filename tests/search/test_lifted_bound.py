@@ -175,6 +175,7 @@ def test_it_closes_most_of_the_gap_on_a_small_game() -> None:
     assert again.steps == found.steps
 
 
+@pytest.mark.slow
 def test_more_steps_are_only_taken_if_they_lower_the_bound() -> None:
     game = small(12, 3)
     policy = random_policy(game, 4)
