@@ -60,6 +60,21 @@ def test_tables_and_the_page_of_a_field(field: Path) -> None:
     assert best["entry"].endswith(lines[3].split()[0])
 
 
+def test_names_of_files_that_are_no_text_are_written_in_text(field: Path) -> None:
+    names = ("field/\udcff.csv", "field/\x1b[31m.csv", "field/\u202e.csv", "field/\n1 x.csv")
+    for name in names:
+        Path(name).write_text(Path("field/roll_2.csv").read_text())
+    files = ("--csv", "ranks.csv", "--out", "all.csv", "--html", "field.html", "--plot", "f.png")
+    text = ok("tournament", "field", *R, *files)
+    written = [(field / name).read_text("utf-8") for name in ("ranks.csv", "all.csv", "field.html")]
+    for content in (text, *written):
+        for escaped in (r"\udcff.csv", r"\x1b[31m.csv", r"\u202e.csv", r"\n1 x.csv"):
+            assert escaped in content.replace(r"\\", "\\")
+        assert not set("\x1b\u202e\udcff") & set(content)
+    assert len(written[0].splitlines()) == len(written[1].splitlines()) == 1 + 8
+    assert (field / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_bad_file_among_many_is_named_or_left_out(field: Path) -> None:
     (field / "field" / "bad.csv").write_text("1,2\n")
     (field / "field" / "worse.py").write_text("")

@@ -14,8 +14,9 @@ from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.untold_bound import Grid, mixture_bound
+from hogeq.search.untold_bound import Grid, mixture_bound, usual_resolution
 from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
 from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
@@ -138,10 +139,22 @@ def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> N
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(shares @ grid.beliefs, beliefs, atol=1e-8)
     assert (shares > 0.0).sum(axis=1).max() <= parts
-    # What is on the grid needs no chord.
-    assert (shares[-len(grid.points) :].max(axis=1) > 1.0 - 1e-8).all()
+    # What is on the grid needs no chord, whatever rounding did to it.
+    assert ((shares[-len(grid.points) :] > 0.0).sum(axis=1) == 1).all()
     if resolution % parts == 0:
         assert grid.chords(weights[None]).max() == pytest.approx(1.0)
+
+
+def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
+    rules = {"goal": 9, "max_dice": 2}
+    game = compile_game(rules_from({"edition": "su20", **rules}))
+    recurring = compile_game(rules_from({"edition": "sp22", **rules}))
+    for parts, resolution in ((1, 1), (2, 2), (3, 3), (8, 1)):
+        assert usual_resolution(game, strategy_of(game, matrices_of(game, parts))) == resolution
+        mixture = matrices_of(recurring, parts)
+        assert usual_resolution(recurring, strategy_of(recurring, mixture)) == 1
+        told = mixture_bound(recurring, mixture, 1)
+        assert told == pytest.approx(full_memory_bound(recurring, mixture), abs=1e-12)
 
 
 def test_what_cannot_be_bounded() -> None:
