@@ -8,7 +8,7 @@ code is never found. numba's own cache goes by the path of a kernel's file, and 
 change in the files that it calls.
 
 Files are written whole, and those of one name mean the same: any number of processes may read and
-write at once. Where the folder cannot be written, a temporary one takes its place.
+write at once. Where the folder cannot be written, every process compiles what it needs.
 """
 
 import gc
@@ -16,9 +16,7 @@ import hashlib
 import logging
 import os
 import pickle
-import re
 import shutil
-import stat
 import sys
 import tempfile
 import time
@@ -42,36 +40,14 @@ from hogeq.support.clock import begin_compiling, compiling, end_compiling
 from hogeq.support.files import write_whole
 from hogeq.support.progress import tell
 
-KEPT_STATES = 8  # those used last
-KEPT_DAYS = 30  # without use
-UNSAID = 2.0  # seconds of compiling of which nothing is said
-SECONDS = {
-    "interpreter.backward": 1.8,
-    "interpreter.forward": 1.2,
-    "program.run": 1.0,
-    "recurring.backward": 6.0,
-    "recurring.forward": 4.0,
-    "revising.revise": 2.5,
-}
-"""What compiling takes one core of 2024, of the kernels for which it takes long."""
-SHORT = 0.4  # seconds of any other
+KEPT_SECONDS = 30 * 24 * 3600.0  # without use
 
-_DAY = 24 * 3600.0
-_STATE = re.compile("kernels-[0-9a-f]{16}")
 _DIGEST = hashlib.sha256().digest_size
 _log = logging.getLogger("hogeq")
+_in_worker = False
 
 
-class Stored(NamedTuple):
-    """A compiled kernel that is kept."""
-
-    kernel: str
-    """Module and name."""
-    size: int
-    """Bytes."""
-
-
-# --- folders --------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 @cache
@@ -79,10 +55,10 @@ def state(sources: Path = Path(__file__).parent) -> str:
     """Name the folder of what these versions compile from the sources in a folder."""
     python = sys.implementation.cache_tag
     versions = numba.__version__, llvmlite.__version__, python, config.OPT
-    found = hashlib.sha256(repr(versions).encode())
+    digest = hashlib.sha256(repr(versions).encode())
     for source in sorted(sources.glob("*.py")):
-        found.update(b"%s\0%s\0" % (source.name.encode(), source.read_bytes()))
-    return f"kernels-{found.hexdigest()[:16]}"
+        digest.update(b"%s\0%s\0" % (source.name.encode(), source.read_bytes()))
+    return f"kernels-{digest.hexdigest()[:16]}"
 
 
 def root() -> Path:
@@ -92,63 +68,37 @@ def root() -> Path:
     return Path(user_cache_dir(appname="hogeq", appauthor=False))
 
 
-def writable() -> bool:
-    """Whether compiled kernels can be kept in :func:`root`."""
+def stored() -> list[Path]:
+    """List the files of the present state."""
+    return sorted((root() / state()).glob("[!.]*.nbc"))
+
+
+def problem() -> str:
+    """Say what prevents that compiled kernels are kept, or nothing."""
+    folder = root() / state()
+    if not folder.is_absolute():
+        return "no home folder"
     try:
-        folder = root() / state()
-        if not root().is_absolute():
-            return False
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            _prune()
         with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
 
 
-def spare_root() -> Path:
-    """Give the folder that is used where :func:`root` cannot be written."""
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    return Path(tempfile.gettempdir()) / f"hogeq-{user}"
-
-
-def stored() -> list[Stored]:
-    """List what is kept for the present state."""
-    found = {}
-    for folder in _folders():
-        for file in folder.glob("[!.]*.nbc"):
-            found[file.name] = Stored(file.name.rsplit("-", 1)[0], file.stat().st_size)
-    return sorted(found.values())
-
-
-def _folders() -> Iterator[Path]:
-    """Give the folders to look into, the usual one first."""
-    if root().is_absolute():
-        yield root() / state()
-    if _is_safe(spare_root()):
-        yield spare_root() / state()
-
-
-def _is_safe(folder: Path) -> bool:
-    """Whether a folder among those of other users is our own, and closed to them.
-
-    What lies in it is executed.
-    """
-    try:
-        found = folder.lstat()
-    except OSError:
-        return False
-    if not hasattr(os, "getuid"):
-        return True
-    private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
-    return private and found.st_uid == os.getuid()
-
-
-# --- files ----------------------------------------------------------------------------------------
+def _prune() -> None:
+    for folder in root().glob("kernels-*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read(name: str) -> Any:
     """Read a file; None if there is none, or if it is damaged."""
-    for folder in _folders():
+    folder = root() / state()
+    if folder.is_absolute():
         with suppress(OSError):
             data = (folder / name).read_bytes()
             if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
@@ -158,46 +108,16 @@ def _read(name: str) -> Any:
 
 
 def _write(name: str, content: Any) -> None:
-    """Write a file, if any folder can be written."""
-    data = dumps(content)
-    data = hashlib.sha256(data).digest() + data
-    problem = _write_into(root(), name, data)
-    if problem:
-        spare = spare_root()
-        elsewhere = "nor elsewhere" if _write_into(spare, name, data) else f"but are in {spare}"
-        _say_once(f"compiled kernels cannot be kept in {root()} ({problem}), {elsewhere}")
-
-
-def _write_into(place: Path, name: str, data: bytes) -> str:
-    """Write a file of the present state; say what prevents it, or nothing."""
-    if not place.is_absolute():
-        return "no home folder"
-    folder = place / state()
-    try:
-        if place == spare_root():
-            place.mkdir(mode=0o700, exist_ok=True)
-            if not _is_safe(place):
-                return "not closed to others"
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            _prune(place)
-        write_whole(folder / name, data)
-    except OSError as error:
-        return error.strerror or str(error)
-    return ""
-
-
-def _prune(place: Path) -> None:
-    """Remove states that were not used for long; those of the last day always stay."""
-    now = time.time()
-    ages = []
-    for folder in place.iterdir():
-        with suppress(OSError):
-            if _STATE.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
-                ages.append((now - folder.stat().st_mtime, folder))
-    for rank, (age, folder) in enumerate(sorted(ages)):
-        if age > KEPT_DAYS * _DAY or (rank >= KEPT_STATES and age > _DAY):
-            shutil.rmtree(folder, ignore_errors=True)
+    """Write a file, if the folder can be written."""
+    why_not = problem()
+    if not why_not:
+        data = dumps(content)
+        try:
+            write_whole(root() / state() / name, hashlib.sha256(data).digest() + data)
+        except OSError as error:
+            why_not = error.strerror or str(error)
+    if why_not:
+        _warn_once(f"hogeq: compiled kernels cannot be kept in {root()} ({why_not})")
 
 
 @cache
@@ -207,24 +127,25 @@ def _note_use(folder: Path) -> None:
 
 
 @cache
-def _say_once(what: str) -> None:
-    _log.warning("hogeq: %s", what)
+def _warn_once(line: str) -> None:
+    _log.warning(line)
+
+
+@cache
+def tell_once() -> None:
+    """Say that kernels are compiled, when the first of this process is."""
+    if not _in_worker:
+        tell("hogeq: compiling kernels, once")
+
+
+def compile_in_worker(kernel: "Kernel") -> None:
+    """Compile a kernel in a process of which nothing is said."""
+    global _in_worker  # noqa: PLW0603 - one for the process
+    _in_worker = True
+    kernel.compile()
 
 
 # --- kernels --------------------------------------------------------------------------------------
-
-
-_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-
-
-@contextmanager
-def compiling_quietly() -> Iterator[None]:
-    """Say nothing in a block of what is compiled."""
-    token = _quiet.set(True)
-    try:
-        yield
-    finally:
-        _quiet.reset(token)
 
 
 class Kernel(NamedTuple):
@@ -234,12 +155,6 @@ class Kernel(NamedTuple):
     function: str
     signature: Any
     file: str
-    """Name of what is kept of it."""
-
-    @property
-    def seconds(self) -> float:
-        """What compiling it takes, about."""
-        return SECONDS.get(f"{self.module.rpartition('.')[2]}.{self.function}", SHORT)
 
     def compile(self) -> None:
         """Compile it without calling it, or load what is kept."""
@@ -247,7 +162,7 @@ class Kernel(NamedTuple):
 
     def is_kept(self) -> bool:
         """Whether it need not be compiled."""
-        return any((folder / self.file).exists() for folder in _folders())
+        return (root() / state() / self.file).exists()
 
 
 class NotCompiledError(Exception):
@@ -258,17 +173,17 @@ class NotCompiledError(Exception):
         self.kernel = kernel
 
 
-_asked: ContextVar[bool] = ContextVar("asked", default=False)
+_refuses: ContextVar[bool] = ContextVar("refuses", default=False)
 
 
 @contextmanager
 def compiling_nothing() -> Iterator[None]:
     """Raise NotCompiledError in a block instead of compiling a kernel."""
-    token = _asked.set(True)
+    token = _refuses.set(True)
     try:
         yield
     finally:
-        _asked.reset(token)
+        _refuses.reset(token)
 
 
 _elsewhere: Callable[[Kernel], bool] = lambda _kernel: False  # noqa: E731 - until another is set
@@ -297,15 +212,16 @@ class KernelCache(_Cache):
         with compiling():
             # Unlike numba's own: what is loaded needs none of numba's typing, which takes longer.
             file = self._file(signature, context.codegen())
-            found = _read(file)
-            if found is None:
+            content = _read(file)
+            if content is None:
                 function = self._function
                 kernel = Kernel(function.__module__, function.__name__, signature, file)
-                if _asked.get():
+                if _refuses.get():
                     raise NotCompiledError(kernel)
+                tell_once()
                 if _elsewhere(kernel):
-                    found = _read(file)
-            return found and CompileResult._rebuild(context, *found)  # noqa: SLF001 - as numba does
+                    content = _read(file)
+            return content and CompileResult._rebuild(context, *content)  # noqa: SLF001 - as numba does
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel."""
@@ -329,53 +245,27 @@ class KernelCache(_Cache):
 
 
 class _Compilations(event.Listener):
-    """Stops the clock while numba compiles, and says so where it takes a while.
+    """Stops the clock while numba compiles.
 
     Garbage is collected afterwards: to look for some among the many objects that numba makes took a
     tenth of the time. Events come one at a time, since numba compiles under a lock.
     """
 
     def __init__(self) -> None:
-        self._unsaid = 0.0
-        self._foretold = 0.0
         self._collected: list[bool] = []  # whether garbage was, before each thing in work
 
-    def foretell(self, clock: float, compiled: float) -> None:
-        """Say at once how long several kernels take, of which this process compiles some."""
-        self._unsaid += clock
-        if self._say():
-            self._foretold = compiled
-
-    def on_start(self, event: Any) -> None:
-        """Be told that something is being compiled, perhaps within something else."""
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - which one does not matter
         begin_compiling()
         self._collected.append(gc.isenabled())
         gc.disable()
-        name = getattr(event.data["dispatcher"]._cache, "name", "")  # noqa: SLF001
-        seconds = SECONDS.get(name, 0.0)
-        if seconds <= self._foretold:
-            self._foretold -= seconds
-            return
-        self._unsaid += seconds
-        self._say()
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - which one does not matter
-        """Be told that it is done."""
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
         if self._collected.pop():
             gc.enable()
         end_compiling()
 
-    def _say(self) -> bool:
-        if self._unsaid <= UNSAID or _quiet.get():
-            return False
-        tell(f"hogeq: compiling kernels, once: about {self._unsaid:.0f} s")
-        self._unsaid = 0.0
-        return True
 
-
-_compilations = _Compilations()
-event.register("numba:compile", _compilations)
-foretell = _compilations.foretell
+event.register("numba:compile", _Compilations())
 
 
 def cached(dispatcher: Any) -> Any:

@@ -24,25 +24,17 @@ def game_of(period: int) -> HogEngine:
 
 
 @pytest.fixture(autouse=True)
-def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ahead._Crew]:
-    """Have two cores, helpers that begin at once, a crew and a cache of one's own, nothing loaded.
-
-    Tests before may have left helpers in the crew of the process, if nothing was kept for them. And
-    other processes may be at work on all cores, so helpers are waited for longer than usual.
-    """
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have two cores, no helpers, a cache of one's own, and nothing loaded."""
     for kernel in (interpreter.forward, interpreter.roll_values):
         kernel._make_finalizer()()
         kernel._reset_overloads()
+    ahead.dismiss()
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(cache._compilations, "_unsaid", 0.0)
     monkeypatch.setattr(ahead, "cores", lambda: 2)
-    monkeypatch.setattr(ahead, "START", 0.0)
-    monkeypatch.setattr(ahead, "PATIENCE", 60.0)
-    own = ahead._Crew()
-    monkeypatch.setattr(ahead, "_crew", own)
-    monkeypatch.setattr(cache, "_elsewhere", own.provides)
-    yield own
-    own.dismiss()
+    cache.tell_once.cache_clear()
+    yield
+    ahead.dismiss()
 
 
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
@@ -58,20 +50,15 @@ def hits(kernel: Any) -> int:
     return sum(kernel.stats.cache_hits.values())
 
 
-def test_a_helper_compiles_what_is_needed_next(
-    crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setitem(cache.SECONDS, "interpreter.roll_values", 5.0)
-    monkeypatch.setitem(cache.SECONDS, "interpreter.forward", 7.0)
+def test_a_helper_compiles_what_is_needed_next(caplog: pytest.LogCaptureFixture) -> None:
     game = game_of(37)
     before = hits(interpreter.roll_values)
     expect(game, "hidden states")
     reach, values = reach_and_values(game)
     assert hits(interpreter.roll_values) == before + 1  # read, not compiled here
-    assert len(crew._helpers) == 1
-    # One line for all of it, as long as it takes on both cores together.
-    assert caplog.messages == ["hogeq: compiling kernels, once: about 7 s"]
-    assert not list(missing(game, ["hidden states"]))
+    assert len(ahead._helpers) == 1
+    assert caplog.messages == ["hogeq: compiling kernels, once"]
+    assert not list(missing(game, "hidden states"))
     assert reach[0, :, 0, 0].tolist() == [0.5, 0.5]  # of who begins
     assert values.shape == (game.memory_size, game.num_actions)
     assert np.isfinite(values).all()
@@ -102,8 +89,6 @@ def test_what_helpers_do_not_deliver_is_compiled_here(
         return started[-1]
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    for kernel in ("interpreter.forward", "interpreter.roll_values"):
-        monkeypatch.setitem(cache.SECONDS, kernel, 5.0)  # worth a helper
     if not starts:
         monkeypatch.setattr(sys, "executable", "/no/such/python")
     monkeypatch.setattr(ahead, "_PROGRAM", "raise SystemExit(1)")
@@ -114,31 +99,27 @@ def test_what_helpers_do_not_deliver_is_compiled_here(
     assert len(cache.stored()) == 2
 
 
-def test_a_share_of_ones_own_is_done_while_waiting(
-    crew: ahead._Crew, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_share_of_ones_own_is_done_while_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     first, helped, own = (
         cache.Kernel("hogeq.kernels.interpreter", name, (), name)
         for name in ("first", "far", "own")
     )
     done: list[str] = []
-    seconds = {"passes.first": 1.0, "passes.far": 3.0, "passes.own": 1.0}
-    monkeypatch.setattr(cache, "SECONDS", seconds)
     monkeypatch.setattr(ahead, "_PROGRAM", "import time; time.sleep(30)")
     monkeypatch.setattr(cache.Kernel, "compile", lambda kernel: done.append(kernel.function))
     monkeypatch.setattr(cache.Kernel, "is_kept", lambda kernel: bool(done) and kernel is helped)
     ahead.expect(lambda: [first, helped, own])
-    assert not crew.provides(first)
-    assert crew.provides(helped)
+    assert not ahead.provides(first)
+    assert ahead.provides(helped)
     assert done == ["own"]
 
 
-def test_what_several_processes_need_is_compiled_before(crew: ahead._Crew) -> None:
+def test_what_several_processes_need_is_compiled_before() -> None:
     rules = game_of(21).rules
     compile_now([rules, rules], ["hidden states"])
-    assert not list(missing(compile_game(rules), ["hidden states"]))
-    assert {one.kernel for one in cache.stored()} == {
+    assert not list(missing(compile_game(rules), "hidden states"))
+    assert {file.name.partition("-")[0] for file in cache.stored()} == {
         "interpreter.forward",
         "interpreter.roll_values",
     }
-    assert len(crew._helpers) <= 1
+    assert len(ahead._helpers) <= 1

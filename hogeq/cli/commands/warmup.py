@@ -18,33 +18,28 @@ def warmup(rules: ManyRules = None, jobs: JobsOption = None) -> Result:
     """
     chosen = list(rules or USUAL)
     games = [Chosen(name).load() for name in chosen]
-    from hogeq.model.compiling import cache_facts, compile_kernel, parts
+    from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.support.progress import phase, show_progress
     from hogeq.support.workers import compute, cores
 
-    begun, before = time.monotonic(), cache_facts().kernels
-    by_file = {
-        kernel.file: kernel
-        for part in parts(game.rules for game in games)
-        for kernel in part.missing()
-    }
-    missing = sorted(by_file.values(), key=lambda kernel: -kernel.seconds)
-    width = min(cores() if jobs is None else jobs, len(missing))
+    begun, before = time.monotonic(), len(cache.stored())
+    by_file = {kernel.file: kernel for game in games for kernel in missing(game, *parts_of(game))}
+    kernels = list(by_file.values())
+    width = min(cores() if jobs is None else jobs, len(kernels))
     with (
         show_progress(),
         computing("local" if width > 1 else None, max(1, width)),
-        phase("compiling kernels", len(missing), "kernel") as progress,
+        phase("compiling kernels", len(kernels), "kernel") as progress,
     ):
-        compute(compile_kernel, missing, lambda _: progress.step())
-    cache, seconds = cache_facts(), time.monotonic() - begun
-    compiled = cache.kernels - before
+        compute(cache.compile_in_worker, kernels, lambda _: progress.step())
+    seconds, stored = time.monotonic() - begun, len(cache.stored())
+    compiled = stored - before
     data = {
         "rules": chosen,
         "compiled": compiled,
-        "kernels": cache.kernels,
-        "folder": str(cache.folder),
+        "kernels": stored,
+        "folder": str(cache.root()),
         "seconds": seconds,
     }
-    kernels = counted(compiled, "kernel")
-    line = f"{kernels} compiled in {seconds:.1f} s, {cache.kernels} in {cache.folder}"
+    line = f"{counted(compiled, 'kernel')} compiled in {seconds:.1f} s, {stored} in {cache.root()}"
     return Result(data, [line])
