@@ -18,7 +18,7 @@ import numpy as np
 from common import arguments, course, draw, publish, small_game
 
 from hogeq.model.game import HogEngine
-from hogeq.model.shared import shared_many
+from hogeq.model.many import shared_many
 from hogeq.search.ascent import climb
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound

@@ -12,7 +12,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
-from hogeq.model.shared import shared_workspace
+from hogeq.model.many import shared_workspace
 from hogeq.model.workspace import TIE, Role
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound

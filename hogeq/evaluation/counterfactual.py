@@ -4,8 +4,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.strategies.policies import policies_of
 from hogeq.strategies.strategy import StrategyLike

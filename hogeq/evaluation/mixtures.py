@@ -10,8 +10,8 @@ import numpy as np
 
 from hogeq.evaluation.hidden import check_position, reach
 from hogeq.model.game import HogEngine
+from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import shared_workspace
 from hogeq.strategies.rows import normalised
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats

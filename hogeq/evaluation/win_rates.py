@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import HogEngine
-from hogeq.model.shared import shared_duels, shared_workspace
+from hogeq.model.many import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of

@@ -1,9 +1,8 @@
 """Reach by diagonals: the transpose of :mod:`hogeq.kernels.cell_values`."""
 
-from hogeq.kernels.cell_stays import Pairs
-from hogeq.kernels.cell_vectors import Block, Board, Diagonal, each_group, landings
+from hogeq.kernels.cell_vectors import Block, Board, Diagonal, Pairs, each_group, landings
 from hogeq.kernels.recurrence import add_to_sums, depart, land_sums, remove_dice, spread_rolls
-from hogeq.kernels.shuffles import add_to_each, only
+from hogeq.kernels.vectors import add_to_each, only
 
 
 def write_reach(

@@ -1,7 +1,15 @@
 """Values by diagonals: backward induction in the layout of :mod:`hogeq.kernels.cell_vectors`."""
 
-from hogeq.kernels.cell_stays import MOST_ROUNDS, WON, Pairs
-from hogeq.kernels.cell_vectors import Block, Board, Diagonal, each_group, landings
+from hogeq.kernels.cell_vectors import (
+    MOST_ROUNDS,
+    WON,
+    Block,
+    Board,
+    Diagonal,
+    Pairs,
+    each_group,
+    landings,
+)
 from hogeq.kernels.recurrence import (
     ASCEND,
     COUNTERFACTUAL,
@@ -14,9 +22,9 @@ from hogeq.kernels.recurrence import (
     value_rolls,
     weigh,
 )
-from hogeq.kernels.shuffles import gathered
-from hogeq.kernels.shuffles import total as sum_of
 from hogeq.kernels.staged import DOUBLE, call_apart
+from hogeq.kernels.vectors import gathered
+from hogeq.kernels.vectors import total as sum_of
 
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 

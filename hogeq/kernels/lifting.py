@@ -1,6 +1,6 @@
 """Passes over what one cell claims of a responder whose rolls have prices, and what it is lent.
 
-Sizes are those of :mod:`hogeq.kernels.turns`; W numbers go side by side, one value of each claim
+Sizes: :mod:`hogeq.kernels.interpreter`; W numbers go side by side, one value of each claim
 and, last, by how much the responder's own value falls.
 """
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.interpreter import AGAIN, WIN, value_ways, want
 from hogeq.kernels.responder import TIE
-from hogeq.kernels.turns import AGAIN, WIN, value_ways, want
 from hogeq.kernels.vectors import item, larger, largest, load, splat, store, store_one
 
 Floats = NDArray[np.float64]

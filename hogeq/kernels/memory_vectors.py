@@ -31,7 +31,7 @@ from hogeq.kernels.recurrence import (
     value_rolls,
     weigh,
 )
-from hogeq.kernels.shuffles import only, sums, total, transposed
+from hogeq.kernels.vectors import only, sums, total, transposed
 
 AHEAD = 4  # cells before its visit, a cell's numbers are asked for
 TIE = 1e-12  # rolls whose win probabilities differ by less are equal

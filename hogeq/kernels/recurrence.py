@@ -22,8 +22,8 @@ numbers of a vector are memories of one cell or cells of one memory.
 
 from typing import NamedTuple, Protocol
 
-from hogeq.kernels.shuffles import exponential
 from hogeq.kernels.staged import Code, Vector
+from hogeq.kernels.vectors import exponential
 
 EVALUATE = 0  # keep to the policy
 COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values

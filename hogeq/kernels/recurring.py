@@ -16,9 +16,21 @@ from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.chains import solve, visit
-from hogeq.kernels.interpreter import average, clear, maximise, set_row
+from hogeq.kernels.interpreter import (
+    AGAIN,
+    WIN,
+    average,
+    clear,
+    maximise,
+    mix,
+    roll_out,
+    send,
+    set_row,
+    value_ends,
+    value_ways,
+    want,
+)
 from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
-from hogeq.kernels.turns import AGAIN, WIN, mix, roll_out, send, value_ends, value_ways, want
 
 
 class Loops(NamedTuple):

@@ -1,7 +1,7 @@
 """A responder that remembers, and pays for its rolls: its values and its reach.
 
 *Mine* are the hidden states with the responder to move, *theirs* those with its opponent to move;
-all values are the responder's. Sizes are those of :mod:`hogeq.kernels.turns`.
+all values are the responder's. Sizes are those of :mod:`hogeq.kernels.interpreter`.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.turns import mix, roll_out, send, value_ends, value_ways, want
+from hogeq.kernels.interpreter import mix, roll_out, send, value_ends, value_ways, want
 
 Floats = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """Revises what a cell claims: lends more where that claims less, takes back what is not needed.
 
-Sizes are those of :mod:`hogeq.kernels.turns`; W numbers go side by side, one value for each roll
+Sizes: :mod:`hogeq.kernels.interpreter`; W numbers go side by side, one value for each roll
 that the cell may claim.
 """
 

@@ -4,6 +4,8 @@ Loops over a few neighbours, written in Python, come out of the compiler with a 
 around every few multiplications. So they are given to it whole: loaded, computed with by ``+``,
 ``-`` and ``*``, and stored. Products and sums may be fused. Nothing checks bounds. Where nothing
 else tells their number, an argument `lane` does, a tuple of so many zeros.
+
+First, for all kernels: vectors whose numbers meet or come from places apart.
 """
 
 import operator
@@ -11,11 +13,186 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from hogeq.kernels.shuffles import largest_of
-from hogeq.kernels.staged import DOUBLE, Code, Data, Index, Vector
+from hogeq.kernels.staged import BIT, DOUBLE, HALF, WORD, Code, Data, Index, Vector
+
+# 2 ** 52 + 2 ** 51: adding it leaves a whole number in the lowest bits.
+_SHIFT = 6755399441055744.0
+_BIAS = 1023
+_MANTISSA = 52
+_SMALLEST = -708.0  # of which the exponential is no denormal number
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # fdlibm's
+_TERMS = 13  # of the exponential's series, up to half of log 2
+
+
+def _chosen(code, first, second, places):
+    mask = ir.Constant(ir.VectorType(HALF, len(places)), list(places))
+    return code.builder.shuffle_vector(first, second, mask)
+
+
+def _one_part(vector):
+    """Sum the parts of a vector."""
+    return vector.code.tree(Vector(vector.code, [part]) for part in vector.parts).parts[0]
+
+
+def total(vector):
+    """Sum the numbers of a vector: a double."""
+    return sums([vector])[0]
+
+
+def sums(vectors):
+    """Sum the numbers of each of some vectors: doubles.
+
+    Pairs of vectors share the work: a step sums neighbours of two vectors into one.
+    """
+    code = vectors[0].code
+    rows = [_one_part(vector) for vector in vectors]
+    width = rows[0].type.count
+    even, odd = range(0, 2 * width, 2), range(1, 2 * width, 2)
+    found = []
+    for first in range(0, len(rows), width):
+        group = rows[first : first + width]
+        count = len(group)
+        for _ in range(width.bit_length() - 1):
+            group += group[-1:] * (len(group) % 2)
+            group = [
+                code.builder.fadd(_chosen(code, x, y, even), _chosen(code, x, y, odd))
+                for x, y in zip(group[::2], group[1::2], strict=True)
+            ]
+        found += [Vector(code, group).number(x) for x in range(count)]
+    return found
+
+
+def largest_of(vector):
+    """Return the largest number of a vector whose length is a power of two: a double."""
+    code, (part,) = vector.code, vector.parts
+    width = part.type.count
+    while width > 1:
+        width //= 2
+        low, high = (_chosen(code, part, part, range(x, x + width)) for x in (0, width))
+        (part,) = Vector(code, [low]).larger(Vector(code, [high])).parts
+    return Vector(code, [part]).number(0)
+
+
+def transposed(rows):
+    """Turn a square of vectors: the n-th of the new ones has the n-th numbers of the old."""
+    code, width, parts = rows[0].code, rows[0].parts[0].type.count, len(rows[0].parts)
+    out = [[None] * parts for _ in rows]
+    for top in range(parts):
+        for left in range(parts):
+            block = [rows[top * width + x].parts[left] for x in range(width)]
+            for x, part in enumerate(_transposed_block(code, block)):
+                out[left * width + x][top] = part
+    return [Vector(code, parts) for parts in out]
+
+
+def _transposed_block(code, block):
+    """Turn a square of parts, by exchanges of ever larger squares of it."""
+    width, step = len(block), 1
+    while step < width:
+        low = [x if not x & step else width + x - step for x in range(width)]
+        high = [x + step if not x & step else width + x for x in range(width)]
+        for row in range(width):
+            if not row & step:
+                pair = block[row], block[row + step]
+                block[row] = _chosen(code, *pair, low)
+                block[row + step] = _chosen(code, *pair, high)
+        step *= 2
+    return block
+
+
+def only(code, place, number, parts):
+    """Make a vector of zeros but for one number, a double."""
+    vector = code.vector(0.0, parts)
+    part, lane = divmod(place, code.width)
+    number = code.cast(number, code.kind.element)
+    vector.parts[part] = code.builder.insert_element(
+        vector.parts[part], number, ir.Constant(HALF, lane)
+    )
+    return vector
+
+
+def exponential(vector):
+    """Return the exponential of a vector of doubles, none above 0; 0 of what is below -708.
+
+    By the Taylor series around the nearest multiple of log 2, to the last digit or two.
+    """
+    code = vector.code
+    shifted = vector * _LOG2_E + _SHIFT
+    twos = shifted - _SHIFT
+    rest = twos * -_LN2_HIGH + vector
+    rest = twos * -_LN2_LOW + rest
+    factorial = [1.0]
+    for term in range(1, _TERMS + 1):
+        factorial.append(factorial[-1] * term)
+    series = code.like(vector, 1.0 / factorial[-1])
+    for term in range(_TERMS - 1, -1, -1):
+        series = series * rest + 1.0 / factorial[term]
+    powers = Vector(code, [_power_of_two(code, part) for part in shifted.parts])
+    return vector.where_at_least(_SMALLEST, series * powers, 0.0)
+
+
+def _power_of_two(code, shifted):
+    """Make a power of two of the whole number in the lowest bits of a number."""
+    builder, count = code.builder, shifted.type.count
+    whole = ir.VectorType(WORD, count)
+    bits = builder.add(builder.bitcast(shifted, whole), ir.Constant(whole, [_BIAS] * count))
+    bits = builder.shl(bits, ir.Constant(whole, [_MANTISSA] * count))
+    return builder.bitcast(bits, ir.VectorType(DOUBLE, count))
+
+
+def gathered(data, places, mask=None):
+    """Read numbers at places; 0, unread, where a mask is 0."""
+    code, count, element = data.code, places.type.count, data.pointer.type.pointee
+    vector = ir.VectorType(element, count)
+    nothing = ir.Constant(vector, [0.0] * count)
+    pointers = _pointers(data, places)
+    kind = ir.FunctionType(vector, [pointers.type, HALF, _everywhere(count).type, vector])
+    name = f"llvm.masked.gather.v{count}f{_bytes(element) * 8}.v{count}p0"
+    gather = cgutils.get_or_insert_function(code.builder.module, kind, name)
+    size, mask = ir.Constant(HALF, _bytes(element)), mask or _everywhere(count)
+    return Vector(code, [code.builder.call(gather, [pointers, size, mask, nothing])])
+
+
+def scatter(data, places, vector, mask):
+    """Write numbers to places, but where a mask is 0."""
+    code, count, element = data.code, places.type.count, data.pointer.type.pointee
+    (part,) = vector.parts
+    pointers = _pointers(data, places)
+    kind = ir.FunctionType(ir.VoidType(), [part.type, pointers.type, HALF, mask.type])
+    name = f"llvm.masked.scatter.v{count}f{_bytes(element) * 8}.v{count}p0"
+    write = cgutils.get_or_insert_function(code.builder.module, kind, name)
+    code.builder.call(write, [part, pointers, ir.Constant(HALF, _bytes(element)), mask])
+
+
+def add_to_each(data, places, vector):
+    """Add numbers at places, one after the other: several may be the same."""
+    builder, (part,) = data.code.builder, vector.parts
+    for x in range(part.type.count):
+        lane = ir.Constant(HALF, x)
+        pointer = builder.gep(data.pointer, [builder.extract_element(places, lane)])
+        sum_there = builder.fadd(builder.load(pointer), builder.extract_element(part, lane))
+        builder.store(sum_there, pointer)
+
+
+def _bytes(element):
+    return 8 if element == DOUBLE else 4
+
+
+def _everywhere(count):
+    return ir.Constant(ir.VectorType(BIT, count), [1] * count)
+
+
+def _pointers(data, places):
+    builder, count = data.code.builder, places.type.count
+    start = data.code.spread(builder.ptrtoint(data.pointer, WORD), count)
+    size = ir.Constant(places.type, [_bytes(data.pointer.type.pointee)] * count)
+    addresses = builder.add(start, builder.mul(places, size))
+    return builder.inttoptr(addresses, ir.VectorType(data.pointer.type, count))
 
 
 class VectorType(types.Type):

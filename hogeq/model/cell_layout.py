@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.recurrence import Dice
-from hogeq.kernels.tables import Tables
+from hogeq.model.layout import Tables
 from hogeq.model.outcomes import dice_of
 from hogeq.support.aliases import Floats, Ints
 

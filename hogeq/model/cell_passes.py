@@ -7,8 +7,8 @@ from hogeq.kernels.cell_reach import write_reach
 from hogeq.kernels.cell_values import write_values
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE
-from hogeq.kernels.tables import Tables
 from hogeq.model.cell_layout import CellLayout, by_total
+from hogeq.model.layout import Tables
 from hogeq.support.aliases import Floats
 
 
@@ -64,7 +64,7 @@ class CellPasses:
         self.weights = np.full(matches, 1.0 / matches)
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill the reach of cells; see :meth:`hogeq.model.passes.Passes.forward`."""
+        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Passes.forward`."""
         for match in range(self._matches):
             begun = 1.0 / self._players
             self._reach_program(
@@ -92,7 +92,7 @@ class CellPasses:
         temperature: float,
         damping: float,
     ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.passes.Passes.backward`."""
+        """Pass over all cells; see :meth:`hogeq.model.workspace.Passes.backward`."""
         are_matrices = int(policies.ndim == 3)
         counts = int(role), are_matrices, self._players, self._matches
         self._values(

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.kernels.interpreter import AGAIN, WIN, TurnLists
 from hogeq.kernels.recurring import Loops
-from hogeq.kernels.turns import AGAIN, WIN, TurnLists
-from hogeq.model.turn_lists import turn_lists
+from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.outcomes import total_rises
 from hogeq.support.aliases import Ints

@@ -5,17 +5,23 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels.tables import Dimensions, Tables
 from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
-from hogeq.model.duels import Duels, MemoryDuel, can_duel
-from hogeq.model.layout import Layout, find_exceptions, find_modes, memory_table, swaps_records
-from hogeq.model.memory_passes import suit_memory_vectors
+from hogeq.model.layout import (
+    Dimensions,
+    Layout,
+    Tables,
+    find_exceptions,
+    find_modes,
+    memory_table,
+    swaps_records,
+)
+from hogeq.model.memory_passes import MemoryDuel, can_duel, suit_memory_vectors
 from hogeq.model.outcomes import FreeTurns, LandingArrays, OutcomeArrays
-from hogeq.model.workspace import Workspace
+from hogeq.model.workspace import WinRate, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states
 from hogeq.rules.outcomes import TurnTable
@@ -26,6 +32,17 @@ if TYPE_CHECKING:
 
 LARGE = 32  # goal from which on diagonals are long enough to fill vectors
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
+
+
+class Duels:
+    """The arrays for win rates of two matrices, one pair after the other."""
+
+    def __init__(self, passes: "MemoryDuel | CellPasses") -> None:
+        self._passes = passes
+
+    def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
+        return WinRate.from_starts(*self._passes.starts(matrices))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,19 +1,26 @@
-"""Passes of one player against many opponents at once, or of many players against one."""
+"""Passes of one player against many at once, or of many against one; and workspaces to share.
+
+The arrays of a workspace are large (106 MB for two players of su20), so each thread makes one once
+and uses it again: those that it used last, by game, number of players and precision. No two threads
+ever have the same one. A workspace holds the result of its last pass only: whoever needs a result
+for longer copies it, and no generator may yield between a pass and the use of what it filled.
+"""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.model.game import HogEngine
-from hogeq.model.passes import Passes, passes_for
-from hogeq.model.workspace import TIE, Role, Workspace
+from hogeq.model.protocol import Engine, MatrixPasses
+from hogeq.model.workspace import TIE, Passes, Role, Workspace, passes_for
 from hogeq.support.aliases import Floats, Ints
 
 Choice = Callable[[HogEngine, int, DTypeLike, int], Passes]
-"""See :func:`hogeq.model.passes.passes_for`."""
+"""See :func:`hogeq.model.workspace.passes_for`."""
 
 
 class Meetings(NamedTuple):
@@ -234,3 +241,63 @@ class ManyWorkspace:
                 return after._replace(changes=np.array(len(cells)))
             cells = cells[: len(cells) // 2]
         return met._replace(changes=np.array(0))
+
+
+def shared_workspace(game: Engine, players: int, dtype: DTypeLike = np.float64) -> Workspace:
+    """Workspace of the calling thread, for one player (self-play) or two.
+
+    What it holds lasts until its next use in the thread, by whatever function.
+    """
+    return _kept.workspace(game, players, np.dtype(dtype))
+
+
+def quick_workspace(game: Engine, players: int) -> Workspace:
+    """Shared workspace for what need not be exact: most of a search, weights of an average.
+
+    In single precision where :meth:`hogeq.model.protocol.Engine.quick_dtype` says so.
+    """
+    return shared_workspace(game, players, game.quick_dtype())
+
+
+def shared_many(game: Engine, pairs: int, dtype: DTypeLike = np.float64) -> ManyWorkspace:
+    """Workspace of the calling thread for n pairs of strategies.
+
+    It lasts as that of :func:`shared_workspace` does, its opponents included.
+    """
+    return _kept.many(game, pairs, np.dtype(dtype))
+
+
+def quick_many(game: Engine, pairs: int) -> ManyWorkspace:
+    """Shared workspace for n pairs of what need not be exact, as :func:`quick_workspace`."""
+    return shared_many(game, pairs, game.quick_dtype(pairs))
+
+
+class _Kept(local):
+    """Workspaces of the current thread, those used last."""
+
+    def __init__(self) -> None:
+        self.workspace = lru_cache(maxsize=4)(_workspace)
+        self.many = lru_cache(maxsize=2)(_many)
+        self.duels = lru_cache(maxsize=2)(_duels)
+
+
+def _workspace(game: Engine, players: int, dtype: DTypeLike) -> Workspace:
+    work: Workspace = game.workspace(players, dtype)
+    return work
+
+
+def _many(game: Engine, pairs: int, dtype: DTypeLike) -> ManyWorkspace:
+    work: ManyWorkspace = game.many(pairs, dtype)
+    return work
+
+
+def _duels(game: Engine) -> MatrixPasses | None:
+    return game.duels()
+
+
+_kept = _Kept()
+
+
+def shared_duels(game: Engine) -> MatrixPasses | None:
+    """Arrays of the calling thread for pairs of matrices; None if the game has none."""
+    return _kept.duels(game)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hogeq.kernels.recurrence import Dice, Target
-from hogeq.kernels.tables import Tables
-from hogeq.model.layout import Layout, TurnKind
+from hogeq.model.layout import Layout, Tables, TurnKind
 from hogeq.rules.memory import record
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.points import sums_without_ones

@@ -13,7 +13,7 @@ import numpy as np
 from hogeq.kernels import lifting, responder, revising
 from hogeq.kernels.lifting import Claims
 from hogeq.kernels.responder import Responder, Scratch
-from hogeq.model.turn_lists import turn_lists
+from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable, total_rises

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import shared_workspace
 from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import best_moves
 from hogeq.search.population import CounterPool, Slopes

@@ -6,8 +6,8 @@ from typing import Protocol
 import numpy as np
 
 from hogeq.model.endless import ways_to_stay
+from hogeq.model.many import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.support.aliases import Floats, Matrix
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual
+from hogeq.model.many import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.search.ascent import TEMPERATURES, random_policy
 from hogeq.search.counter_search import CounterSearch, SearchState, run

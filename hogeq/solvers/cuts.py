@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.model.many import quick_many, quick_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import quick_many, quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot

@@ -14,8 +14,8 @@ from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine
+from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import shared_workspace
 from hogeq.model.workspace import Role
 from hogeq.solvers.base import Solver, hog_of, solver
 from hogeq.strategies.policies import policy_of

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import anneal, to_matrix
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.moves import SearchContext

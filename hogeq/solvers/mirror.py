@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import given_arrival, softmax
 from hogeq.support.aliases import Floats

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.mixtures import policy_of_mixture
-from hogeq.model.many import ManyWorkspace
+from hogeq.model.many import ManyWorkspace, quick_many
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import quick_many
 from hogeq.model.workspace import Role
 from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.counter_search import run

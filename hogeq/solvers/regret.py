@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
+from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.rows import match_regrets, normalised
 from hogeq.support.aliases import Floats

@@ -14,7 +14,7 @@ cores that compute tasks, and what they add up in parts may differ in the last b
 
 Processes are joblib's, the cluster is Dask distributed; both are used as executors of
 `concurrent.futures`. Threads are kept from one call to the next, because each keeps the arrays that
-it fills (`hogeq.model.shared`).
+it fills (`hogeq.model.many`).
 """
 
 import atexit

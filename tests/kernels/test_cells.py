@@ -11,8 +11,7 @@ from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.passes import passes_for
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.workspace import Role, Workspace, passes_for
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.test_random_games import game_number

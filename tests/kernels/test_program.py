@@ -10,7 +10,7 @@ import pytest
 
 from hogeq.kernels.program import Program
 from hogeq.kernels.recurrence import best_row, softened_row
-from hogeq.kernels.shuffles import exponential, sums, transposed
+from hogeq.kernels.vectors import exponential, sums, transposed
 
 
 class Shape(NamedTuple):

@@ -12,8 +12,7 @@ from hogeq.model.interpreter import TIE, Interpreter
 from hogeq.model.layout import pass_order
 from hogeq.model.many import Choice, ManyWorkspace
 from hogeq.model.memory_passes import MemoryPasses
-from hogeq.model.passes import Passes
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.workspace import Passes, Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from hogeq.kernels.memory_vectors import Shape
-from hogeq.model.duels import MemoryDuel
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.memory_passes import MemoryPasses, memory_shape, suit_memory_vectors
+from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, memory_shape, suit_memory_vectors
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot

@@ -3,7 +3,7 @@
 from threading import Barrier, Thread
 
 from hogeq.model.game import compile_game
-from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
+from hogeq.model.many import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Workspace
 from hogeq.rules import rules_from
 

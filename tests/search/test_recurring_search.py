@@ -7,7 +7,7 @@ import pytest
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.shared import quick_workspace
+from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
