@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hogeq.cli.startup import open_standard_error, rest_the_garbage_collector, stopping_at_once
+from hogeq.cli.startup import (
+    draw_without_windows,
+    open_standard_error,
+    rest_the_garbage_collector,
+    stopping_at_once,
+)
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -52,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     rest_the_garbage_collector()
     open_standard_error()
+    draw_without_windows()
     with stopping_at_once():
         from typer.main import get_command
 

@@ -24,6 +24,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -76,6 +77,11 @@ def _stop(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
+def draw_without_windows() -> None:
+    """Let matplotlib draw into files, whatever the user's other programs draw with."""
+    os.environ["MPLBACKEND"] = "agg"
+
+
 def open_standard_error() -> None:
     """Give a process that was started without standard error one, where what is said is lost."""
     if sys.stderr is None:
@@ -89,17 +95,22 @@ def load_numba_without_blas() -> None:
     numba imports it only to learn whether there is a BLAS. No kernel of ours calls one, and code
     that does will import it then.
     """
+    from hogeq.cli.shell import BadInputError
+
     fault = numba_fault()
     if fault:
-        from hogeq.cli.shell import BadInputError
-
         raise BadInputError(fault)
     modules: dict[str, Any] = sys.modules
     if BLAS in modules:
         return
     modules[BLAS] = None  # Python's way to say that a module cannot be had
     try:
-        import numba.np.arraymath  # noqa: F401
+        with warnings.catch_warnings():
+            # numba would go on without what it cannot read, after a traceback.
+            warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
+            import numba.np.arraymath  # noqa: F401
+    except RuntimeWarning as error:
+        raise BadInputError(str(error).partition("\n")[0]) from error
     finally:
         del modules[BLAS]
 

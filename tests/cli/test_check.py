@@ -60,9 +60,22 @@ def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
             f"def final_strategy(score, opponent): return {roll}\n"
         )
     good = ok("check", "good.py", *R, "--trust")
+    assert "other files" not in good
     for text in (good, not_valid("check", "bad.py", *R, "--trust")):
         assert "\nit prints: what it prints is not shown\n" in text
         assert "secret" not in text
+
+
+def test_other_files_are_named_and_that_a_contest_may_take_one(folder: Path) -> None:
+    Path("helper.py").write_text("roll = 1\n")
+    Path("two.py").write_text(
+        "import helper\nPLAYER_NAME = 'Me'\n"
+        "def final_strategy(score, opponent): return helper.roll\n"
+    )
+    told = "it reads other files, where a contest may take one, and does not work without them: "
+    assert f"\n{told}helper.py\n" in ok("check", "two.py", *R, "--trust")
+    found = ask("check", "two.py", *R, "--trust")
+    assert (found["files"], found["alone"], found["prints"]) == (["helper.py"], False, False)
 
 
 def test_the_opponent_of_losses_can_be_chosen(submission: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hogeq.strategies.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
 
 R = ("--rules", "fa22.yaml")
@@ -105,6 +106,32 @@ def test_an_entry_that_is_named_is_not_written_over(field: Path) -> None:
         line = refused("tournament", "field/roll_1.csv", "boar", *R, option, "./field/roll_1.csv")
         assert f"field/roll_1.csv: cannot be written: it is read as well; {option} FILE" in line
     assert (field / "field" / "roll_1.csv").read_bytes() == before
+
+
+HOSTILE = {
+    "kill": "import os; os.kill(os.getppid(), 9)",
+    "limit": "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))",
+    "fork": "import os\nwhile True: os.fork()",
+    "memory": "dice = [0] * 10**12",
+    "write": "open('kept.py', 'w')",
+    "flood": "import os\nfor file in range(3, 9):\n  try: os.write(file, b'9' * 10**6)\n  except: 0",
+    "hang": "while True: pass",
+}
+
+
+@pytest.mark.skipif(not isolation().filters_calls, reason="the kernel filters no system calls")
+def test_a_folder_of_hostile_entries_keeps_its_page_and_its_other_entries(field: Path) -> None:
+    good = "PLAYER_NAME = 'Ann'\ndef final_strategy(score, opponent): return 2\n"
+    (field / "class").mkdir()
+    (field / "class" / "kept.py").write_text(good)
+    for name, code in HOSTILE.items():
+        (field / "class" / f"{name}.py").write_text(f"{code}\n{good}")
+    options = ("--trust", "--skip-bad", "--time-limit", "1", "--html", "class.html")
+    found = ask("tournament", "class", "always_roll:3", *R, *options)
+    assert {line["name"] for line in found["ranking"]} == {"Ann", "always_roll:3"}
+    assert {Path(one["entry"]).stem for one in found["refused"]} == set(HOSTILE)
+    assert (field / "class" / "kept.py").read_text() == good
+    assert "Ann" in (field / "class.html").read_text()
 
 
 def test_two_entries_play_one_match(field: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hogeq.cli import main
+from tests.cli.calls import hogeq, said
 
 ROOT = Path(__file__).parents[2]
 COMPARE = f"{sys.executable} -m hogeq compare always_roll:1 always_roll:2 --rules small.yaml"
@@ -140,3 +141,19 @@ def test_settings_of_numba_that_do_not_work_are_refused_in_one_line(
     monkeypatch.setenv(name, value)
     assert main(["compare", "always_roll:3", "always_roll:4", "--rules", "fa22"]) == 2
     assert capsys.readouterr().err == f"hogeq: {name}: {says}\n"
+
+
+def test_what_numba_cannot_read_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_OPT", "9")
+    found = hogeq("compare", "always_roll:3", "always_roll:4", "--rules", "fa22")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith("hogeq: Environment variable 'NUMBA_OPT' is defined but")
+    assert found.stderr.count("\n") == 1
+
+
+def test_pictures_need_no_windows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "of another program")
+    fa22 = ("--rules", "fa22.yaml")
+    found = hogeq("tournament", "always_roll:2", "always_roll:3", *fa22, "--plot", "field.png")
+    assert (found.returncode, said(found.stderr)) == (0, "")
+    assert Path("field.png").read_bytes().startswith(b"\x89PNG")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 NOT_VALID = 2  # exit status
 
-PRINTS = "it prints: what it prints is not shown"
-
 ASSESSED = (
     *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
     *("losses", "changes", "changed", "endless"),
@@ -133,7 +131,20 @@ def _refusal(data: dict[str, Any]) -> Text:
     for fault in data["faults"]:
         more = f" ({fault['count']:,} like this)" if fault["count"] > 1 else ""
         text += ["", *(f"  {line}{more}" for line in fault["told"])]
-    return [*text, "", PRINTS] if data["prints"] else text
+    notes = _notes(data)
+    return [*text, "", *notes] if notes else text
+
+
+def _notes(data: dict[str, Any]) -> list[str]:
+    """Say what a contest may not like, although it is no fault."""
+    notes = []
+    if data["files"]:
+        alone = "works without them" if data["alone"] else "does not work without them"
+        files = ", ".join(data["files"])
+        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
+    if data["prints"]:
+        notes.append("it prints: what it prints is not shown")
+    return notes
 
 
 def _text(data: dict[str, Any]) -> Text:
@@ -145,16 +156,13 @@ def _text(data: dict[str, Any]) -> Text:
             f"asked for every position it takes {duration(seconds['table'])}, for one at most "
             f"{duration(seconds['slowest'])}; to load, {duration(seconds['load'])}"
         )
-    if data["files"]:
-        alone = "works without them" if data["alone"] else "does not work without them"
-        text.append(f"it reads other files and {alone}: {', '.join(data['files'])}")
-    if data["prints"]:
-        text.append(PRINTS)
+    text += _notes(data)
     rates = [
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
         for one in data["win_rates"]
     ]
-    text += ["", "wins against", "", Table(rates), "", *_losses(data)]
+    known = "`hogeq strategies` says how they play"
+    text += ["", f"wins against ({known})", "", Table(rates), "", *_losses(data)]
     if data["changes"]:
         keys = ("score", "opponent", "roll", "instead")
         rows = [(*(one[key] for key in keys), loss(one["gain"])) for one in data["changes"]]
