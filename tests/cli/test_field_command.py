@@ -114,7 +114,7 @@ HOSTILE = {
     "fork": "import os\nwhile True: os.fork()",
     "memory": "dice = [0] * 10**12",
     "write": "open('kept.py', 'w')",
-    "flood": "import os\nfor file in range(3, 9):\n  try: os.write(file, b'9' * 10**6)\n  except: 0",
+    "flood": "import os\nfor n in range(3, 9):\n  try: os.write(n, b'9' * 10**6)\n  except: 0",
     "hang": "while True: pass",
 }
 
