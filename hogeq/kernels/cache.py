@@ -165,6 +165,11 @@ class Kernel(NamedTuple):
         return (root() / state() / self.file).exists()
 
 
+def pickled(kernels: list[Kernel]) -> bytes:
+    """Pickle kernels for another process: numba's types need its own pickler."""
+    return dumps(kernels)
+
+
 class NotCompiledError(Exception):
     """A kernel that is not kept was called where none may be compiled."""
 

@@ -2,22 +2,36 @@
 
 Interpreting kernels serve any game; others are compiled for a game's terms. What a game needs has a
 few parts, each used by other commands.
+
+numba compiles one kernel at a time in a process, and most commands need several. Whoever knows
+which says so beforehand (:func:`expect`), which costs nothing: only when a kernel is missing, the
+list is asked for, and what else is missing is shared out among as many processes as there are
+cores. This one does its own share while it waits for a kernel of theirs, and compiles that itself
+if they do not deliver.
 """
 
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from hogeq.kernels import ahead, cache
+from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
 from hogeq.model.workspace import Role
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
+from hogeq.support.workers import cores
 
 PARTS: Final = (
     "matrices",
@@ -130,12 +144,85 @@ def expect(game: HogEngine, *names: str, strategies: Iterable[str | None] = ()) 
         named = [matches if name == "matches" else name for name in names]
         return missing(game, *["full memory"] * solved, *named)
 
-    ahead.expect(listed)
+    expect_listed(listed)
 
 
 def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:
     """Compile parts of what games need, on all cores, before several processes need them."""
     kernels = [kernel for rules in games for kernel in missing(compile_game(rules), *names)]
-    ahead.expect(lambda: kernels)
+    expect_listed(lambda: kernels)
     for kernel in kernels:
         kernel.compile()
+
+
+# --- on all cores ---------------------------------------------------------------------------------
+
+PATIENCE = 120.0  # seconds after which a helper is not waited for
+
+_PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from hogeq.model.compiling import help_out; help_out(sys.stdin.buffer)"
+)
+_expected: Callable[[], Iterable[cache.Kernel]] | None = None
+_helpers: "list[tuple[subprocess.Popen[bytes], set[str]]]" = []
+_own: list[cache.Kernel] = []
+
+
+def expect_listed(listed: Callable[[], Iterable[cache.Kernel]]) -> None:
+    """Say what lists the missing kernels that are about to be needed, instead of the last list."""
+    global _expected  # noqa: PLW0603 - one for the process
+    _expected = listed
+
+
+def provides(kernel: cache.Kernel) -> bool:
+    """Whether a helper has compiled a missing kernel; wait if it is about to."""
+    global _expected
+    listed, _expected = _expected, None
+    if listed is not None and not cache.problem():
+        others = {other.file: other for other in listed() if other.file != kernel.file}
+        width = max(1, cores())
+        shares = [list(others.values())[first::width] for first in range(width)]
+        _own[:] = shares.pop()
+        for share in filter(None, shares):
+            _hire(share)
+    helper = next((process for process, files in _helpers if kernel.file in files), None)
+    give_up = time.monotonic() + PATIENCE
+    while helper and helper.poll() is None and not kernel.is_kept() and time.monotonic() < give_up:
+        if _own:
+            _own.pop(0).compile()
+        else:
+            time.sleep(0.01)
+    return helper is not None and kernel.is_kept()
+
+
+def _hire(share: list[cache.Kernel]) -> None:
+    with suppress(OSError, ValueError):
+        process = subprocess.Popen(  # noqa: S603 - this Python
+            [sys.executable, "-P", "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(cache.root().parent)},
+        )
+        _helpers.append((process, {kernel.file for kernel in share}))
+        with process.stdin as pipe:  # type: ignore[union-attr]
+            pipe.write(pickle.dumps(sys.path) + cache.pickled(share))
+
+
+def dismiss() -> None:
+    """End what helpers still do."""
+    for process, _ in _helpers:
+        process.kill()
+        process.wait()
+    _helpers.clear()
+
+
+def help_out(given: BinaryIO) -> None:
+    """Compile the kernels whose list is read: what a helper does."""
+    kernels: list[Any] = pickle.load(given)  # noqa: S301 - from who started this process
+    for kernel in kernels:
+        kernel.compile()
+
+
+cache.ask_first(provides)
+atexit.register(dismiss)

@@ -158,23 +158,7 @@ def required_bytes(rules: Rules) -> int:
 
 
 def compile_game(rules: Rules) -> HogEngine:
-    """Compile rules to flat arrays, once: the same rules give the same game again.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Returns
-    -------
-    HogEngine
-
-    Raises
-    ------
-    ValueError
-        If the arrays would not fit in memory, or if the game may never end.
-    TypeError
-        If `rules` are none, but the name of an edition or a mapping.
-    """
+    """Compile rules to flat arrays, once: the same rules give the same game again."""
     if not isinstance(rules, Rules):
         raise TypeError(refusal("rules", rules, "Rules, as hogeq.rules_from gives them"))
     return _compiled(rules)

@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=2)
 def turn_lists(rules: Rules) -> TurnLists:
-    """List every way in which a turn can end.
-
-    Raises
-    ------
-    ValueError
-        If a landing lowers the sum of the scores.
-    """
+    """List every way in which a turn can end."""
     turns, goal = TurnTable(rules), rules.goal
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
     situation, way, ways = _ways(turns)
@@ -169,16 +163,6 @@ TIE = interpreter.TIE
 
 class Interpreter:
     """Values and reach of every hidden state of a game, in double precision.
-
-    Parameters
-    ----------
-    rules : Rules
-    recurrence : Recurrence or None
-        How its positions recur.
-    players : int
-        1 for self-play, or 2.
-    matches : int
-        Opponents of player 0, n; 1 where positions recur.
 
     Attributes
     ----------

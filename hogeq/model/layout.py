@@ -186,28 +186,9 @@ class TurnKind(NamedTuple):
 def find_modes(
     layout: Layout, turns: TurnTable, *, own_counts: bool
 ) -> tuple[list[TurnKind], NDArray[np.uint8], list[Mode], Ints]:
-    """Find how rolls can play.
+    """Find kinds of turn, the situation of every cell, modes, and the mode of every roll.
 
-    Parameters
-    ----------
-    layout : Layout
-    turns : TurnTable
-    own_counts : bool
-        Whether what no dice score depends on the mover's own score.
-
-    Returns
-    -------
-    kinds : list of TurnKind, length D
-    situation : uint8 (G, G)
-        Of every cell.
-    modes : list of Mode, length M
-    chosen : int64 (S, J, lanes, K)
-        Mode of every roll, by situation, active memory and lane.
-
-    Raises
-    ------
-    ValueError
-        If bonuses differ in size.
+    The last by situation, active memory, lane and roll.
     """
     rules, goal = layout.rules, layout.goal
     seen: dict[tuple[int, ...], int] = {}

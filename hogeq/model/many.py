@@ -111,28 +111,14 @@ class ManyWorkspace:
         return np.stack([player, self._policies[1 + pair]])
 
     def face(self, opponents: Floats, weights: Floats | None = None) -> None:
-        """Set the opponents, until others are set.
-
-        Parameters
-        ----------
-        opponents : float64 (n, G, G, K) or (G, G, K)
-            One for each pair, or one for all. They are copied.
-        weights : float64 (n,), optional
-            Of the opponents in the mixture; by default equal.
-        """
+        """Set the opponents, one for each pair or one for all, and by default equal weights."""
         self.weights = np.full(self.pairs, 1.0 / self.pairs)
         if weights is not None:
             self.weights = np.array(weights, np.float64)
         self._policies[1:] = opponents
 
     def forward(self, policy: Floats) -> None:
-        """Note the policy, (G, G, K), or n of them: what is needed of its reach is known later.
-
-        Raises
-        ------
-        ValueError
-            If rows sum to more than 1 in a game whose positions can recur.
-        """
+        """Note the policy, (G, G, K), or n of them: what is needed of its reach is known later."""
         if self._game.positions_recur and policy.sum(axis=-1).max() > 1.0 + 1e-9:
             raise ValueError("reach: rows sum to more than 1; allowed where positions can recur: 1")
         self._players = None if policy.ndim == 3 else policy.copy()
@@ -153,18 +139,6 @@ class ManyWorkspace:
         In games whose positions can recur, the cells of one player who meets a mixture are changed
         all at once: ASCEND then changes only as many cells, those that gain most, as raise its win
         rate.
-
-        Parameters
-        ----------
-        policy : float64 (G, G, K) or (n, G, G, K)
-            As of :meth:`forward`. ASCEND and SOFTMAX rewrite it.
-        role : Role
-        temperature, damping : float
-            Of SOFTMAX: in win probability, and share of the way to the softmax.
-
-        Returns
-        -------
-        Meetings
         """
         if role in (Role.EVALUATE, Role.COUNTERFACTUAL) or policy.ndim == 4:
             return self._one_by_one(policy, role, temperature, damping)

@@ -220,11 +220,6 @@ class LandingArrays:
         Whether More Boar gives the mover an extra turn.
     wins : bool
         Whether the mover has won.
-
-    Raises
-    ------
-    ValueError
-        If a landing lowers the sum of the scores, or scores past the goal can land below it.
     """
 
     def __init__(self, layout: Layout, turns: TurnTable, points: OutcomeArrays, ring: int) -> None:

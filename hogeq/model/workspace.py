@@ -184,11 +184,6 @@ class Workspace:
         """Fill `infoset_reach` for policies of shape (Q, G, G, K).
 
         The reach of every memory is there too if it is to be `kept`, which may cost a second pass.
-
-        Raises
-        ------
-        ValueError
-            If rows sum to more than 1 in a game whose positions can recur.
         """
         self._pass_forward(policies, memories=True)
         self._reach_kept = keep or not self._is_fast
@@ -199,11 +194,6 @@ class Workspace:
         """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
 
         As :meth:`forward`, but without the reach of memories, which no pass may use afterwards.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`forward`.
         """
         self._pass_forward(policies, memories=False)
         return self.infoset_reach.copy()
@@ -232,18 +222,6 @@ class Workspace:
         Values are there for :meth:`hidden_values` if they are to be kept, which is for EVALUATE
         only, or the role is FULL_MEMORY. That writes the best roll of every memory to `choice`,
         int8 (G, G, H), if it is given: the fewest dice on ties.
-
-        Returns
-        -------
-        tuple of float, float, int
-            Win probability of player 0 and of the last player when each moves first, and the
-            number of rows that ASCEND changed.
-
-        Raises
-        ------
-        RuntimeError
-            If the role needs the reach of memories, and the last pass forward was
-            :meth:`cell_reach`.
         """
         if role not in (Role.EVALUATE, Role.FULL_MEMORY) and not self._weighed:
             raise RuntimeError("reach: the last pass forward kept that of the cells alone")
@@ -267,22 +245,6 @@ class Workspace:
 
         So rolls may depend on the memory. The function is called in Python once for each cell and
         player, which takes a second or two in a game to 100.
-
-        Parameters
-        ----------
-        memory_values : callable
-            Of the player, the own and the opponent's score, and the win probability of every roll,
-            float64 (H, K); returns that of every memory, (H,).
-
-        Returns
-        -------
-        tuple of float
-            Win probability of each player when moving first.
-
-        Raises
-        ------
-        ValueError
-            If positions of the game can recur.
         """
         found = backward_together(
             [self],
@@ -293,13 +255,7 @@ class Workspace:
         return found[0]
 
     def begin(self) -> None:
-        """Begin a pass of :func:`backward_together`.
-
-        Raises
-        ------
-        ValueError
-            If positions of the game can recur.
-        """
+        """Begin a pass of :func:`backward_together`."""
         if self._game.positions_recur:
             raise ValueError("backward_by: allowed: games whose positions do not recur")
         self._values_kept = True
@@ -317,25 +273,13 @@ class Workspace:
         return WinRate.from_starts(first, other)
 
     def hidden_reach(self) -> Floats:
-        """Reach probability of every hidden state, player 0 to move: float64 (G, G, H).
-
-        Raises
-        ------
-        RuntimeError
-            If the last pass forward did not keep `reach`.
-        """
+        """Reach probability of every hidden state, player 0 to move: float64 (G, G, H)."""
         if not self._reach_kept:
             raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
         return self._interpreter.reach[0, 0].reshape(*self.infoset_reach.shape, -1).copy()
 
     def hidden_values(self, own: int, opponent: int, player: int = 0) -> Floats:
-        """Win probability of a player's rolls at a cell, by memory: float64 (H, K).
-
-        Raises
-        ------
-        RuntimeError
-            If the last pass did not keep `values`.
-        """
+        """Win probability of a player's rolls at a cell, by memory: float64 (H, K)."""
         if not self._values_kept:
             raise RuntimeError("hidden_values: the last pass was not asked to keep values")
         return self._interpreter.hidden_values(own * self._game.goal + opponent, player)
@@ -344,26 +288,7 @@ class Workspace:
 def backward_together(
     works: Sequence[Workspace], memory_values: MemoryValues
 ) -> list[tuple[float, float]]:
-    """Pass over all cells of some workspaces side by side; a function joins their values.
-
-    Parameters
-    ----------
-    works : sequence of Workspace
-        n of them, of one game and of as many players.
-    memory_values : callable
-        Of the player, the own and the opponent's score, and the win probability of every roll in
-        each workspace, float64 (n, H, K); gives that of every memory, (n, H).
-
-    Returns
-    -------
-    list of (float, float)
-        For each workspace, win probability of each player when moving first.
-
-    Raises
-    ------
-    ValueError
-        If positions of the game can recur.
-    """
+    """Pass over all cells of some workspaces side by side; a function joins their values."""
     for work in works:
         work.begin()
     goal, players = len(works[0].infoset_reach), works[0].players

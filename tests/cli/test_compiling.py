@@ -13,10 +13,11 @@ pytestmark = pytest.mark.slow
 WATCHED = """
 import json, sys
 from hogeq.cli import app
-from hogeq.kernels import ahead, cache
+from hogeq.kernels import cache
+from hogeq.model import compiling
 
 needed, said = set(), set()
-load, expect, read = cache.KernelCache.load_overload, ahead.expect, cache._read
+load, expect, read = cache.KernelCache.load_overload, compiling.expect_listed, cache._read
 
 def loading(self, signature, context):
     needed.add(self._file(signature, context.codegen()))
@@ -30,7 +31,7 @@ def expecting(listed):
     cache._read = read
     expect(listed)
 
-ahead.expect = expecting
+compiling.expect_listed = expecting
 cache.KernelCache.load_overload = loading
 app(sys.argv[1:], standalone_mode=False)
 print(json.dumps([len(needed), sorted(needed - said)]), file=sys.stderr)

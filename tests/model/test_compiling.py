@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from hogeq.kernels import ahead, cache, interpreter
+from hogeq.kernels import cache, interpreter
+from hogeq.model import compiling
 from hogeq.model.compiling import compile_now, expect, missing
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
@@ -29,12 +30,12 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for kernel in (interpreter.forward, interpreter.roll_values):
         kernel._make_finalizer()()
         kernel._reset_overloads()
-    ahead.dismiss()
+    compiling.dismiss()
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(ahead, "cores", lambda: 2)
+    monkeypatch.setattr(compiling, "cores", lambda: 2)
     cache.tell_once.cache_clear()
     yield
-    ahead.dismiss()
+    compiling.dismiss()
 
 
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
@@ -56,7 +57,7 @@ def test_a_helper_compiles_what_is_needed_next(caplog: pytest.LogCaptureFixture)
     expect(game, "hidden states")
     reach, values = reach_and_values(game)
     assert hits(interpreter.roll_values) == before + 1  # read, not compiled here
-    assert len(ahead._helpers) == 1
+    assert len(compiling._helpers) == 1
     assert caplog.messages == ["hogeq: compiling kernels, once"]
     assert not list(missing(game, "hidden states"))
     assert reach[0, :, 0, 0].tolist() == [0.5, 0.5]  # of who begins
@@ -91,7 +92,7 @@ def test_what_helpers_do_not_deliver_is_compiled_here(
     monkeypatch.setattr(subprocess, "Popen", start)
     if not starts:
         monkeypatch.setattr(sys, "executable", "/no/such/python")
-    monkeypatch.setattr(ahead, "_PROGRAM", "raise SystemExit(1)")
+    monkeypatch.setattr(compiling, "_PROGRAM", "raise SystemExit(1)")
     game = game_of(53 if starts else 29)
     expect(game, "hidden states")
     reach_and_values(game)
@@ -105,12 +106,12 @@ def test_a_share_of_ones_own_is_done_while_waiting(monkeypatch: pytest.MonkeyPat
         for name in ("first", "far", "own")
     )
     done: list[str] = []
-    monkeypatch.setattr(ahead, "_PROGRAM", "import time; time.sleep(30)")
+    monkeypatch.setattr(compiling, "_PROGRAM", "import time; time.sleep(30)")
     monkeypatch.setattr(cache.Kernel, "compile", lambda kernel: done.append(kernel.function))
     monkeypatch.setattr(cache.Kernel, "is_kept", lambda kernel: bool(done) and kernel is helped)
-    ahead.expect(lambda: [first, helped, own])
-    assert not ahead.provides(first)
-    assert ahead.provides(helped)
+    compiling.expect_listed(lambda: [first, helped, own])
+    assert not compiling.provides(first)
+    assert compiling.provides(helped)
     assert done == ["own"]
 
 
@@ -122,4 +123,4 @@ def test_what_several_processes_need_is_compiled_before() -> None:
         "interpreter.forward",
         "interpreter.roll_values",
     }
-    assert len(ahead._helpers) <= 1
+    assert len(compiling._helpers) <= 1
