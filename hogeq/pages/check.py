@@ -8,6 +8,7 @@ from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
 from hogeq.support.aliases import Matrix
+from hogeq.support.messages import printable
 from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, pp
 
 _DECIMALS: Final = 8  # of costs on the map
@@ -17,7 +18,7 @@ def checked_page(
     found: Mapping[str, Any], matrix: Matrix | None, assessed: Assessment | None
 ) -> str:
     """Write the page about a submission, one self-contained HTML file."""
-    title = f"{found['player_name'] or found['file']}, {found['rules']}"
+    title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
     if matrix is None or assessed is None:
         parts, data = _faults(found["faults"]), {}
         verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
@@ -36,6 +37,9 @@ def checked_page(
             "losses": assessed.costs.round(_DECIMALS).tolist(),
             "most": float(assessed.costs.max()),
         }
+    notes = "; ".join(contest_notes(found))
+    if notes:
+        verdict += f"<p>{html.escape(notes[0].upper() + notes[1:])}.</p>"
     return frame.page(
         title,
         frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
@@ -43,6 +47,18 @@ def checked_page(
         script=frame.parts(("scheme.js", "numbers.js", "grid.js", "check.js")),
         data=frame.packed(data),
     )
+
+
+def contest_notes(found: Mapping[str, Any]) -> list[str]:
+    """Say what a contest may not like, although it is no fault."""
+    notes = []
+    if found["files"]:
+        alone = "works without them" if found["alone"] else "does not work without them"
+        files = ", ".join(found["files"])
+        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
+    if found["prints"]:
+        notes.append("it prints: what it prints is not shown")
+    return notes
 
 
 def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:

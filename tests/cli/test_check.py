@@ -66,6 +66,16 @@ def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
         assert "secret" not in text
 
 
+def test_a_name_turns_no_page_around(folder: Path) -> None:
+    Path("one.py").write_text(
+        "PLAYER_NAME = '\\u202eMe'\ndef final_strategy(score, opponent): return 1\n"
+    )
+    ok("check", "one.py", *R, "--trust", "--html", "check.html")
+    page = Path("check.html").read_text()
+    assert r"<title>\u202eMe, fa22" in page
+    assert "\u202e" not in page
+
+
 def test_other_files_are_named_and_that_a_contest_may_take_one(folder: Path) -> None:
     Path("helper.py").write_text("roll = 1\n")
     Path("two.py").write_text(
@@ -73,7 +83,8 @@ def test_other_files_are_named_and_that_a_contest_may_take_one(folder: Path) -> 
         "def final_strategy(score, opponent): return helper.roll\n"
     )
     told = "it reads other files, where a contest may take one, and does not work without them: "
-    assert f"\n{told}helper.py\n" in ok("check", "two.py", *R, "--trust")
+    assert f"\n{told}helper.py\n" in ok("check", "two.py", *R, "--trust", "--html", "check.html")
+    assert f"<p>I{told[1:]}helper.py.</p>" in Path("check.html").read_text()
     found = ask("check", "two.py", *R, "--trust")
     assert (found["files"], found["alone"], found["prints"]) == (["helper.py"], False, False)
 

@@ -127,27 +127,19 @@ def _assess(
 
 
 def _refusal(data: dict[str, Any]) -> Text:
+    from hogeq.pages.check import contest_notes
+
     text: Text = [f"{data['file']}: not valid for {data['rules']}"]
     for fault in data["faults"]:
         more = f" ({fault['count']:,} like this)" if fault["count"] > 1 else ""
         text += ["", *(f"  {line}{more}" for line in fault["told"])]
-    notes = _notes(data)
+    notes = contest_notes(data)
     return [*text, "", *notes] if notes else text
 
 
-def _notes(data: dict[str, Any]) -> list[str]:
-    """Say what a contest may not like, although it is no fault."""
-    notes = []
-    if data["files"]:
-        alone = "works without them" if data["alone"] else "does not work without them"
-        files = ", ".join(data["files"])
-        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
-    if data["prints"]:
-        notes.append("it prints: what it prints is not shown")
-    return notes
-
-
 def _text(data: dict[str, Any]) -> Text:
+    from hogeq.pages.check import contest_notes
+
     name = f", by {data['player_name']}" if data["player_name"] else ""
     text: Text = [f"valid for {data['rules']}{name}: {data['bytes']:,} bytes"]
     seconds = data["seconds"]
@@ -156,7 +148,7 @@ def _text(data: dict[str, Any]) -> Text:
             f"asked for every position it takes {duration(seconds['table'])}, for one at most "
             f"{duration(seconds['slowest'])}; to load, {duration(seconds['load'])}"
         )
-    text += _notes(data)
+    text += contest_notes(data)
     rates = [
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
         for one in data["win_rates"]
