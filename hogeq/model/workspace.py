@@ -22,6 +22,17 @@ from hogeq.model.memory_passes import MemoryPasses
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
+__all__ = [
+    "TIE",
+    "MemoryValues",
+    "Passes",
+    "Role",
+    "WinRate",
+    "Workspace",
+    "backward_together",
+    "passes_for",
+]
+
 
 class Passes(Protocol):
     """Passes of one player, in self-play or against n opponents.
@@ -69,18 +80,6 @@ def passes_for(
     if game.has_cell_vectors:
         return CellPasses(game.tables, players, dtype, matches)
     return Interpreter(game.rules, game.recurrence, players, matches)
-
-
-__all__ = [
-    "TIE",
-    "MemoryValues",
-    "Passes",
-    "Role",
-    "WinRate",
-    "Workspace",
-    "backward_together",
-    "passes_for",
-]
 
 
 class Role(IntEnum):
