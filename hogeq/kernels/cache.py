@@ -68,6 +68,12 @@ def root() -> Path:
     return Path(user_cache_dir(appname="hogeq", appauthor=False))
 
 
+def environment() -> dict[str, str]:
+    """Give the environment of a process that finds the same folder."""
+    chosen = {"NUMBA_CACHE_DIR": str(config.CACHE_DIR)} if config.CACHE_DIR else {}
+    return {**os.environ, **chosen}
+
+
 def stored() -> list[Path]:
     """List the files of the present state."""
     return sorted((root() / state()).glob("[!.]*.nbc"))

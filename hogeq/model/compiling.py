@@ -11,7 +11,6 @@ if they do not deliver.
 """
 
 import atexit
-import os
 import pickle
 import subprocess
 import sys
@@ -202,7 +201,7 @@ def _hire(share: list[cache.Kernel]) -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(cache.root().parent)},
+            env=cache.environment(),
         )
         _helpers.append((process, {kernel.file for kernel in share}))
         with process.stdin as pipe:  # type: ignore[union-attr]
