@@ -1,7 +1,8 @@
 """Passes over what one cell claims of a responder whose rolls have prices, and what it is lent.
 
-Sizes: :mod:`hogeq.kernels.interpreter`; W numbers go side by side, one value of each claim
-and, last, by how much the responder's own value falls.
+Sizes are those of :mod:`hogeq.kernels.interpreter`; W numbers go side by side. In :func:`lift`
+they are a value of each claim and, last, by how much the responder's own value falls; in
+:func:`revise` one value for each roll that the cell may claim.
 """
 
 from typing import NamedTuple
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.interpreter import AGAIN, WIN, value_ways, want
-from hogeq.kernels.responder import TIE
+from hogeq.kernels.responder import TIE, choose, value_mine, value_theirs
 from hogeq.kernels.vectors import item, larger, largest, load, splat, store, store_one
 
 Floats = NDArray[np.float64]
+
+NONE = -1e9  # less than any claim
 
 
 class Claims(NamedTuple):
@@ -101,22 +104,12 @@ def claim_theirs(turns, responder, claims, cell, lane):
 
 @kernel
 def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
-    """Value what one cell claims of a responder that pays for its rolls and lends it slack.
+    """Value what one cell claims of a responder that pays for its rolls, and lend it slack.
 
-    Parameters
-    ----------
-    turns : TurnLists
-    responder : Responder
-    claims : Claims
-        Filled.
-    cell : int
-    claimed : float64 (H * W,)
-        Claim of each roll on each memory of the cell; last, by how much its value falls.
-    weights : float64 (W,)
-        Share of what a claim can gain by another roll that is asked for; 0 for what is no claim.
-    lent : float
-        Largest share that is lent of what slack a roll had; what it gains by this claim is free.
-    lane : tuple of W zeros
+    `claimed` (H * W,) is the claim of each roll on each memory of the cell, last by how much its
+    value falls; `weights` (W,) the share of what a claim can gain by another roll that is asked
+    for, 0 for what is no claim; `lent` the largest share that is lent of what slack a roll had.
+    What a roll gains by this claim is lent whole.
     """
     lanes, memories, width = turns.following.shape[2], turns.place.shape[2], len(lane)
     last, weight, partly = width - 1, load(weights, 0, lane), False
@@ -176,23 +169,83 @@ def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
 
 
 @kernel
-def lend(turns, responder, claims, cell, lane):
-    """Put what :func:`lift` found to be lent into prices and values, but for the cell's own claims.
+def lend(turns, responder, claims, cell, row, kept, lane):
+    """Put what :func:`lift` lent into prices and values, but for the cell's own claims.
 
-    Parameters
-    ----------
-    turns, responder, claims, cell, lane
-        As there.
+    It is noted in `kept` (R, H, K) too, at the `row` (C,) of a cell that has one, none being -1.
     """
     memories, width = turns.place.shape[2], len(lane)
     for here in range(len(turns.order)):
+        at = row[here]
         for state in range(2 * memories):
             mover, memory = state // memories, state % memories
             if claims.alive[mover, here] and responder.met[mover, here, memory]:
                 last = (here * memories + memory + 1) * width - 1
                 responder.values[mover, here, memory] -= item(claims.values[mover], last)
                 for roll in range(claims.loans.shape[2] if mover == 0 and here != cell else 0):
-                    responder.prices[here, memory, roll] -= claims.loans[here, memory, roll]
+                    loan = claims.loans[here, memory, roll]
+                    responder.prices[here, memory, roll] -= loan
+                    if at >= 0:
+                        kept[at, memory, roll] -= loan
         if claims.alive[0, here] and here != cell:
             for place in range(responder.rolled.shape[1]):
                 responder.rolled[here, place] -= claims.falls[here, place]
+
+
+@kernel
+def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, lent, returned, lane):
+    """Value what one cell claims in all, and move its prices to where they take off most.
+
+    Before the cell, a roll at which some claim gains more than by the best rolls is lent more, as
+    far as the responder has slack there; and a roll by which every claim has less than by the
+    others gives back what it has too little. The responder's own values follow.
+
+    `kept` (R, H, K) is the part of the prices that is this cell's, at the `row` (C,) of a cell;
+    `claimed` (H * W,) its claim of each roll on each memory of the cell; `idle` (W,) 0 for rolls
+    and more than any claim where there is none; `lent` the largest share of slack that is lent,
+    `returned` the share of what is not needed that is given back.
+    """
+    memories, width = turns.place.shape[2], len(lane)
+    none, slack, rolled = load(idle, 0, lane), claims.row[0], claims.rolled
+    begin_claims(turns, claims, cell, claimed, lane)
+    for memory in range(memories):
+        if responder.met[0, cell, memory]:
+            choose(turns, responder, cell, memory)
+    for turn in range(len(turns.order) - 1, -1, -1):
+        here = turns.order[turn]
+        if not is_before(turns, here, cell):
+            continue
+        places = turns.place[turns.situation[here]]
+        led = value_claims(turns, claims, here, 0, responder.used[here], lane)
+        claims.alive[0, here] = led
+        if led:
+            value_mine(turns, responder, here, scratch.ends, responder.used[here])
+        for memory in range(memories if led else 0):
+            if not responder.met[0, here, memory]:
+                continue
+            choose(turns, responder, here, memory)
+            prices, own = responder.prices[here, memory], kept[row[here], memory]
+            best = splat(NONE, lane)
+            for roll in range(len(places)):
+                worth = responder.rolled[here, places[roll, memory]] - prices[roll]
+                slack[roll] = responder.values[0, here, memory] - worth
+                if slack[roll] < TIE:
+                    value = own[roll] + load(rolled, places[roll, memory] * width, lane)
+                    best = larger(best, value)
+            usual = best
+            for roll in range(len(places)):
+                if slack[roll] >= TIE:
+                    value = own[roll] + load(rolled, places[roll, memory] * width, lane)
+                    loan = min(lent * slack[roll], max(0.0, largest(value - usual - none)))
+                    own[roll] -= loan
+                    prices[roll] -= loan
+                    best = larger(best, -loan + value)
+            for roll in range(len(places)):
+                value = own[roll] + load(rolled, places[roll, memory] * width, lane)
+                excess = returned * max(0.0, -largest(value - best - none))
+                own[roll] += excess
+                prices[roll] += excess
+            store(claims.values[0], (here * memories + memory) * width, best)
+            choose(turns, responder, here, memory)
+        if claim_theirs(turns, responder, claims, here, lane):
+            value_theirs(turns, responder, here, scratch.ends, scratch.wanted, scratch.rolled)

@@ -75,15 +75,7 @@ def value_theirs(turns, responder, cell, ends, wanted, rolled):
 
 @kernel
 def remember(turns, responder, scratch):
-    """Solve a responder by one backward induction.
-
-    Parameters
-    ----------
-    turns : TurnLists
-    responder : Responder
-        Its values and choice are filled.
-    scratch : Scratch
-    """
+    """Solve a responder by one backward induction: its values and its choice."""
     for turn in range(len(turns.order) - 1, -1, -1):
         cell = turns.order[turn]
         want(turns, cell, responder.policy[cell], True, scratch.wanted)
@@ -96,17 +88,9 @@ def remember(turns, responder, scratch):
 
 @kernel
 def reach(turns, responder, scratch, start, found):
-    """Reach of every state by mover; every roll counts once where none is chosen.
+    """Add the reach of every state by mover to zeros; every roll counts once where none is chosen.
 
-    Parameters
-    ----------
-    turns : TurnLists
-    responder : Responder
-    scratch : Scratch
-    start : int
-        Memory at the start; a fair coin says who begins.
-    found : float64 (2, C, H)
-        Zeros; filled.
+    A fair coin says who begins, with memory `start`.
     """
     found[0, 0, start] = found[1, 0, start] = 0.5
     for turn in range(len(turns.order)):

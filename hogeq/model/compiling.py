@@ -108,8 +108,7 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     yield priced.infoset_reach
     yield priced.remember
     yield lambda: priced.lift(1, claim)
-    yield lambda: priced.lend(1, claim)
-    yield lambda: priced.keep(1, claim, kept)
+    yield lambda: priced.lend(1, claim, kept)
     yield lambda: priced.revise(1, kept, 1.0)
 
 

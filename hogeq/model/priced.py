@@ -1,18 +1,18 @@
-"""A responder that pays for its rolls, by passes over single turns, and what cells claim of it.
+"""Responders that pay for their rolls, by passes over single turns, and what cells claim of them.
 
-The passes are those of :mod:`hogeq.kernels.responder`, :mod:`hogeq.kernels.lifting` and
-:mod:`hogeq.kernels.revising`.
+Against a policy there is one; against a mixture one for each part, as if it were told the draw.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.kernels import lifting, responder, revising
+from hogeq.kernels import lifting, responder
 from hogeq.kernels.lifting import Claims
 from hogeq.kernels.responder import Responder, Scratch
+from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
@@ -55,18 +55,7 @@ class Kept(NamedTuple):
 class Board:
     """A game's turns as lists, and scratch for passes over them.
 
-    Attributes
-    ----------
-    turns : TurnLists
-    memories, start : int
-        Number of memories, and the one at the start.
-    reach : float64 (2, C, H)
-        Of a responder's states by mover, when it was last asked for.
-
-    Raises
-    ------
-    ValueError
-        If a turn can leave the sum of scores as it was.
+    `reach` (2, C, H) is that of a responder's states by mover, when it was last asked for.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -124,20 +113,9 @@ class Board:
 
 
 class PricedResponder:
-    """A responder that remembers everything and pays for its rolls, against a policy.
+    """A responder that remembers everything and pays for its rolls, against a policy (G, G, K).
 
     Nothing is computed before :meth:`begin`.
-
-    Parameters
-    ----------
-    board : Board
-    policy : float64 (G, G, K)
-        Of its opponent.
-
-    Attributes
-    ----------
-    arrays : Responder
-        Its prices, in win rate and of any sign, its values and its choice.
     """
 
     def __init__(self, board: Board, policy: Floats) -> None:
@@ -214,24 +192,25 @@ class PricedResponder:
         here = board.at_start(WIDTH)
         return here[:asked], float(here[-1])
 
-    def lend(self, cell: int, claim: Claim) -> None:
+    def begin_kept(self, cell: int) -> Kept:
+        """Give what has been lent to a cell, nothing yet, where the last pass came to it from."""
+        is_led = self.board.claims(WIDTH).alive[0].astype(bool)
+        is_led[cell] = True
+        cells = np.flatnonzero(is_led)
+        return Kept(cells, np.zeros((len(cells), *self.prices.shape[1:])))
+
+    def lend(self, cell: int, claim: Claim, kept: Kept) -> None:
         """Put into the prices what is claimed and lent by the pass that was last made."""
-        found = self.board.claims(WIDTH)
-        lifting.lend(self.turns, self.arrays, found, cell, (0.0,) * WIDTH)
+        claims, zeros = self.board.claims(WIDTH), (0.0,) * WIDTH
+        with self._rows(kept) as row:
+            lifting.lend(self.turns, self.arrays, claims, cell, row, kept.prices, zeros)
+            if row[cell] >= 0:
+                kept.prices[row[cell], :, claim.rolls] += claim.claims
         self.prices[cell, :, claim.rolls] += claim.claims
 
-    def keep(self, cell: int, claim: Claim, kept: Kept | None) -> Kept:
-        """Add what :meth:`lend` puts into the prices to what is the cell's."""
-        claims = self.board.claims(WIDTH)
-        if kept is None:
-            is_led = claims.alive[0].astype(bool)
-            is_led[cell] = True
-            cells = np.flatnonzero(is_led)
-            kept = Kept(cells, np.zeros((len(cells), *self.prices.shape[1:])))
-        with self._rows(kept) as row:
-            revising.keep(self.turns, self.arrays, claims, cell, row, kept.prices)
-            kept.prices[row[cell], :, claim.rolls] += claim.claims
-        return kept
+    def no_kept(self) -> Kept:
+        """Give the part of a cell that is not kept."""
+        return Kept(np.zeros(0, np.int64), np.zeros((0, *self.prices.shape[1:])))
 
     @contextmanager
     def _rows(self, kept: Kept) -> Iterator[Ints]:
@@ -247,21 +226,7 @@ class PricedResponder:
         self.prices[cell] += more
 
     def revise(self, cell: int, kept: Kept, lent: float) -> Floats:
-        """Move a cell's prices to where they take off most; what its claims are worth by roll.
-
-        Parameters
-        ----------
-        cell : int
-        kept : Kept
-            Changed.
-        lent : float
-            Largest share of the slack of a roll that is lent.
-
-        Returns
-        -------
-        float64 (K,)
-            At the start.
-        """
+        """Move a cell's prices to where they take off most; what its claims are worth by roll."""
         claims = kept.prices[np.searchsorted(kept.cells, cell)]
         return self._revise(cell, kept, claims, lent, 1.0)
 
@@ -275,12 +240,12 @@ class PricedResponder:
     ) -> Floats:
         board, rolls = self.board, claims.shape[1]
         width = width_of(rolls)
-        idle = np.full(width, -2.0 * revising.NONE)
+        idle = np.full(width, -2.0 * lifting.NONE)
         idle[:rolls] = 0.0
         claimed = np.zeros((board.memories, width))
         claimed[:, :rolls] = claims
         with self._rows(kept) as row:
-            revising.revise(
+            lifting.revise(
                 self.turns,
                 self.arrays,
                 board.claims(width),
@@ -295,3 +260,131 @@ class PricedResponder:
                 (0.0,) * width,
             )
         return board.at_start(width)[:rolls]
+
+
+class KeptClaims:
+    """One cell's part of the prices, kept so that it can be revised."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, Kept] = {}
+        """By part of the mixture."""
+        self.most_reach = 0.0
+        """Highest reach of the cell that a responder can have; 0 before anybody asked."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return sum(kept.prices.nbytes for kept in self.parts.values())
+
+
+class PricedResponders:
+    """The same against a mixture: one responder for each part, as if it were told the draw.
+
+    What was drawn is one more thing to remember, kept to the end: a cell has the memories of all
+    parts, (part, memory) being one number below n * H.
+    """
+
+    def __init__(self, rules: Rules, weights: Sequence[float], policies: Sequence[Floats]) -> None:
+        board = Board(rules)
+        need = len(policies) * board.bytes_of_a_responder(policies[0].shape[-1])
+        if need > MEMORY_LIMIT:
+            raise ValueError(
+                f"mixture: {len(policies)} parts need {need / 2**30:.1f} GiB in a game of this "
+                f"size; allowed: {MEMORY_LIMIT >> 30}: fewer parts, lower goal or max_dice"
+            )
+        self.turns = board.turns
+        self.weights = tuple(weights)
+        self.parts = [PricedResponder(board, policy) for policy in policies]
+        self._lifted: tuple[Claim, Floats, float] | None = None
+
+    def begin(self) -> None:
+        """Find out where play can come, and solve."""
+        for part in self.parts:
+            part.begin()
+
+    @property
+    def value(self) -> float:
+        """Win rate less what it pays: the mean over the draw."""
+        return sum(weight * part.value for weight, part in self._drawn())
+
+    def remember(self) -> float:
+        """Solve every part by one backward induction."""
+        for part in self.parts:
+            part.remember()
+        return self.value
+
+    def infoset_reach(self) -> Floats:
+        """Reach of all states as chosen when they were last solved: float64 (C, n * H)."""
+        return np.hstack([weight * part.infoset_reach() for weight, part in self._drawn()])
+
+    def slack(self, cell: int) -> Floats:
+        """Loss by every roll at a cell, by part and memory: float64 (K, n * H)."""
+        return np.concatenate([part.slack(cell) for part in self.parts], axis=1)
+
+    def largest_price(self) -> float:
+        """Give the largest price, of either sign."""
+        return max(max(part.prices.max(), -part.prices.min()) for part in self.parts)
+
+    def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
+        """As :meth:`PricedResponder.lift` for a claim on the memories of all parts."""
+        self._lifted = claim, *self._passes(cell, claim, lends=False)
+        return self._lifted[1:]
+
+    def take(self, cell: int, claim: Claim, kept: KeptClaims | None = None) -> Floats:
+        """Put what is claimed and lent into the prices, and keep it; value at the start of claims.
+
+        No pass is made where the last one was that of this very claim, and there is one part.
+        """
+        if self._lifted is not None and self._lifted[0] is claim and len(self.parts) == 1:
+            self._lend(0, cell, claim, kept)
+            worths = self._lifted[1]
+        else:
+            worths, _ = self._passes(cell, claim, lends=True, kept=kept)
+        self._lifted = None
+        return worths
+
+    def _lend(self, number: int, cell: int, claim: Claim, kept: KeptClaims | None) -> None:
+        part = self.parts[number]
+        if kept is not None and number not in kept.parts:
+            kept.parts[number] = part.begin_kept(cell)
+        part.lend(cell, claim, part.no_kept() if kept is None else kept.parts[number])
+
+    def revise(self, cell: int, kept: KeptClaims, more: Floats, lent: float) -> Floats:
+        """Claim more at a cell, (K, n * H), and revise it; what claims are worth by roll, (K,)."""
+        self._lifted = None
+        worths, first = np.zeros(len(more)), 0
+        for number, (weight, part) in enumerate(self._drawn()):
+            end = first + part.board.memories
+            part.claim_more(cell, kept.parts[number], more[:, first:end])
+            worths += weight * part.revise(cell, kept.parts[number], lent)
+            first = end
+        return worths
+
+    def most_reach(self, cell: int, kept: KeptClaims) -> float:
+        """Give the highest reach of a cell that a responder can have."""
+        if kept.most_reach == 0.0:
+            self._lifted = None
+            kept.most_reach = sum(
+                weight * part.most_reach(cell, kept.parts[number])
+                for number, (weight, part) in enumerate(self._drawn())
+            )
+        return kept.most_reach
+
+    def _passes(
+        self, cell: int, claim: Claim, *, lends: bool, kept: KeptClaims | None = None
+    ) -> tuple[Floats, float]:
+        worths, falls, first = np.zeros(min(len(claim.rolls), WIDTH - 1)), 0.0, 0
+        for number, (weight, part) in enumerate(self._drawn()):
+            end = first + part.board.memories
+            claims, fall = claim.claims[:, first:end], claim.fall[first:end]
+            own = Claim(claim.rolls, claims, fall, claim.weight, claim.lent)
+            worth, lowered = part.lift(cell, own)
+            if lends:
+                self._lend(number, cell, own, kept)
+            worths += weight * worth
+            falls += weight * lowered
+            first = end
+        return worths, falls
+
+    def _drawn(self) -> Iterator[tuple[float, PricedResponder]]:
+        return zip(self.weights, self.parts, strict=True)

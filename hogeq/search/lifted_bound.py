@@ -65,8 +65,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.model.lifting import KeptClaims, PricedResponders
-from hogeq.model.priced import Claim
+from hogeq.model.priced import Claim, KeptClaims, PricedResponders
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import as_policy
 from hogeq.strategies.mixtures import Mixture, parts_of
