@@ -73,7 +73,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.progress import phase
 
 LEAST = 1e-12  # claims below are none
-KEPT = 3 * 2**30  # bytes of claims that are kept, so that they can be revised
+KEPT = 4 * 2**30  # bytes of claims that are kept, so that they can be revised
 MOST_STEPS = 100_000  # of a certificate
 REFRESHED = 25  # steps after which choices and reach are computed anew
 SMALLEST = 1e-8  # loss by forgetting that is no loss
@@ -117,7 +117,7 @@ class LiftedBound:
         Of the opponent: a policy, or several of which one is drawn before the game.
     revised : frozenset of int, optional
         Cells that will be revised, whose claims are therefore kept. By default those of all cells
-        are, in the order in which they claim, as long as they fit into 3 GiB.
+        are, in the order in which they claim, as long as they fit into 4 GiB.
 
     Attributes
     ----------
