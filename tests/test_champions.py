@@ -115,7 +115,9 @@ def test_policies_are_small_files() -> None:
 
 
 def uncompiled(rules: Rules) -> HogEngine:
-    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.goal, num_actions=11))
+    shape = rules.goal, rules.goal, 11
+    known = SimpleNamespace(rules=rules, goal=rules.goal, num_actions=11, shape=shape)
+    return cast("HogEngine", known)
 
 
 def test_the_repository_shows_where_the_package_has_them() -> None:
