@@ -9,7 +9,7 @@ from research.branch_and_bound import best_response
 
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model import lifting
+from hogeq.model import priced
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.certificate import as_proved, certified_bound, check_certificate, is_about
@@ -146,6 +146,6 @@ def test_what_a_certificate_of_a_mixture_is_about() -> None:
 
 def test_more_parts_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     game = small(8, 2)
-    monkeypatch.setattr(lifting, "MEMORY_LIMIT", 2**18)
+    monkeypatch.setattr(priced, "MEMORY_LIMIT", 2**18)
     with pytest.raises(ValueError, match=r"mixture: 3 parts need .* GiB .*; allowed: 0: fewer"):
         certified_bound(game, mixture_of(game, 3), 0.1)
