@@ -22,7 +22,7 @@ from hogeq.evaluation.hidden import values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 
 Floats = NDArray[np.float64]
 

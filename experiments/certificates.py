@@ -28,7 +28,7 @@ from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate import as_proved
 from hogeq.search.certifying import certify
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
 
 

@@ -42,9 +42,8 @@ from hogeq.runs.files import MANIFEST, SCHEMA
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.counters import read_counters
-from hogeq.strategies.mixtures import AnyStrategy, Mixture
-from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_any
+from hogeq.strategies.strategy import AnyStrategy, Mixture, policy_of
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole

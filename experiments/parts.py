@@ -24,7 +24,7 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Matrix
 
 HEADER = ["parts", "iterations", "processor seconds", "drawn", "attack", "bound"]

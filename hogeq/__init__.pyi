@@ -28,7 +28,7 @@ from .search.bounds import Interval as Interval
 from .search.gains import Gains as Gains
 from .solvers import SOLVERS as SOLVERS
 from .solvers import solver as solver
-from .strategies.mixtures import Mixture as Mixture
+from .strategies.strategy import Mixture as Mixture
 from .strategies.strategy import Strategy as Strategy
 from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress

@@ -21,7 +21,7 @@ from research.process import GAP, Process, decision_process, remember, value_of
 
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Ints, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase

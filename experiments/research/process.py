@@ -17,8 +17,7 @@ from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import Mixture, policy_of
 from hogeq.support.aliases import Floats, Ints
 
 LARGEST = 200_000  # hidden states that can be listed one by one in a minute

@@ -13,8 +13,8 @@ from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.mixtures import AnyStrategy
 from hogeq.strategies.read import read_any
+from hogeq.strategies.strategy import AnyStrategy
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine

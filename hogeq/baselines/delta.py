@@ -18,7 +18,7 @@ from hogeq.evaluation.beliefs import over_seats
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import TurnTable
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Policy
 from hogeq.support.parameters import Share, check
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
-from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
-from hogeq.strategies.policies import check_game
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
+from hogeq.strategies.strategy import AnyStrategy, Mixture, check_game, check_mixture, not_a_table
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.messages import nearest, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.model.game import HogEngine
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
 DEFAULT = "su20"
 VARIABLE = "HOGEQ_RULES"

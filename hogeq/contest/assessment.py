@@ -17,7 +17,7 @@ from hogeq.model.workspace import TIE, Role
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.policies import policies_of, policy_of
+from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")

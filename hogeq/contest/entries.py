@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import find_any, is_builtin
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
+from hogeq.strategies.strategy import Mixture
 from hogeq.strategies.submission import inspect_submission
 from hogeq.support.messages import printable, shown_path
 from hogeq.support.workers import compute

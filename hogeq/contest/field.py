@@ -24,9 +24,8 @@ from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import SearchBudget, search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.strategies.arrays import as_policy, one_hot
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.strategy import strategy_of
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import shown
 from hogeq.support.numbers import percent
@@ -121,7 +120,7 @@ class Field(Population):
 
     def answer(self, strategy: Matrix | Floats) -> Answer:
         """Judge a valid strategy, a matrix or a policy."""
-        return _answer(strategy, self.rates_of(as_policy(strategy, self.game.num_actions)))
+        return _answer(strategy, self.rates_of(strategy_of(self.game, strategy).policy))
 
 
 def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
@@ -216,11 +215,11 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
 def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
     """Raise a score until no step does; the matrix is rewritten, and given after every step."""
     rolls = field.game.num_actions
-    rates = field.rates_of(as_policy(matrix, rolls))
+    rates = field.rates_of(one_hot(matrix, rolls))
     size = matrix.size
     for _ in range(STEP_LIMIT):
         reached, weights = score(rates)
-        found = field.measure(as_policy(matrix, rolls), weights)
+        found = field.measure(one_hot(matrix, rolls), weights)
         present = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
         gains = (found.values.max(axis=2) - present[..., 0]).ravel()
         better = np.argsort(-gains, kind="stable")
@@ -231,7 +230,7 @@ def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
             changed = matrix.copy()
             cells = better[:size]
             changed.ravel()[cells] = choice[cells]
-            after = field.rates_of(as_policy(changed, rolls))
+            after = field.rates_of(one_hot(changed, rolls))
             if score(after)[0] > reached:
                 break
             size //= 2

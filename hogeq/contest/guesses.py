@@ -10,7 +10,7 @@ from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.beliefs import total_variation
 from hogeq.evaluation.hidden import check_position, reach
 from hogeq.model.game import HogEngine
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 
 

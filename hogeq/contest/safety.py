@@ -26,9 +26,8 @@ from hogeq.model.game import HogEngine
 from hogeq.search.ascent import to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.policies import policy_of
-from hogeq.strategies.rows import match_regrets, normalised
+from hogeq.strategies.arrays import match_regrets, normalised
+from hogeq.strategies.strategy import Mixture, policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
 from hogeq.support.numbers import percent

@@ -15,7 +15,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import dice_sides
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
 from hogeq.support.parameters import Seed, check

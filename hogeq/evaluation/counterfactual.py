@@ -7,8 +7,7 @@ import numpy as np
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role, Workspace
-from hogeq.strategies.policies import policies_of
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import StrategyLike, policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
 

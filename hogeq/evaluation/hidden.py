@@ -4,8 +4,7 @@ import numpy as np
 
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Workspace
-from hogeq.strategies.policies import policies_of
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import StrategyLike, policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 

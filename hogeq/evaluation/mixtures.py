@@ -5,6 +5,7 @@ and like it, it is the less so, the more has been seen.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from hogeq.evaluation.hidden import check_position, reach
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.strategies.rows import normalised
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.arrays import normalised
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 
 
@@ -100,3 +101,30 @@ def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floa
             reached = work.cell_reach(np.stack([component, mean]))[..., None]
             total += weight * reached * component
     return normalised(total, mean)
+
+
+class Spread(NamedTuple):
+    """Entropy of the next roll at every position, in bits, and how much of it the draw decides."""
+
+    mean: Floats
+    """(G, G, K), probability of every roll, components weighted as they are drawn."""
+    total: Floats
+    """(G, G), entropy of the roll for a player who knows neither the draw nor the game so far."""
+    drawn: Floats
+    """(G, G), mutual information of draw and roll: the Jensen-Shannon divergence of the components'
+    rows. 0 where all components play alike."""
+
+
+def spread(mixture: Mixture, num_actions: int) -> Spread:
+    """Split the entropy of each roll between the draw before the game and the roll itself."""
+    policies = mixture.policies(num_actions)
+    mean = np.tensordot(mixture.weights, policies, axes=1)
+    within = np.tensordot(mixture.weights, entropy(policies), axes=1)
+    total = entropy(mean)
+    return Spread(mean, total, np.maximum(total - within, 0.0))
+
+
+def entropy(rows: Floats) -> Floats:
+    """Entropy in bits of distributions along the last axis."""
+    logs = np.log2(rows, out=np.zeros_like(rows), where=rows > 0.0)
+    return np.asarray(-np.einsum("...k,...k->...", rows, logs))

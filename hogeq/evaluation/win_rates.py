@@ -10,7 +10,7 @@ from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
-from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats
 
@@ -50,7 +50,9 @@ def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_dra
     duels = shared_duels(game) if a.ndim == b.ndim == len(game.shape) - 1 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
-    policies = np.stack([as_policy(one, game.num_actions) for one in (a, b)])
+    policies = np.stack(
+        [one_hot(one, game.num_actions) if one.ndim == 2 else one for one in (a, b)]
+    )
     work = shared_workspace(game, 2)
     found = None if endless_is_draw else endless_position(work, policies)
     if found is not None:

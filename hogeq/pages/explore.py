@@ -12,7 +12,7 @@ from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.gains import gains
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import tell_steps
 

@@ -25,7 +25,7 @@ from hogeq.runs.files import figures_in, finite
 from hogeq.runs.metrics import columns, table
 from hogeq.search.attack import SearchBudget
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.messages import not_installed
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import plain

@@ -6,8 +6,7 @@ from typing import Any, Final, TypeVar
 
 from hogeq.model.protocol import Engine
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.policies import policy_of
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import raised

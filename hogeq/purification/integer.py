@@ -16,8 +16,7 @@ from hogeq.search.counters import read_counters
 from hogeq.search.population import CounterPool, Population
 from hogeq.search.trails import CROSSED, Trails, no_trails
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.policies import policy_of
-from hogeq.strategies.strategy import Strategy, StrategyLike
+from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase

@@ -9,8 +9,7 @@ from hogeq.purification.base import Purifier, purifier
 from hogeq.purification.programs import best_moves
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.policies import policy_of
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import (

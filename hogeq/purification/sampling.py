@@ -6,8 +6,7 @@ from hogeq.model.protocol import Engine
 from hogeq.purification.base import Purifier, purifier
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.policies import policy_of
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.progress import phase

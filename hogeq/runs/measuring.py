@@ -11,7 +11,7 @@ from hogeq.runs.config import MeasureConfig
 from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.progress import Phase, phase
 

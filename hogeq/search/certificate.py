@@ -34,8 +34,7 @@ from hogeq.rules import Rules, rules_from
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.mixtures import Mixture, check_mixture, parts_of
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Mixture, StrategyLike, check_mixture, parts_of, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path

@@ -25,7 +25,7 @@ from hogeq.search.lifted_bound import (
     Revision,
     Step,
 )
-from hogeq.strategies.mixtures import Mixture, parts_of
+from hogeq.strategies.strategy import Mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time
 from hogeq.support.numbers import percent

@@ -67,8 +67,8 @@ import numpy as np
 
 from hogeq.model.priced import Claim, KeptClaims, PricedResponders
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import as_policy
-from hogeq.strategies.mixtures import Mixture, parts_of
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.progress import phase
 
@@ -141,7 +141,7 @@ class LiftedBound:
         self.rules = rules
         self.steps: list[Step | Revision] = []
         weights, parts = zip(*parts_of(strategy), strict=True)
-        policies = [as_policy(part, rules.max_dice + 1) for part in parts]
+        policies = [one_hot(part, rules.max_dice + 1) if part.ndim == 2 else part for part in parts]
         self._responder = PricedResponders(rules, weights, policies)
         self._responder.begin()
         self._refunded = np.zeros((rules.goal**2, rules.max_dice + 1))

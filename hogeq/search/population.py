@@ -20,8 +20,7 @@ from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.search.ascent import TEMPERATURES, random_policy
 from hogeq.search.counter_search import CounterSearch, SearchState, run
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.rows import given_arrival, softmax
+from hogeq.strategies.arrays import given_arrival, one_hot, softmax
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.workers import compute

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import refusal
 from hogeq.support.registry import entering

@@ -11,7 +11,7 @@ from hogeq.search.trails import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import SHAPING, BundleMethod, Point, self_played
 from hogeq.solvers.cuts import OF_POLICY, Counters, Modelling
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.parameters import NotNegative, parameters
 

@@ -17,10 +17,8 @@ from hogeq.search.population import mixed
 from hogeq.search.trails import Trails, no_trails
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.regret import check_weight
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.policies import policy_of
-from hogeq.strategies.rows import match_regrets, normalised, row_sums
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
+from hogeq.strategies.strategy import Strategy, policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters

@@ -19,7 +19,7 @@ from hogeq.search.ascent import (
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute

@@ -18,7 +18,7 @@ from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
 from hogeq.solvers.base import Solver, hog_of, solver
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, parameters
 

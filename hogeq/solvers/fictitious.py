@@ -11,8 +11,7 @@ from hogeq.search.ascent import anneal, to_matrix
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.moves import SearchContext
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.rows import normalised
+from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal

@@ -9,7 +9,7 @@ from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.rows import match_regrets, normalised
+from hogeq.strategies.arrays import match_regrets, normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import parameters
 

@@ -9,7 +9,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.rows import given_arrival, softmax
+from hogeq.strategies.arrays import given_arrival, softmax
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Positive, PositiveShare, parameters

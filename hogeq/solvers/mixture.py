@@ -15,10 +15,8 @@ from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.counter_search import run
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.cfr_br import INERTIA, newcomers, responder_weights
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.rows import match_regrets, normalised, row_sums
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, PositiveShare, Seed, parameters

@@ -17,8 +17,7 @@ from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import LEAST_WEIGHT, SHAPING, BundleMethod, Point, Trial, self_played
 from hogeq.solvers.cuts import OF_PARTS, Counters, Modelling, cut_of_parts
 from hogeq.solvers.responses import Depth
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Share, parameters

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import Solver, hog_of, solver
-from hogeq.strategies.rows import normalised
+from hogeq.strategies.arrays import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, Seed, parameters
 from hogeq.trees.sizes import count

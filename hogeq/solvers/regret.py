@@ -37,7 +37,7 @@ from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.rows import match_regrets, normalised
+from hogeq.strategies.arrays import match_regrets, normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import NotAllowedError, NotNegative, parameters

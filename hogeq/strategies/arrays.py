@@ -1,4 +1,4 @@
-"""Strategies as arrays: what is valid, and policies from matrices.
+"""Strategies as arrays: what is valid, and rows of probabilities as solvers need them.
 
 A *matrix* is an int8 array of shape (G, G): ``matrix[s, o]`` dice are rolled by a player with score
 ``s`` against ``o``. A *policy* is a float64 array of shape (G, G, K): ``policy[s, o, k]`` is the
@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.messages import shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
@@ -29,25 +29,22 @@ class StrategyError(ValueError):
     """A strategy, or the file or the name that should give one, is not valid."""
 
 
+# --- checks ---------------------------------------------------------------------------------------
+
+
 def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> Matrix:
     """Check a table of dice to roll, and copy it."""
     _check_goal(goal, name)
-    if not isinstance(array, np.ndarray):
-        if not _is_whole_table(array, goal):
-            return _check_rows(array, goal, max_dice, name)
-        array = np.array(array)
-    if array.dtype.kind not in "iuf":
-        # Objects, texts, truth values: one by one, to name the first that is no number.
-        return _check_rows(array.tolist(), goal, max_dice, name)
-    if array.shape != (goal, goal):
-        _refuse_shape(array.shape, goal, name)
-    # Not a number fails every comparison.
-    good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
-    if not good.all():
-        row, column = map(int, np.argwhere(~good)[0])
-        line = cell_line(row, column, array[row, column].item(), max_dice)
-        raise StrategyError(f"{name}: {line}")
-    return array.astype(np.int8)
+    if isinstance(array, np.ndarray):
+        if array.ndim != 2:
+            raise StrategyError(f"{name}: has shape {array.shape}; {_allowed(goal)}")
+        if array.dtype.kind in "iuf" and array.shape == (goal, goal):
+            # NaN fails every comparison.
+            good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
+            if good.all():
+                return array.astype(np.int8)
+        array = array[: goal + 1, : goal + 1].tolist()
+    return _check_rows(array, goal, max_dice, name)
 
 
 def cell_fault(value: object, max_dice: int) -> str:
@@ -61,7 +58,7 @@ def cell_fault(value: object, max_dice: int) -> str:
 
 
 def cell_line(row: int, column: int, value: object, max_dice: int) -> str:
-    """Say that a cell is bad, and what is allowed."""
+    """Describe a bad cell, and what is allowed."""
     where = f"cell (row {row}, column {column}) is {shown(value)}"
     return f"{where}; allowed: whole numbers from 0 to {max_dice}"
 
@@ -95,7 +92,7 @@ def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> 
 
 
 def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
-    """Give what should be a table as an array; `StrategyError` if its rows differ in length."""
+    """Convert a table to an array; `StrategyError` if its rows differ in length."""
     try:
         return np.asarray(given)
     except ValueError as error:
@@ -103,45 +100,10 @@ def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
 
 
 def more_precise(given: npt.NDArray[Any]) -> str:
-    """Say what to do with probabilities of few digits, as the end of a message."""
+    """End of a message about probabilities that have too few digits."""
     if given.dtype.kind != "f" or given.dtype.itemsize >= np.dtype(np.float64).itemsize:
         return ""
     return f"; {given.dtype} is too coarse: give it as float64, divided by its sums"
-
-
-def is_policy(array: npt.NDArray[Any]) -> TypeGuard[Policy]:
-    """Whether a valid strategy is a policy; otherwise it is a matrix."""
-    return array.ndim == 3
-
-
-def check_strategy(strategy: npt.ArrayLike, goal: int, max_dice: int) -> Policy:
-    """Check a matrix or a policy, and give it as a policy."""
-    table = as_array(strategy, "strategy")
-    if table.ndim == 3:
-        return check_policy(table, goal, max_dice)
-    return one_hot(check_matrix(table, goal, max_dice), max_dice + 1)
-
-
-def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
-    """Probabilities of a player who takes one action for certain."""
-    return np.eye(num_actions)[np.asarray(actions)]
-
-
-def as_policy(strategy: npt.NDArray[Any], num_actions: int) -> Policy:
-    """Give any valid strategy as a policy."""
-    if is_policy(strategy):
-        return strategy.astype(np.float64)
-    return one_hot(strategy.astype(np.intp), num_actions)
-
-
-def _is_whole_table(rows: Any, goal: int) -> bool:
-    """Tell, much faster than cell by cell, whether rows are lists of ints of the right length."""
-    return (
-        type(rows) is list
-        and len(rows) == goal
-        and all(type(row) is list and len(row) == goal for row in rows)
-        and set().union(*(map(type, row) for row in rows)) == {int}
-    )
 
 
 def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
@@ -150,20 +112,20 @@ def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
     matrix = np.empty((goal, goal), np.int8)
     for row, cells in enumerate(rows):
         if row == goal:
-            _refuse_excess(row, 0, goal, name)
+            _refuse(row, 0, "one too many", goal, name)
         if not _is_row(cells):
             raise StrategyError(f"{name}: row {row} is {shown(cells)}; {_allowed(goal)}")
         for column, cell in enumerate(cells):
             if column == goal:
-                _refuse_excess(row, column, goal, name)
+                _refuse(row, column, "one too many", goal, name)
             value = cell.item() if isinstance(cell, np.generic) else cell
             if cell_fault(value, max_dice):
                 raise StrategyError(f"{name}: {cell_line(row, column, value, max_dice)}")
             matrix[row, column] = value
         if len(cells) < goal:
-            _refuse_gap(row, len(cells), goal, name)
+            _refuse(row, len(cells), "missing", goal, name)
     if len(rows) < goal:
-        _refuse_gap(len(rows), 0, goal, name)
+        _refuse(len(rows), 0, "missing", goal, name)
     return matrix
 
 
@@ -178,28 +140,53 @@ def _check_goal(goal: int, name: str) -> None:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
 
 
-def _refuse_shape(shape: tuple[int, ...], goal: int, name: str) -> NoReturn:
-    if len(shape) != 2:
-        raise StrategyError(f"{name}: has shape {shape}; {_allowed(goal)}")
-    rows, columns = shape
-    if rows == 0 or columns < goal:
-        _refuse_gap(0, columns if rows else 0, goal, name)
-    if columns > goal:
-        _refuse_excess(0, goal, goal, name)
-    if rows < goal:
-        _refuse_gap(rows, 0, goal, name)
-    _refuse_excess(goal, 0, goal, name)
-
-
-def _refuse_gap(row: int, column: int, goal: int, name: str) -> NoReturn:
-    raise StrategyError(f"{name}: cell (row {row}, column {column}) is missing; {_allowed(goal)}")
-
-
-def _refuse_excess(row: int, column: int, goal: int, name: str) -> NoReturn:
-    raise StrategyError(
-        f"{name}: cell (row {row}, column {column}) is one too many; {_allowed(goal)}"
-    )
+def _refuse(row: int, column: int, fault: str, goal: int, name: str) -> NoReturn:
+    raise StrategyError(f"{name}: cell (row {row}, column {column}) is {fault}; {_allowed(goal)}")
 
 
 def _allowed(goal: int) -> str:
     return f"allowed: {goal} rows of {goal} whole numbers"
+
+
+# --- rows of probabilities ------------------------------------------------------------------------
+
+
+def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
+    """Probabilities of a player who takes one action for certain."""
+    return np.eye(num_actions)[np.asarray(actions)]
+
+
+def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
+    """Scale rows to sum to 1; a row without positive sum is that of `otherwise`, or uniform."""
+    sums = row_sums(total)
+    empty = sums <= 0.0
+    rows = total / np.where(empty, 1.0, sums)[..., None]
+    rows[empty] = 1.0 / total.shape[-1] if otherwise is None else otherwise[empty]
+    # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
+    rows /= row_sums(rows)[..., None]
+    return rows
+
+
+def row_sums(rows: Floats) -> Floats:
+    """Add up the last axis: where it is short, several times as fast as numpy's own sum."""
+    return np.einsum("...k->...", rows)
+
+
+def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
+    """Match regrets: rows in proportion to positive regrets, no entry below `epsilon`."""
+    matched = normalised(np.maximum(regrets, 0.0))
+    if epsilon == 0.0:
+        return matched
+    return epsilon + (1.0 - regrets.shape[-1] * epsilon) * matched
+
+
+def softmax(scores: Floats) -> Floats:
+    """Rows in proportion to the exponentials of the scores; a fresh array."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:
+    """Divide counterfactual values by the reach of their rows; zero where play never comes."""
+    rows = infoset_reach[..., None]
+    return np.divide(values, rows, out=np.zeros_like(values), where=rows > 0.0)

@@ -39,14 +39,9 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import (
-    StrategyError,
-    check_matrix,
-    check_policy,
-    is_policy,
-)
-from hogeq.strategies.mixtures import AnyStrategy, Mixture, check_mixture, not_a_table
+from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
 from hogeq.strategies.sandbox import ask
+from hogeq.strategies.strategy import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import one_line, shown, shown_path, unreadable
@@ -100,7 +95,7 @@ def read_any(
     content = _read(path, goal, max_dice, trust, time_limit)
     if isinstance(content, _Drawn):
         return check_mixture(content.weights, content.parts, goal, max_dice, name)
-    if isinstance(content, np.ndarray) and is_policy(content):
+    if isinstance(content, np.ndarray) and content.ndim == 3:
         return check_policy(content, goal, max_dice, name)
     return check_matrix(content, goal, max_dice, name)
 

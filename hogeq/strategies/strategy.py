@@ -1,28 +1,198 @@
-"""A strategy of a game, checked once: a matrix, a policy, or a mixture of such."""
+"""A strategy of a game, checked once: a matrix, a policy, or a mixture of such.
+
+A mixture draws one of its components before a game and plays it to the end. Under imperfect recall
+that is more than a policy, which draws anew at every position. See ``docs/mixtures.md``.
+"""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hogeq.strategies.arrays import (
+    MOST_DICE,
     ROW_SUM_TOLERANCE,
     StrategyError,
     as_array,
     check_matrix,
     check_policy,
+    more_precise,
     one_hot,
 )
-from hogeq.strategies.mixtures import Mixture, check_mixture, not_a_table
 from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.messages import refusal
 
+MOST_PARTS: Final = 1000
+"""Most components that a mixture has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A mixed strategy: one of its parts is drawn before the game and played to its end.
+
+    Attributes
+    ----------
+    weights : float64 (n,)
+        Probability of drawing each part: not negative, sum 1. At most 1,000 parts.
+    parts : array (n, G, G) or (n, G, G, K)
+        Matrices, as int8, or policies, as float64. Of matrices and policies together, given with
+        as many dice as the policies have, policies are made.
+
+    Raises
+    ------
+    StrategyError
+        If weights or parts are malformed or differ in number.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> one, three, four = (game.strategy(f"always_roll:{dice}") for dice in (1, 3, 4))
+    >>> drawn = hogeq.Mixture([0.5, 0.5], [one, four])
+    >>> round(game.win_rate(drawn, three).win_rate, 6)
+    0.375809
+    """
+
+    weights: Floats
+    parts: NDArray[Any]
+
+    def __init__(self, weights: ArrayLike, parts: Sequence[ArrayLike] | NDArray[Any]) -> None:
+        """Check the weights, and that the parts are tables of one game."""
+        self._set(weights, parts, None, None, "mixture")
+
+    def _set(
+        self, weights: ArrayLike, parts: Any, goal: int | None, max_dice: int | None, name: str
+    ) -> None:
+        """Check and copy; sizes that are not given are those of the parts."""
+        try:
+            given = list(parts)
+        except TypeError as error:
+            allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
+            raise StrategyError(refusal(name, parts, allowed)) from error
+        tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(given, 1)]
+        chances = _checked_weights(weights, len(tables), name)
+        axes = {table.ndim for table in tables}
+        if not axes <= {2, 3}:
+            raise StrategyError(
+                f"{name}: parts have {sorted(axes)} axes; allowed: matrices (G, G) and "
+                "policies (G, G, K)"
+            )
+        actions = max((table.shape[2] for table in tables if table.ndim == 3), default=None)
+        goal = len(tables[0]) if goal is None else goal
+        if max_dice is None:
+            max_dice = MOST_DICE if actions is None else actions - 1
+        # One by one into the array: there may be many.
+        shape = (len(tables), goal, goal)
+        checked: NDArray[Any] = (
+            np.empty(shape, np.int8) if actions is None else np.empty((*shape, max_dice + 1))
+        )
+        for number, table in enumerate(tables, 1):
+            where = f"{name}, part {number}"
+            if table.ndim == 3:
+                checked[number - 1] = check_policy(table, goal, max_dice, where)
+            else:
+                matrix = check_matrix(table, goal, max_dice, where)
+                checked[number - 1] = matrix if actions is None else one_hot(matrix, max_dice + 1)
+        object.__setattr__(self, "weights", chances)
+        object.__setattr__(self, "parts", checked)
+
+    def __len__(self) -> int:
+        """Count the parts."""
+        return len(self.weights)
+
+    @property
+    def kind(self) -> str:
+        """What the parts are: ``"matrices"`` or ``"policies"``."""
+        return "matrices" if self.parts.ndim == 3 else "policies"
+
+    def drawn(self) -> list[tuple[float, NDArray[Any]]]:
+        """List the parts that can be drawn, each with its weight."""
+        pairs = zip(self.weights.tolist(), self.parts, strict=True)
+        return [(weight, part) for weight, part in pairs if weight > 0.0]
+
+    def draw(self, random: np.random.Generator) -> int:
+        """Draw a part: its index."""
+        return int(random.choice(len(self), p=self.weights / self.weights.sum()))
+
+    def policies(self, num_actions: int) -> Floats:
+        """Give the parts as policies of a game with K actions, float64 (n, G, G, K).
+
+        Raises
+        ------
+        StrategyError
+            If a part makes a roll that is no action, or has another number of them.
+        """
+        matrices = self.parts.ndim == 3
+        least = int(self.parts.max()) + 1 if matrices else self.parts.shape[3]
+        allowed = f"whole numbers from {least}" if matrices else str(least)
+        whole = isinstance(num_actions, int | np.integer)
+        if not whole or not (least <= num_actions if matrices else least == num_actions):
+            raise StrategyError(refusal("num_actions", num_actions, f"{allowed}, by the parts"))
+        return one_hot(self.parts, int(num_actions)) if matrices else self.parts.copy()
+
+
+AnyStrategy: TypeAlias = Matrix | Policy | Mixture
+"""What can be read from a file."""
+
+
+def check_mixture(
+    weights: ArrayLike, parts: NDArray[Any], goal: int, max_dice: int, name: str = "mixture"
+) -> Mixture:
+    """Check weights and parts against the sizes of a game."""
+    mixture = Mixture.__new__(Mixture)
+    mixture._set(weights, parts, goal, max_dice, name)  # noqa: SLF001
+    return mixture
+
+
+def parts_of(strategy: NDArray[Any] | Mixture) -> list[tuple[float, NDArray[Any]]]:
+    """List what may be played, with its probability: the parts drawn, or the strategy itself."""
+    return strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
+
+
+def not_a_table(name: str, count: int) -> StrategyError:
+    """Error for a mixture where a matrix or a policy is needed; it says what to do."""
+    return StrategyError(
+        f"{name}: is a mixture of {count} strategies, one of which is drawn before a game; allowed "
+        "here: a matrix or a policy; hogeq export MIXTURE --part 1 --out part.npz writes a part"
+    )
+
+
+def _checked_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
+    """Copy of the weights of some parts, float64 (n,)."""
+    try:
+        given = np.asarray(weights)
+    except ValueError as error:  # sequences that differ in length
+        raise StrategyError(f"{name}: weights differ in length; allowed: one a part") from error
+    if given.dtype.kind not in "iuf" or given.ndim != 1:
+        raise StrategyError(
+            f"{name}: weights are {given.dtype} of shape {given.shape}; allowed: numbers, (n,)"
+        )
+    if len(given) != parts or not 1 <= parts <= MOST_PARTS:
+        raise StrategyError(
+            f"{name}: has {len(given)} weights and {parts} parts; allowed: as many, "
+            f"1 to {MOST_PARTS}"
+        )
+    chances = given.astype(np.float64)
+    bad = np.flatnonzero(~((chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)))
+    if len(bad):
+        raise StrategyError(
+            f"{name}: the weight of part {bad[0] + 1} is {chances[bad[0]]}; allowed: 0 to 1"
+        )
+    if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
+        raise StrategyError(
+            f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
+            f"{more_precise(given)}"
+        )
+    return chances
+
+
 Kind = Literal["matrix", "policy", "mixture"]
 
-HOG_AXES = 3
+HOG_AXES: Final = 3
 """Axes of a policy of Hog: own score, opponent's score, dice."""
 
 
@@ -106,9 +276,9 @@ class Strategy:
     def policies(self) -> Floats:
         """The components that can be drawn, as policies, float64 (m, G, G, K)."""
         drawn = self.components[self.weights > 0.0]
-        found = one_hot(drawn, self.shape[-1]) if self.is_pure else drawn
-        found.setflags(write=False)
-        return found
+        policies = one_hot(drawn, self.shape[-1]) if self.is_pure else drawn
+        policies.setflags(write=False)
+        return policies
 
     @property
     def policy(self) -> Policy:
@@ -119,7 +289,9 @@ class Strategy:
         StrategyError
             If it is a mixture, which no policy is.
         """
-        return self.policies[0] if self.kind != "mixture" else self._refuse()
+        if self.kind == "mixture":
+            raise not_a_table("strategy", len(self.weights))
+        return self.policies[0]
 
     @property
     def mean(self) -> Policy:
@@ -135,15 +307,8 @@ class Strategy:
 
     def drawn(self) -> list[tuple[float, NDArray[Any]]]:
         """List the components that can be drawn, as they are, each with its probability."""
-        return [
-            (float(weight), component)
-            for weight, component in zip(self.weights, self.components, strict=True)
-            if weight > 0.0
-        ]
-
-    def as_mixture(self) -> Mixture:
-        """Give its components and their probabilities."""
-        return Mixture(self.weights, self.components)
+        pairs = zip(self.weights.tolist(), self.components, strict=True)
+        return [(weight, component) for weight, component in pairs if weight > 0.0]
 
     def write(self, path: str | os.PathLike[str], player_name: str | None = None) -> None:
         """Write it in the format of the path's suffix, whole or not at all.
@@ -165,11 +330,7 @@ class Strategy:
         """
         from hogeq.strategies.write import write_strategy
 
-        given = self.as_mixture() if self.kind == "mixture" else self.array
-        write_strategy(path, given, self.shape[0], self.shape[-1] - 1, player_name)
-
-    def _refuse(self) -> Policy:
-        raise not_a_table("strategy", len(self.weights))
+        write_strategy(path, self, self.shape[0], self.shape[-1] - 1, player_name)
 
 
 StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
@@ -187,29 +348,46 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
         If `game` is none.
     """
     check_game(game)
+    return strategy_of_shape(game.shape, given, name)
+
+
+def strategy_of_shape(
+    shape: tuple[int, ...], given: StrategyLike, name: str = "strategy"
+) -> Strategy:
+    """Check what stands for a strategy of any game whose policies have a shape."""
     if isinstance(given, Strategy):
-        if given.shape != game.shape:
-            raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {game.shape}")
+        if given.shape != shape:
+            raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
         return given
-    if len(game.shape) != HOG_AXES:
-        return _of_rows(game.shape, given, name)
-    goal, _, num_actions = game.shape
+    if len(shape) != HOG_AXES:
+        return _of_rows(shape, given, name)
+    goal, _, num_actions = shape
     if isinstance(given, Mixture):
         drawn = check_mixture(given.weights, given.parts, goal, num_actions - 1)
-        return Strategy("mixture", drawn.parts, drawn.weights, game.shape)
+        return Strategy("mixture", drawn.parts, drawn.weights, shape)
     table = as_array(given, name)
     # The messages of matrices and of policies say which of the two was taken for one.
     if table.ndim == HOG_AXES:
-        return _alone("policy", check_policy(table, goal, num_actions - 1), game.shape)
-    return _alone("matrix", check_matrix(table, goal, num_actions - 1), game.shape)
+        return _alone("policy", check_policy(table, goal, num_actions - 1), shape)
+    return _alone("matrix", check_matrix(table, goal, num_actions - 1), shape)
 
 
 def table_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
     """Check a matrix or a policy; a mixture is refused."""
-    found = strategy_of(game, given, name)
-    if found.kind == "mixture":
-        raise not_a_table(name, len(found.weights))
-    return found
+    strategy = strategy_of(game, given, name)
+    if strategy.kind == "mixture":
+        raise not_a_table(name, len(strategy.weights))
+    return strategy
+
+
+def policy_of(game: Sized, strategy: StrategyLike) -> Policy:
+    """Policy (G, G, K) of a matrix or a policy, checked: a fresh array."""
+    return table_of(game, strategy).policy.copy()
+
+
+def policies_of(game: Sized, *strategies: StrategyLike) -> Floats:
+    """Policies of some strategies, one after the other: float64 (n, G, G, K)."""
+    return np.stack([table_of(game, strategy).policy for strategy in strategies])
 
 
 def _alone(kind: Kind, table: NDArray[Any], shape: tuple[int, ...]) -> Strategy:

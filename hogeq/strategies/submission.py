@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError, cell_fault, cell_line, check_matrix, is_policy
+from hogeq.strategies.arrays import StrategyError, cell_fault, cell_line, check_matrix
 from hogeq.strategies.read import file_size, read_rows
 from hogeq.strategies.sandbox import Answers, Fault, examine
 from hogeq.strategies.write import check_player_name
@@ -125,7 +125,7 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
 def _table_faults(rows: list[Any] | NDArray[Any], goal: int, max_dice: int) -> list[Fault]:
     """List what is wrong with a table that was read, shapes first."""
     if isinstance(rows, np.ndarray):
-        if is_policy(rows):
+        if rows.ndim == 3:
             line = "is a policy, a probability for each roll; allowed: one roll for each position"
             return [Fault("shape", 1, line)]
         rows = rows.tolist()

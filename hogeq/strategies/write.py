@@ -9,18 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import (
-    MOST_DICE,
-    TABLES,
-    StrategyError,
-    as_array,
-    check_matrix,
-    check_policy,
-    is_policy,
-)
-from hogeq.strategies.mixtures import Mixture, check_mixture
+from hogeq.strategies.arrays import MOST_DICE, TABLES, StrategyError, as_array, check_matrix
 from hogeq.strategies.read import known_suffix
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
 from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal, shown, shown_path
 
@@ -32,65 +23,48 @@ _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) read
 
 def write_strategy(
     path: str | os.PathLike[str],
-    array: npt.ArrayLike | Mixture,
+    given: StrategyLike,
     goal: int | None = None,
     max_dice: int | None = None,
     player_name: str | None = None,
 ) -> None:
     """Write a strategy in the format of the path's suffix, whole or not at all."""
     path = Path(path)
-    suffix = known_suffix(path)
-    name = shown_path(path)
-    if isinstance(array, Mixture):
-        _write_mixture(path, array, goal, max_dice)
-        return
-    strategy = _checked(array, goal, max_dice)
-    if is_policy(strategy) and suffix not in {".npy", ".npz"}:
+    suffix, name = known_suffix(path), shown_path(path)
+    strategy = _checked(given, goal, max_dice)
+    arrays: dict[str, Any] = {strategy.kind: strategy.array}
+    if strategy.kind == "mixture":
+        if suffix != ".npz":
+            raise StrategyError(f"{name}: a mixture can be written to .npz, not {suffix}")
+        kind = "matrices" if strategy.is_pure else "policies"
+        arrays = {"weights": strategy.weights, kind: strategy.array}
+    elif strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
         raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
     if suffix == ".py":
-        write_whole(path, export_python(strategy, player_name or "").encode())
+        data = export_python(strategy.array, player_name or "").encode()
     elif suffix in {".npy", ".npz"}:
         file = io.BytesIO()
         if suffix == ".npy":
-            np.save(file, strategy)
+            np.save(file, strategy.array)
         else:
-            key = "policy" if is_policy(strategy) else "matrix"
-            arrays: dict[str, Any] = {key: strategy}
             np.savez_compressed(file, **arrays)
-        write_whole(path, file.getvalue())
+        data = file.getvalue()
     else:
-        write_whole(path, _text(strategy.tolist(), suffix).encode())
+        data = _text(strategy.array.tolist(), suffix).encode()
+    write_whole(path, data)
 
 
-def _checked(array: npt.ArrayLike, goal: int | None, max_dice: int | None) -> Matrix | Policy:
-    """Check a table against the sizes given, or those of its shape."""
-    table = as_array(array, "strategy")
+def _checked(given: StrategyLike, goal: int | None, max_dice: int | None) -> Strategy:
+    """Check a strategy against the sizes given, or those of its shape."""
+    if isinstance(given, Strategy):
+        return given
+    table = given.parts[0] if isinstance(given, Mixture) else as_array(given, "strategy")
     if table.ndim not in {2, 3}:
-        raise StrategyError(refusal("strategy", array, f"{TABLES}, or a mixture"))
+        raise StrategyError(refusal("strategy", given, f"{TABLES}, or a mixture"))
     goal = len(table) if goal is None else goal
-    if is_policy(table):
-        return check_policy(table, goal, table.shape[2] - 1 if max_dice is None else max_dice)
-    # As it was given: cells of several types have one in an array.
-    return check_matrix(array, goal, MOST_DICE if max_dice is None else max_dice)
-
-
-def _write_mixture(path: Path, mixture: Mixture, goal: int | None, max_dice: int | None) -> None:
-    parts = mixture.parts
-    name = shown_path(path)
-    most = MOST_DICE if parts.ndim == 3 else parts.shape[3] - 1
-    mixture = check_mixture(
-        mixture.weights,
-        parts,
-        parts.shape[1] if goal is None else goal,
-        most if max_dice is None else max_dice,
-        name,
-    )
-    if known_suffix(path) != ".npz":
-        raise StrategyError(f"{name}: a mixture can be written to .npz, not {known_suffix(path)}")
-    file = io.BytesIO()
-    arrays: dict[str, Any] = {"weights": mixture.weights, mixture.kind: mixture.parts}
-    np.savez_compressed(file, **arrays)
-    write_whole(path, file.getvalue())
+    if max_dice is None:
+        max_dice = table.shape[2] - 1 if table.ndim == 3 else MOST_DICE
+    return strategy_of_shape((goal, goal, max_dice + 1), given)
 
 
 def _text(table: list[list[int]], suffix: str) -> str:
@@ -101,7 +75,7 @@ def _text(table: list[list[int]], suffix: str) -> str:
 
 
 def check_player_name(name: str) -> None:
-    """Refuse what a contest does not take or a ``.py`` cannot say, with a `StrategyError`."""
+    """Refuse a name that a contest does not take or that a ``.py`` cannot hold."""
     if not isinstance(name, str) or not name.strip():
         raise StrategyError(f"player name {shown(name)}: allowed: a text that is not blank")
     if len(name) > LONGEST_NAME:

@@ -14,7 +14,7 @@ import hogeq
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.search import certificate, certifying, lifted_bound
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.strategies.write import write_strategy
 from hogeq.support import progress
 from hogeq.support.progress import Phase

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import read_any
+from hogeq.strategies.strategy import Mixture
 from hogeq.strategies.write import write_strategy
 from tests.cli.calls import ask, ok, refused
 

@@ -18,8 +18,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.arrays import as_policy
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
@@ -54,7 +54,7 @@ def tiny(name: str, seed: int) -> Tiny:
     random = np.random.default_rng(seed)
 
     def shaken(matrix: Any) -> Floats:
-        return 0.99 * as_policy(matrix, game.num_actions) + 0.01 / game.num_actions
+        return 0.99 * one_hot(matrix, game.num_actions) + 0.01 / game.num_actions
 
     rivals = [shaken(random.integers(game.num_actions, size=game.shape[:2]))]
     rival = random.dirichlet(np.full(game.num_actions, 0.4), game.shape[:2])

@@ -18,8 +18,8 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import play_turn
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.arrays import as_policy
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import policy_of
 from tests.evaluation.players import EXACT, random_policy, tablebase
 from tests.twin import State
 
@@ -221,9 +221,9 @@ def test_two_matrices_duel_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch
 
     of = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
     ones, twos = np.full((2, 20, 20), [[[1]], [[2]]], np.int8)
-    expected = win_rate(of, as_policy(ones, 4), twos)
+    expected = win_rate(of, one_hot(ones, 4), twos)
     assert win_rate(of, ones, twos) == pytest.approx(expected, abs=1e-14)
     monkeypatch.setattr("hogeq.evaluation.win_rates.shared_duels", lambda _: Duels())
     assert win_rate(of, ones, twos) == (0.25, 0.2, 0.3)
-    assert win_rate(of, as_policy(ones, 4), twos) == expected
-    assert win_rate(of, ones, as_policy(twos, 4)) == pytest.approx(expected, abs=1e-14)
+    assert win_rate(of, one_hot(ones, 4), twos) == expected
+    assert win_rate(of, ones, one_hot(twos, 4)) == pytest.approx(expected, abs=1e-14)

@@ -21,9 +21,9 @@ from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.files import ResultsError
 from hogeq.runs.metrics import COLUMNS, Metrics
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.mixtures import Mixture
 from hogeq.strategies.read import read_any, read_strategy
 from hogeq.strategies.sandbox import parse_answer
+from hogeq.strategies.strategy import Mixture
 from hogeq.strategies.submission import inspect_submission
 from hogeq.support.yaml import ConfigError
 from tests.fuzz.fuzzing import fuzz, mutated

@@ -13,7 +13,7 @@ from hogeq.model.components import MOST_UNKNOWNS
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.parts import ZERO_DICE
-from hogeq.strategies.arrays import as_policy
+from hogeq.strategies.arrays import one_hot
 from tests.cli.calls import ask, ok
 
 
@@ -79,7 +79,7 @@ def test_two_who_never_end_a_game_are_refused(
     assert win_rate(game, none, one).first >= gifts
     assert win_rate(game, none, one).first == pytest.approx(0.0, abs=1e-5 if gifts else 1e-14)
     assert win_rate(game, one, none).second == pytest.approx(1.0, abs=1e-5 if gifts else 1e-14)
-    mixed = as_policy(none, 3) * 0.5 + as_policy(one, 3) * 0.5
+    mixed = one_hot(none, 3) * 0.5 + one_hot(one, 3) * 0.5
     assert win_rate(game, mixed, mixed).win_rate == pytest.approx(0.5, abs=1e-14)
 
 

@@ -23,7 +23,7 @@ from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.register import rule_part
 from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.policies import policy_of
+from hogeq.strategies.strategy import policy_of
 from hogeq.support.numbers import percent
 from tests.browsers import Tab
 

@@ -14,7 +14,7 @@ from hogeq.search.counter_search import LONGEST, PATIENCE, SHORTEST, Excursion, 
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
 from hogeq.search.saturation import ENOUGH, ROUNDS, Saturation, saturation
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from hogeq.support.workers import workers
 from tests.twin import Play, every_matrix_wins
 

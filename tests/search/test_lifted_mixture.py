@@ -16,7 +16,7 @@ from hogeq.search.certificate import as_proved, certified_bound, check_certifica
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import LiftedBound, Revision, replay
 from hogeq.search.untold_bound import mixture_bound
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 from tests.search.test_lifted_bound import random_policy, random_steps, small
 from tests.search.test_respond import TINY
 from tests.search.test_untold_bound import matrices_of, mixture_of

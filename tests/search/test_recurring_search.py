@@ -12,7 +12,7 @@ from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import best_response_interval, full_memory_bound
-from hogeq.strategies.mixtures import Mixture
+from hogeq.strategies.strategy import Mixture
 
 # Nothing is hidden in it, so the best response that remembers all is one that does not.
 RECURS = {"edition": "sp22", "goal": 8, "max_dice": 3}

@@ -15,8 +15,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.untold_bound import Grid, mixture_bound, usual_resolution
-from hogeq.strategies.mixtures import Mixture
-from hogeq.strategies.strategy import strategy_of
+from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
 from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins

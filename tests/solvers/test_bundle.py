@@ -22,8 +22,7 @@ from hogeq.solvers.bundles import MORE, Point, Trial, soft_maximum, step_against
 from hogeq.solvers.cuts import OF_POLICY, cut
 from hogeq.solvers.proximal import proximal_step
 from hogeq.solvers.responses import Check, Depth, annealed, search
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.rows import softmax
+from hogeq.strategies.arrays import one_hot, softmax
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers

@@ -12,8 +12,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cfr_br import responder_weights
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.rows import match_regrets
+from hogeq.strategies.arrays import match_regrets, one_hot
 from tests.solvers.family import run
 
 COINS = {

@@ -21,8 +21,7 @@ from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import equilibrium
-from hogeq.strategies.arrays import as_policy
-from hogeq.strategies.rows import softmax
+from hogeq.strategies.arrays import one_hot, softmax
 from hogeq.support.workers import workers
 from tests import toys
 
@@ -265,7 +264,7 @@ def test_a_player_who_remembers_is_mixed_as_often_as_memories_are_met(feral: Hog
 
 
 def test_responses_win_against_what_they_respond_to(feral: HogEngine) -> None:
-    before = as_policy(builtin("ignore_memory", feral), feral.num_actions)
+    before = one_hot(builtin("ignore_memory", feral), feral.num_actions)
     solver, state = run(feral, "dynamic", 1, memory="response", epsilon=0.02)
     response = solver.average(feral, state)
     erring = trembling(feral, before, 0.02)

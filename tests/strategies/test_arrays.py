@@ -1,3 +1,4 @@
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +8,16 @@ import pytest
 
 from hogeq.strategies.arrays import (
     StrategyError,
-    as_policy,
     check_matrix,
     check_policy,
-    check_strategy,
-    is_policy,
+    given_arrival,
+    match_regrets,
+    normalised,
     one_hot,
+    row_sums,
+    softmax,
 )
+from hogeq.support.aliases import Floats
 
 CONVERSIONS: list[Callable[[list[list[Any]]], Any]] = [
     lambda rows: rows,
@@ -37,10 +41,9 @@ def test_a_good_matrix_is_copied_as_int8(convert: Callable[[Any], Any]) -> None:
 
 def test_a_checked_array_shares_no_memory() -> None:
     matrix = np.zeros((4, 4), np.int8)
-    policy = as_policy(matrix, 3)
+    policy = one_hot(matrix, 3)
     assert not np.shares_memory(check_matrix(matrix, 4, 2), matrix)
     assert not np.shares_memory(check_policy(policy, 4, 2), policy)
-    assert not np.shares_memory(as_policy(policy, 3), policy)
 
 
 @pytest.mark.parametrize("convert", CONVERSIONS)
@@ -133,7 +136,7 @@ def test_a_good_policy_is_kept_to_the_last_bit() -> None:
     ],
 )
 def test_the_first_bad_cell_of_a_policy_is_named(row: list[float], says: str) -> None:
-    policy = as_policy(np.zeros((4, 4), np.int8), 3)
+    policy = one_hot(np.zeros((4, 4), np.int8), 3)
     policy[1, 2] = row
     policy[3, 3] = row
     with pytest.raises(StrategyError, match=says):
@@ -148,20 +151,6 @@ def test_what_is_no_policy_is_refused(thing: object) -> None:
         check_policy(thing, 4, 2)
 
 
-def test_a_matrix_as_a_policy_rolls_what_the_matrix_says() -> None:
-    matrix = check_matrix(table(), 4, 2)
-    policy = check_policy(as_policy(matrix, 5), 4, 4)
-    assert policy.shape == (4, 4, 5)
-    assert np.array_equal(policy.argmax(axis=2), matrix)
-    assert is_policy(policy)
-    assert not is_policy(matrix)
-
-
-def test_whole_numbers_of_any_type_are_a_matrix() -> None:
-    matrix = np.array([[0.0, 2.0], [1.0, 0.0]])
-    assert np.array_equal(as_policy(matrix, 3), one_hot(matrix.astype(np.int8), 3))
-
-
 def test_one_hot_is_a_policy_of_any_shape() -> None:
     assert one_hot(2, 4).tolist() == [0.0, 0.0, 1.0, 0.0]
     found = one_hot([[0, 1], [2, 0]], 3)
@@ -169,19 +158,6 @@ def test_one_hot_is_a_policy_of_any_shape() -> None:
     assert found.shape == (2, 2, 3)
     assert found.argmax(axis=2).tolist() == [[0, 1], [2, 0]]
     assert (found.sum(axis=2) == 1.0).all()
-
-
-def test_a_strategy_is_checked_as_what_it_is() -> None:
-    matrix = np.array(table())
-    policy = as_policy(check_matrix(table(), 4, 2), 3)
-    for strategy in (matrix, policy):
-        found = check_strategy(strategy, 4, 2)
-        assert np.array_equal(found, policy)
-        assert not np.shares_memory(found, strategy)
-    with pytest.raises(StrategyError, match=r"cell \(row 0, column 0\)"):
-        check_strategy(np.full((4, 4), 3), 4, 2)
-    with pytest.raises(StrategyError, match="sum to 0"):
-        check_strategy(np.zeros((4, 4, 3)), 4, 2)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 0, 3), (0, 4)])
@@ -198,3 +174,61 @@ def test_probabilities_of_few_digits_are_told_what_to_do(dtype: type[np.floating
         check_policy(rows, 4, 2)
     hint = f"; {rows.dtype} is too coarse: give it as float64, divided by its sums"
     assert str(caught.value).endswith(hint) == (dtype is not np.float64)
+
+
+# --- rows of probabilities ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rows() -> Floats:
+    """Three axes of different lengths, none of them 1."""
+    return np.random.default_rng(0).normal(size=(2, 5, 3))
+
+
+def test_rows_without_a_positive_sum_are_uniform_or_those_given() -> None:
+    total = np.array([[[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 1e-310], [2.0, 2.0, 4.0]]])
+    expected = np.array([[[0.25, 0.75, 0], [1 / 3] * 3], [[0, 0, 1], [0.25, 0.25, 0.5]]])
+    np.testing.assert_allclose(normalised(total), expected, rtol=0, atol=1e-15)
+    other = np.tile([0.0, 0.25, 0.75], (2, 2, 1))
+    expected[0, 1] = other[0, 1]
+    np.testing.assert_allclose(normalised(total, other), expected, rtol=0, atol=1e-15)
+    assert total[0, 1].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_rows_of_tiny_sums_are_probabilities_too() -> None:
+    rows = normalised(np.full((4, 7), 3e-323))
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=0, atol=1e-15)
+
+
+def test_row_sums_are_those_of_numpy(rows: Floats) -> None:
+    np.testing.assert_allclose(row_sums(rows), rows.sum(axis=-1), rtol=0, atol=1e-15)
+
+
+def test_positive_regrets_are_matched_above_a_floor(rows: Floats) -> None:
+    rows[1, 4] = [-1.0, 0.0, -2.0]
+    for epsilon in (0.0, 0.01, 1 / 3):
+        matched = match_regrets(rows, epsilon)
+        for place in np.ndindex(2, 5):
+            positive = [max(0.0, regret) for regret in rows[place]]
+            total = sum(positive)
+            shares = [one / total for one in positive] if total else [1 / 3] * 3
+            expected = [epsilon + (1 - 3 * epsilon) * share for share in shares]
+            np.testing.assert_allclose(matched[place], expected, rtol=0, atol=1e-15)
+
+
+def test_the_softmax_is_that_of_each_row_however_large_its_scores(rows: Floats) -> None:
+    for shift, scale in ((0.0, 1.0), (5000.0, 1.0), (-5000.0, 50.0)):
+        scores = scale * rows + shift
+        found = softmax(scores)
+        for place in np.ndindex(2, 5):
+            powers = [math.exp(score - max(scores[place])) for score in scores[place]]
+            expected = [power / sum(powers) for power in powers]
+            np.testing.assert_allclose(found[place], expected, rtol=0, atol=1e-15)
+
+
+def test_values_are_given_arrival_and_zero_where_play_never_comes() -> None:
+    values = np.array([[[0.1, 0.2], [0.0, 0.0]], [[0.5, 1e-9], [1e-12, 0.0]]])
+    infoset_reach = np.array([[0.5, 0.0], [1.0, 1e-12]])
+    found = given_arrival(values, infoset_reach)
+    expected = [[[0.2, 0.4], [0.0, 0.0]], [[0.5, 1e-9], [1.0, 0.0]]]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.evaluation.mixtures import spread
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.mixtures import MOST_PARTS, Mixture
-from hogeq.strategies.policies import policy_of
 from hogeq.strategies.read import read_any
-from hogeq.strategies.spread import spread
+from hogeq.strategies.strategy import MOST_PARTS, Mixture, policy_of
 from hogeq.strategies.write import write_strategy
 from tests.strategies.strategy_files import DICE, GOAL, MATRIX, file, refused, saved
 

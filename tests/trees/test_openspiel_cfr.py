@@ -16,7 +16,7 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import compile_game
 from hogeq.rules import Rules, rules_from
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.rows import match_regrets
+from hogeq.strategies.arrays import match_regrets
 from hogeq.trees.audit import audit
 from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
 from hogeq.trees.openspiel.game import game_of, information_state

@@ -13,7 +13,7 @@ from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_tex
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
 ABOUT = {
     "counted": "in the strategies' own play",
@@ -47,7 +47,7 @@ def beliefs(
     game.check_position(score, opponent)
     one = game.any(strategy)
     two = None if against is None else game.any(against)
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
     about = {
         "rules": game.name,
@@ -140,7 +140,7 @@ def _of_mixtures(
     import numpy as np
 
     from hogeq.evaluation.mixtures import components_at
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
     at = components_at(game.engine, one, about["score"], about["opponent"], two)
     if at is None:

@@ -27,7 +27,7 @@ def certify(
     another full-memory bound than the game has, is refused.
     """
     from hogeq.search.certificate import as_proved, check_certificate, is_about, read_certificate
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
     from hogeq.support.progress import show_progress
 
     with refusing(), reading(file):

@@ -11,7 +11,7 @@ from hogeq.cli.shell import BadInputError, refusing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
 SUFFIXES = (".py", ".csv", ".txt", ".json", ".npy", ".npz")
 
@@ -68,7 +68,7 @@ def _written(
 ) -> "tuple[NDArray[Any] | Mixture, str]":
     """Give what is to be written, and its kind; or refuse what `out` cannot hold."""
     from hogeq.purification import purify as purified
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
     strategy = game.any(name)
     if not isinstance(strategy, Mixture):

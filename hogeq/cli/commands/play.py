@@ -99,7 +99,7 @@ def _drawn(game: Chosen, name: str, seed: int) -> "tuple[NDArray[Any], str]":
     """Give the table that the engine plays, and what to call it."""
     import numpy as np
 
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
     strategy = game.any(name)
     if not isinstance(strategy, Mixture):

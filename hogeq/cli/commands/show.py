@@ -11,7 +11,7 @@ from hogeq.cli.shell import BadInputError, refusing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
 ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one letter a roll
 
@@ -41,7 +41,7 @@ def show(
     if values:
         game.expect("values", "reach", "hidden states")
     one = game.any(strategy)
-    from hogeq.strategies.mixtures import Mixture
+    from hogeq.strategies.strategy import Mixture
 
     if out is not None and minus is None and (isinstance(one, Mixture) or one.ndim == 3):
         game.expect("reach", "hidden states")
@@ -55,9 +55,9 @@ def show(
     if out is not None:
         two = None if minus is None else game.strategy(minus)
         _draw(game, one, two, values, out, (strategy, minus or ""))
-    from hogeq.strategies.usual import positions_by_roll, usual_rolls
-
-    counts = dict(enumerate(positions_by_roll(one, game.engine.num_actions)))
+    likeliest = one if one.ndim == 2 else one.argmax(axis=2)
+    rolls = range(game.engine.num_actions)
+    counts = {roll: int((likeliest == roll).sum()) for roll in rolls}
     data = {
         "rules": game.name,
         "strategy": strategy,
@@ -71,12 +71,11 @@ def show(
     rows = [(roll, count, percent(count / game.rules.goal**2)) for roll, count in counts.items()]
     heading = f"{strategy}, {game.title}{most}"
     shares = Table(rows, ("dice", "positions", "share"), left=0)
-    return Result(data, [heading, AXES, "", *_map(usual_rolls(one)), "", shares])
+    return Result(data, [heading, AXES, "", *_map(likeliest), "", shares])
 
 
 def _of_mixture(game: Chosen, mixture: "Mixture", out: Path | None, name: str) -> Result:
-    from hogeq.strategies.spread import entropy, spread
-    from hogeq.strategies.usual import usual_rolls
+    from hogeq.evaluation.mixtures import entropy, spread
 
     engine = game.engine
     apart = spread(mixture, engine.num_actions)
@@ -139,7 +138,7 @@ def _of_mixture(game: Chosen, mixture: "Mixture", out: Path | None, name: str) -
         "most probable roll of the mean; - where the components do not agree on theirs",
         AXES,
         "",
-        *_map(usual_rolls(apart.mean), differ),
+        *_map(apart.mean.argmax(axis=2), differ),
     ]
     return Result(data, text)
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from open_spiel.python.policy import TabularPolicy
 
-from hogeq.strategies.arrays import check_policy, check_strategy
+from hogeq.strategies.arrays import check_policy
+from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.trees.openspiel.game import NAME, information_state, rules_of
 
@@ -14,9 +15,11 @@ from hogeq.trees.openspiel.game import NAME, information_state, rules_of
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
     """Give strategies as a tabular policy of OpenSpiel."""
     rules = rules_of(game.get_parameters())
-    tables = [check_strategy(first, rules.goal, rules.max_dice)] * 2
-    if second is not None:
-        tables[1] = check_strategy(second, rules.goal, rules.max_dice)
+    shape = (rules.goal, rules.goal, rules.max_dice + 1)
+    tables = [
+        strategy_of_shape(shape, given).policy
+        for given in (first, first if second is None else second)
+    ]
     policy = TabularPolicy(game)
     for row, state in zip(policy.action_probability_array, policy.states, strict=True):
         player = state.current_player()
