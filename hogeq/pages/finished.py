@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.runs.config import Config, config_from, recorded_config
+from hogeq.runs.config import Config, config_from, load_config
 from hogeq.runs.files import (
     CONFIG,
     MANIFEST,
@@ -67,7 +67,7 @@ def _read(path: Path, trust: bool) -> FinishedRun:
     if kept is not None:
         config = config_from(kept, f"{path / MANIFEST}: config")
     elif CONFIG in there:
-        config = recorded_config(path / CONFIG, trust)
+        config = load_config(path / CONFIG, trust=trust)
     else:
         raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
     goal, dice = config.rules.goal, config.rules.max_dice

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hogeq.game import Game
-from hogeq.runs.config import Config, recorded_config
+from hogeq.runs.config import Config, load_config
 from hogeq.runs.files import CONFIG, MATRIX, METRICS, MIXTURE, POLICY, read_manifest
 from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.strategies.strategy import Strategy
@@ -74,7 +74,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     ('policy', 3)
     """
     path = Path(folder)
-    config = recorded_config(path / CONFIG, trust)
+    config = load_config(path / CONFIG, trust=trust)
     game = Game(config.rules)
     mixture = path / MIXTURE
     return Run(

@@ -20,7 +20,7 @@ from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
 from hogeq.runs.checkpoint import Checkpoint
-from hogeq.runs.config import Config, facts, kept_as, recorded_config, require_same_plugins
+from hogeq.runs.config import Config, facts, kept_as, load_config, require_same_plugins
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
 from hogeq.runs.files import CHECKPOINT, CONFIG, SCHEMA, ResultsError
@@ -366,7 +366,7 @@ class _Runner:
     def _require_same_config(self) -> None:
         """Go by the config where a run was cut off before its first checkpoint."""
         path = self.directory.path / CONFIG
-        if path.exists() and recorded_config(path).fingerprint() != self.fingerprint:
+        if path.exists() and load_config(path).fingerprint() != self.fingerprint:
             raise ResultsError(
                 f"{path} is another config: rules, solver and measure must be the same"
             )

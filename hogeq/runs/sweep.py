@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
-from hogeq.runs.config import Config, kept_as, recorded_config, require_same_plugins
+from hogeq.runs.config import Config, kept_as, load_config, require_same_plugins
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
     CONFIG,
@@ -162,7 +162,7 @@ def _is_complete(point: SweepPoint, folder: Path) -> bool:
     if not (path / CONFIG).exists():
         return False
     require_same_plugins(path, point.config.plugins)
-    there, wanted = recorded_config(path / CONFIG), point.config
+    there, wanted = load_config(path / CONFIG), point.config
     try:
         found = read_run(path, there.resolved())
     except ResultsError:

@@ -88,7 +88,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
     path = Path(path)
     source = str(path)
     tree = read_yaml(path)
-    given = build(_File, tree, "", source)
+    given = build(_File, tree, source)
     if not given.grid and not given.points:
         raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
     count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))

@@ -8,7 +8,7 @@ below serve as annotations: ``starts: Count = 4``.
 import dataclasses
 import functools
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, dataclass_transform
 
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -87,6 +87,27 @@ def parameters(kind: type[Kind]) -> type[Kind]:
     return made
 
 
+def read(kind: type[Kind], given: object) -> Kind:
+    """Make parameters of a mapping, as files have them."""
+    known = keys(kind)
+    if not isinstance(given, Mapping):
+        raise NotAllowedError(f"a mapping with {', '.join(sorted(known))}")
+    require_known(given, known)
+    return kind(**given)
+
+
+def require_known(given: Mapping[Any, Any], known: Collection[str]) -> None:
+    """Refuse a mapping with a key that is not known."""
+    for key, value in given.items():
+        if key not in known:
+            raise ParameterError(unknown_key("", key, value, known))
+
+
+def section(kind: type[Any]) -> BeforeValidator:
+    """Let a mapping stand for parameters within others, as in files."""
+    return BeforeValidator(lambda given: given if isinstance(given, kind) else read(kind, given))
+
+
 def check(kind: Any, **given: object) -> None:
     """Refuse arguments that are not allowed."""
     for name, value in given.items():
@@ -146,6 +167,10 @@ def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
     reason = first.get("ctx", {}).get("error")
     if isinstance(reason, NotAllowedError):
         return refusal(name, first["input"], reason.allowed, reason.choices)
+    if isinstance(reason, ParameterError):  # of parameters within these
+        return f"{name}.{reason}"
+    if reason is not None:
+        return str(reason)
     given = first["input"]
     return refusal(name, given, _described(schema), _choices(schema))
 

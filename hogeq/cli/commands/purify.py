@@ -54,14 +54,17 @@ def purify_(
     from hogeq.runs.config import parse_override, purify_from, set_keys
     from hogeq.strategies.write import write_strategy
     from hogeq.support.messages import refusal
-    from hogeq.support.parameters import plain
+    from hogeq.support.parameters import ParameterError, plain
     from hogeq.support.progress import show_progress
 
     if method not in METHODS:
         raise BadInputError(refusal("--method", method, ", ".join(METHODS), METHODS))
     with refusing():
         given = dict(parse_override(item) for item in overrides or ())
-        chosen = purify_from(set_keys({"method": method}, given), 0, "--set")
+        try:
+            chosen = purify_from(set_keys({"method": method}, given))
+        except ParameterError as error:
+            raise BadInputError(f"--set: purify.{error}") from error
     engine = game.load(strategies=[strategy])
     with computing(on, jobs), show_progress():
         matrix = _made(game, chosen, strategy, checkpoint)
