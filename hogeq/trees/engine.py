@@ -3,13 +3,15 @@
 Both seats become one strategy by a fair coin: its rows are the information sets of both. A payoff u
 counts as the win rate 1/2 + u / (2 M), where M is the largest payoff to either player.
 
-A row with fewer than K actions has copies of its first one in the others' place. So no algorithm
-meets an illegal action, and a copy changes nothing in the game.
+Where a row has fewer than K actions, each of the others means "play a legal one at random". No
+algorithm has to know that: uniform rows are uniform over what is legal, and while a row gives the
+others no probability, their value is that of the worst legal action, so that regrets never ask for
+them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -20,6 +22,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.passes import edge_probability, node_values, rank_of_rows, seated
 from hogeq.trees.sequences import SequenceForm, sequence_form
+
+ROUNDING: Final = 1e-12  # largest probability or share of a payoff that may be rounding alone
 
 
 class TreeEngine:
@@ -50,7 +54,7 @@ class TreeEngine:
 
     @property
     def num_actions(self) -> int:
-        """Number of actions, K, copies included."""
+        """Most actions of a row, K."""
         return self.tree.num_actions
 
     @cached_property
@@ -64,10 +68,32 @@ class TreeEngine:
         return any(bool(form.is_shared().any()) for form in self.forms)
 
     def legal(self, policy: Floats) -> Floats:
-        """Give the probabilities of copies to the action that they copy."""
-        folded = policy * self.tree.legal
-        folded[..., 0] += (policy * ~self.tree.legal).sum(axis=-1)
-        return folded
+        """Spread the probabilities of illegal actions evenly over the legal ones of their rows.
+
+        Rows of ones stay: they say that own actions count 1.
+        """
+        illegal = self.illegal(policy)
+        ones = (policy == 1.0).all(axis=-1)
+        spread = np.where(ones, 0.0, illegal / self.tree.num_legal)
+        return (policy + spread[..., None]) * self.tree.legal
+
+    def illegal(self, policy: Floats) -> Floats:
+        """Probability of illegal actions in every row; 0 where it may be rounding alone."""
+        total = np.where(self.tree.legal, 0.0, policy).sum(axis=-1)
+        return np.where(total > ROUNDING, total, 0.0)
+
+    def gradient(self, values: Floats, policy: Floats, reach: Floats) -> Floats:
+        """Values of actions less their row's mean; ties are 0 to the last digit.
+
+        Illegal actions are worth that mean if the policy plays them, else as little as the worst.
+        """
+        legal = self.tree.legal
+        mean = np.where(legal, values, 0.0).sum(axis=1) / self.tree.num_legal
+        centred = values - mean[:, None]
+        tied = np.abs(centred) <= ROUNDING * reach[:, None]
+        centred = np.where(legal & ~tied, centred, 0.0)
+        played = self.illegal(policy) > 0.0
+        return np.where(legal | played[:, None], centred, centred.min(axis=1, keepdims=True))
 
     def win_rate(self, payoff: float) -> float:
         """Count a payoff as a win rate."""
@@ -91,6 +117,33 @@ class TreeEngine:
 
     def duels(self) -> None:
         """Matrices are met as policies are."""
+
+    def rows_by_rank(self) -> Iterator[Ints]:
+        """Rows that do not meet in a play, together, those that come last in plays first."""
+        for rank in range(int(self.rank.max(initial=0)), -1, -1):
+            yield np.flatnonzero(self.rank == rank)
+
+    def set_rows(
+        self,
+        policy: Floats,
+        rows: Ints,
+        values: Floats,
+        reach: Floats,
+        how: tuple[Role, float, float],
+    ) -> int:
+        """Set rows that are reached by role, temperature and damping; count what ASCEND changed."""
+        role, temperature, damping = how
+        rows = rows[reach[rows] > 0.0]
+        at = np.where(self.tree.legal[rows], values[rows], -np.inf)
+        best = at.max(axis=1, keepdims=True)
+        if role == Role.SOFTMAX:
+            powers = np.exp((at - best) / (reach[rows, None] * temperature))
+            policy[rows] += damping * (powers / powers.sum(axis=1, keepdims=True) - policy[rows])
+            return 0
+        good = at >= best - TIE * reach[rows, None]
+        stays = (good & (policy[rows] == 1.0)).any(axis=1)
+        policy[rows[~stays]] = np.eye(policy.shape[1])[good[~stays].argmax(axis=1)]
+        return int((~stays).sum())
 
 
 class _Seating(NamedTuple):
@@ -142,14 +195,14 @@ class TreeWorkspace:
         tree = self.engine.tree
         values = np.zeros(tree.num_rows * tree.num_actions)
         for (players, joint), reach in zip(self._seatings(policies), self._reach, strict=True):
-            wins = 0.5 + node_values(tree, joint) / (2.0 * self.engine.largest_payoff)
+            payoffs = node_values(tree, joint) / (2.0 * self.engine.largest_payoff)
             for seat in (0, 1):
                 if players[seat] == 0:
                     nodes = np.flatnonzero(tree.mover == seat)
-                    won = wins[nodes] if seat == 0 else 1.0 - wins[nodes]
+                    won = payoffs[nodes] * (1.0 - 2.0 * seat)
                     np.add.at(values, tree.edge[nodes], reach[tree.parent[nodes]] * won)
         rows = values.reshape(self.engine.shape)
-        return np.where(tree.legal, rows, rows[:, :1])
+        return self.engine.gradient(rows, policies[0], self.infoset_reach)
 
     def backward(
         self,
@@ -166,10 +219,11 @@ class TreeWorkspace:
         if role == Role.COUNTERFACTUAL:
             self.counterfactual_values[:] = self.measure(policies)
         elif role != Role.EVALUATE:
-            for rows in rows_by_rank(self.engine):
-                self.counterfactual_values[rows] = self.measure(policies)[rows]
-                values, reach = self.counterfactual_values, self.infoset_reach
-                changes += set_rows(policies[0], rows, values, reach, role, temperature, damping)
+            values, reach = self.counterfactual_values, self.infoset_reach
+            how = role, temperature, damping
+            for rows in self.engine.rows_by_rank():
+                values[rows] = self.measure(policies)[rows]
+                changes += self.engine.set_rows(policies[0], rows, values, reach, how)
         tree = self.engine.tree
         wins = [
             self.engine.win_rate(float(node_values(tree, joint)[0]))
@@ -234,12 +288,13 @@ class TreeMany:
     ) -> Meetings:
         """Set the one row that meets all opponents, or value those of each player."""
         changes = 0
-        groups = rows_by_rank(self.engine) if role in {Role.ASCEND, Role.SOFTMAX} else ()
+        groups = self.engine.rows_by_rank() if role in {Role.ASCEND, Role.SOFTMAX} else ()
         for rows in groups:
             self._measure(policy)
             values = np.tensordot(self.weights, self.each, 1)
             reach = self.weights @ self.each_reach
-            changes += set_rows(policy, rows, values, reach, role, temperature, damping)
+            how = role, temperature, damping
+            changes += self.engine.set_rows(policy, rows, values, reach, how)
         if role == Role.COUNTERFACTUAL:
             self._measure(policy)
         results = [
@@ -255,31 +310,3 @@ class TreeMany:
     def win_rates(self, policy: Floats) -> Floats:
         """Exact win rate of the player in every pair, (n,)."""
         return self.backward(policy).win_rates
-
-
-def rows_by_rank(engine: TreeEngine) -> Iterator[Ints]:
-    """Rows that do not meet in a play, together, those that come last in plays first."""
-    for rank in range(int(engine.rank.max(initial=0)), -1, -1):
-        yield np.flatnonzero(engine.rank == rank)
-
-
-def set_rows(
-    policy: Floats,
-    rows: Ints,
-    values: Floats,
-    reach: Floats,
-    role: Role,
-    temperature: float,
-    damping: float,
-) -> int:
-    """Set rows that are reached as a role has it; give how many ASCEND changed."""
-    rows = rows[reach[rows] > 0.0]
-    at, best = values[rows], values[rows].max(axis=1, keepdims=True)
-    if role == Role.SOFTMAX:
-        powers = np.exp((at - best) / (reach[rows, None] * temperature))
-        policy[rows] += damping * (powers / powers.sum(axis=1, keepdims=True) - policy[rows])
-        return 0
-    good = at >= best - TIE * reach[rows, None]
-    stays = (good & (policy[rows] == 1.0)).any(axis=1)
-    policy[rows[~stays]] = np.eye(policy.shape[1])[good[~stays].argmax(axis=1)]
-    return int((~stays).sum())

@@ -92,7 +92,7 @@ def test_action_values_are_the_gradient_of_the_payoff(name: str, player: int) ->
     assert gain != 0.0
 
 
-@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)"])
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=4)"])
 def test_responses_with_perfect_recall_are_those_of_openspiel(name: str) -> None:
     tree, game = from_openspiel(name), pyspiel.load_game(name)
     answer = respond(tree, tree.uniform(), 30.0)
