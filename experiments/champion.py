@@ -41,7 +41,7 @@ from hogeq.runs.environment import environment, now
 from hogeq.runs.files import MANIFEST, SCHEMA
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.counters import read_counters
+from hogeq.search.population import read_counters
 from hogeq.strategies.read import read_any
 from hogeq.strategies.strategy import AnyStrategy, Mixture, policy_of
 from hogeq.strategies.write import write_strategy

@@ -1,9 +1,8 @@
 """How the exploitability of a mixture falls with the number of its parts.
 
     python experiments/parts.py --goal 30 --dice 6 --parts 1 2 3 4 8 --seconds 40
-    python experiments/parts.py --solver mixture --goal 20 --dice 4 --seconds 40 --parts 1 2 3
 
-A solver of mixtures runs for equal processor time with every number of parts. At ever later
+`mixture_bundle` runs for equal processor time with every number of parts. At ever later
 moments, twice as late each time, and whenever its iterations have doubled, the mixture is attacked
 with other seeds than it was trained with, and by the strongest counters that it was trained
 against, which climb further; the bound is of the last moment. Prints a Markdown table, writes
@@ -40,9 +39,7 @@ def main() -> None:
         edition="su20",
         goal=30,
         dice=6,
-        solver="mixture_bundle",
         parts=(1, 2, 3, 4, 8),
-        responders=16,
         trails=0,
         seconds=40.0,
         moments=2,
@@ -68,15 +65,12 @@ def main() -> None:
 
 
 def solver_of(parts: int, given: argparse.Namespace) -> Any:
-    """Give the solver; `mixture` has responders in proportion to its parts."""
+    """Give the solver."""
     options: dict[str, Any] = {"parts": parts, "seed": TRAINING}
-    if given.solver == "mixture":
-        responders = given.responders * parts
-        options |= {"responders": responders, "newcomers": max(1, responders // 4)}
-    elif given.trails:
+    if given.trails:
         options |= {"trails": given.trails, "kicks": 3, "largest_step": 40.0}
         options |= {"ascents": 4, "perturbed": 2}
-    return SOLVERS[given.solver](**options)
+    return SOLVERS["mixture_bundle"](**options)
 
 
 def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[list[Any]]:
@@ -92,8 +86,7 @@ def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[l
         doubled *= 2 if iterations == doubled else 1
         mixture = solver.mixture(game, state)
         drawn = solver.stats(game, state)["drawn"]
-        known = state.pool if given.solver == "mixture_bundle" else state.counters
-        won = max(attack(game, mixture, budget).win_rate, climbed(game, mixture, known))
+        won = max(attack(game, mixture, budget).win_rate, climbed(game, mixture, state.pool))
         bound = "" if moments else f"{upper_bound(game, mixture):.6f}"
         yield [parts, iterations, f"{spent:.1f}", f"{drawn:.2f}", f"{won:.6f}", bound]
         if not moments:

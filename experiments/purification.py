@@ -3,7 +3,7 @@
     python experiments/purification.py                         (policy by CFR-BR)
     python experiments/purification.py --strategy results/champions/su20/policy.npz
 
-Besides the methods: local search answered by trails; the bundle method with a rising price of
+Besides the methods: the bundle method with a rising price of
 entropy, begun from the policy; what trails find near the matrix that it ends with, begun with its
 counters; integer programs over the rows that such a price has left mixed, begun twice; and how the
 best of n samples depends on n, Huan's open question (2020).
@@ -65,10 +65,8 @@ def main() -> None:
         methods=(*PURIFIERS, "bundle"),
         iterations=300,
         samples=16,
-        rounds=60,
-        trail_rounds=25,
+        rounds=25,
         programs=40,
-        share=0.25,
         sharpened=120,
         jobs=1,
         **EFFORT,
@@ -85,8 +83,7 @@ def compare(given: argparse.Namespace) -> None:
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
     strong = effort(given)
-    rounds: dict[str, Any] = {"rounds": given.rounds}
-    trails = {"rounds": given.trail_rounds, **NEAR}
+    trails = {"rounds": given.rounds, **NEAR}
     runs: list[Run] = [
         Run("argmax", {}),
         *(
@@ -94,9 +91,6 @@ def compare(given: argparse.Namespace) -> None:
             for level in (0.1, 0.2, 0.3, 0.4)
         ),
         Run("sample", {"samples": given.samples}),
-        Run("round", {"share": given.share}),
-        Run("local_search", rounds, "argmax"),
-        Run("local_search", rounds, "round"),
         Run("local_search", trails, "argmax"),
     ]
     runs = [run for run in runs if {run.method, run.start or run.method} <= {*given.methods}]
@@ -154,13 +148,13 @@ def sharpened(
     labels = f"sharpen {sharpen:.1e}, iterations {iterations}"
     yield ["bundle", labels, *measured(game, matrix, strong), f"{seconds:.1f}"]
     began = time.process_time()
-    search = LocalSearch(**trails)
-    near = search.init(game, matrix, state.pool)
-    for later in search.rounds_from(game, near):
-        near = later
+    with TemporaryDirectory() as folder:
+        counters = Path(folder) / "counters.npz"
+        np.savez(counters, pool=state.pool)
+        near = LocalSearch(counters=str(counters), **trails).matrix(game, matrix)
     seconds = time.process_time() - began
     labels = ", ".join(f"{key} {value}" for key, value in trails.items())
-    row = [f"{labels}, from bundle", *measured(game, near.matrix, strong), f"{seconds:.1f}"]
+    row = [f"{labels}, from bundle", *measured(game, near, strong), f"{seconds:.1f}"]
     yield ["local_search", *row]
 
 

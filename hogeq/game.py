@@ -21,7 +21,7 @@ from hogeq.purification import purify
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.reading import find_rules
-from hogeq.search import attack, bounds, untold_bound
+from hogeq.search import attack, bounds
 from hogeq.search import gains as gaining
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.search.bounds import Interval
@@ -183,7 +183,7 @@ class Game:
         target = self.strategy(strategy)
         if resolution is None:
             return bounds.upper_bound(self.engine, target)
-        return untold_bound.mixture_bound(self.engine, target, resolution)
+        return bounds.mixture_bound(self.engine, target, resolution)
 
     def exploitability(
         self, strategy: StrategySpec, budget: SearchBudget | None = None

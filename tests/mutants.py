@@ -129,13 +129,14 @@ TARGETS = (
         "search",
         modules=(
             "search/attack",
+            "search/counter_search",
             "search/moves",
             "search/population",
             "search/bounds",
             "search/gains",
         ),
         tests="tests/search/test_population.py tests/search/test_respond.py"
-        " tests/search/test_moves.py"
+        " tests/search/test_kicks.py"
         " tests/search/test_untold_bound.py tests/search/test_exact_response.py"
         " -k 'not strategy_that_ignores_memory'",
         each=6,
@@ -143,7 +144,6 @@ TARGETS = (
     Target(
         "purification",
         modules=(
-            "purification/rounding",
             "purification/local_search",
             "purification/integer",
             "purification/programs",

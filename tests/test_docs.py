@@ -316,11 +316,7 @@ def test_choosing_a_solver_quotes_what_was_measured() -> None:
     page = (DOCS / "choosing-a-solver.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
     assert rows.keys() == SOLVERS.keys()
-    for solver in rows.keys() - {
-        "openspiel",
-        "mixture",
-        "mixture_bundle",
-    }:  # which have no figures there
+    for solver in rows.keys() - {"openspiel", "mixture_bundle"}:  # which have no figures there
         least = f"{off[solver]:.0e}" if off[solver] > 0 else "exact"
         assert f" | {measured[solver]} | {least} | " in rows[solver]
 
@@ -403,7 +399,5 @@ def test_without_memory_solvers_come_as_close_to_the_tablebase_as_is_said() -> N
         if policy != "refused":
             off[edition, solver] = min(float(policy), float(matrix))
     assert {edition for edition, _ in off} == {"hw13", "fa22", "fa15", "sp21"}
-    assert len(off) == 4 * len(
-        SOLVERS.keys() - {"openspiel", "mixture", "mixture_bundle"}
-    )  # of policies
+    assert len(off) == 4 * len(SOLVERS.keys() - {"openspiel", "mixture_bundle"})  # of policies
     assert max(off.values()) < 5e-5

@@ -14,8 +14,7 @@ from hogeq.baselines import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, SearchResult
-from hogeq.search.saturation import Saturation
+from hogeq.search.attack import Saturation, SearchBudget, SearchResult
 from hogeq.strategies.read import read_strategy
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix
@@ -78,11 +77,11 @@ def test_convergence(table: Run) -> None:
 
 
 def test_purification(table: Run) -> None:
-    options = "--iterations 5 --samples 2 --rounds 2 --trail-rounds 1 --share 0.5 --sharpened 3"
+    options = "--iterations 5 --samples 2 --rounds 1 --sharpened 3"
     options += " --starts 2 --anneal-steps 5 --kicks 2"
     rows = table("purification", f"{GAME} {options}", "purification_8")
     methods = {row["method"] for row in rows}
-    assert methods >= {"argmax", "threshold", "sample", "round", "local_search", "bundle"}
+    assert methods >= {"argmax", "threshold", "sample", "local_search", "bundle"}
     assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
     assert (table.out / "purification_8.png").exists()
 
@@ -175,9 +174,8 @@ def test_the_game_of_two_coins_is_solved_by_hand(monkeypatch: pytest.MonkeyPatch
             )
 
 
-@pytest.mark.parametrize("solver", ["mixture", "mixture_bundle"])
-def test_parts(table: Run, solver: str) -> None:
-    options = f"--solver {solver} --responders 4 --parts 1 2 --moments 2 --starts 1 --kicks 1"
+def test_parts(table: Run) -> None:
+    options = "--parts 1 2 --moments 2 --starts 1 --kicks 1"
     rows = table("parts", f"--goal 8 --dice 2 --seconds 0.2 {options}")
     assert {row["parts"] for row in rows} == {"1", "2"}
     for row, after in zip(rows, [*rows[1:], {"parts": ""}], strict=True):

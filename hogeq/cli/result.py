@@ -14,8 +14,7 @@ from hogeq.support.messages import printable
 from hogeq.support.numbers import DIGITS, counted
 
 if TYPE_CHECKING:
-    from hogeq.search.attack import SearchBudget
-    from hogeq.search.saturation import Saturation
+    from hogeq.search.attack import Saturation, SearchBudget
 
 digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user asks for, of per cents and percentage points."""

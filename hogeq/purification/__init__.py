@@ -12,7 +12,7 @@ from hogeq.purification.base import PURIFIERS, Purifier, purified, purifier
 
 # Each registers itself when it is imported; help and messages list them in this order.
 # isort: off
-from hogeq.purification import sampling, rounding, local_search, integer  # noqa: F401
+from hogeq.purification import sampling, local_search, integer  # noqa: F401
 # isort: on
 
 from hogeq.purification.sampling import argmax, thresholded

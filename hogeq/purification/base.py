@@ -1,16 +1,22 @@
-"""Base class of purifiers, and the registry of purifiers by name."""
+"""Base classes of purifiers, and the registry of purifiers by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
+from hogeq.search.counter_search import CROSSED, Trails
+from hogeq.search.population import CounterPool
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.strategy import StrategyLike, policy_of
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
+from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import raised
+from hogeq.support.numbers import percent
 from hogeq.support.plugins import is_ours, named
+from hogeq.support.progress import phase
 from hogeq.support.registry import entering
 
 Kind = TypeVar("Kind", bound="type[Purifier]")
@@ -98,3 +104,92 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
             f"{where}: raised {raised(error)} (HOGEQ_DEBUG=1 shows where)"
         ) from error
     return check_matrix(made, game.shape[0], game.num_actions - 1, where)
+
+
+class RoundState(Protocol):
+    """State of a search: a named tuple of arrays, with what it has found so far."""
+
+    def _asdict(self) -> dict[str, Any]:
+        """Its arrays by name."""
+
+    @property
+    def matrix(self) -> Matrix:
+        """(G, G), the best so far."""
+
+    @property
+    def rate(self) -> Any:
+        """Win rate of the best counter known against it."""
+
+    @property
+    def pool(self) -> Matrix:
+        """(n, G, G), the counters known."""
+
+    @property
+    def iteration(self) -> NDArray[Any]:
+        """Rounds done."""
+
+
+State = TypeVar("State", bound=RoundState)
+
+
+class SearchPurifier(Purifier, Generic[State]):
+    """A purifier that searches in rounds, each from one state of arrays to the next.
+
+    A state that was saved goes on with the same bits: nothing else is remembered. `STATE` is the
+    named tuple of the arrays. Trails get `kicks` kicks at a time, and end after `life`.
+    """
+
+    STATE: ClassVar[type[Any]]
+    rounds: int
+    kicks: int
+    life: int
+
+    @abstractmethod
+    def init(self, game: Engine, strategy: StrategyLike) -> State:
+        """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
+
+    @abstractmethod
+    def step(self, game: Engine, state: State) -> State:
+        """Do one round."""
+
+    def rounds_from(self, game: Engine, state: State) -> Iterator[State]:
+        """Do the rounds that are left, and give the state after each."""
+        done = int(state.iteration)
+        with phase("searching near it", self.rounds, "rounds", done=done) as told:
+            for _ in range(done, self.rounds):
+                state = self.step(game, state)
+                told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
+                told.step()
+                yield state
+
+    def _attacked(
+        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
+    ) -> Trails:
+        """Search for counters to a policy and add them to the pool; give where the trails are."""
+        known = pool.members[pool.strongest(policy, CROSSED)]
+        target = Strategy.unchecked(policy)
+        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
+        pool.add(trails.matrices)
+        return trails
+
+    def _withstood(
+        self,
+        pool: CounterPool,
+        policy: Floats,
+        trails: Trails,
+        rate: float,
+        seeds: Iterable[tuple[int, ...]],
+    ) -> tuple[Trails, bool]:
+        """Attack a policy until a counter wins so much; give whether none did."""
+        for seed in seeds:
+            trails = self._attacked(pool, policy, trails, seed)
+            if pool.rates_against(policy).max() >= rate:
+                return trails, False
+        return trails, True
+
+    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
+        """Matrix (G, G), the best of all rounds."""
+        state = self.init(game, policy)
+        for later in self.rounds_from(game, state):
+            state = later
+        return state.matrix

@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import WinRate
-from hogeq.purification.base import purifier
+from hogeq.purification.base import SearchPurifier, purifier
 from hogeq.purification.programs import ChosenRolls, nearest_choice
 from hogeq.purification.sampling import argmax
-from hogeq.purification.searching import SearchPurifier
-from hogeq.search.counters import read_counters
-from hogeq.search.population import CounterPool, Population
-from hogeq.search.trails import CROSSED, Trails, no_trails
+from hogeq.search.counter_search import CROSSED, Trails, no_trails
+from hogeq.search.population import CounterPool, Population, read_counters
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
@@ -117,7 +115,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         Number of the strongest counters that climb further in each round.
     trails, kicks, life : int
         Searches for counters, kicks of each at a time, and kicks after which it begins anew
-        (:mod:`hogeq.search.trails`).
+        (:mod:`hogeq.search.counter_search`).
     trials : int
         Times more that a candidate is attacked while nothing found beats it.
     long_kicks, long_life : int
@@ -125,7 +123,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         which each begins anew.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix (:func:`hogeq.search.counters.read_counters`).
+        another search, or a matrix.
     active : int
         Number of the strongest counters that a candidate's first program is given; what it
         overlooks is added.
@@ -162,7 +160,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             trails = no_trails(game, self.trails, self.life)
             trails = self._attacked(pool, policy, trails, (self.seed, 0))
             told.step()
-            reach = _mean_reach(pool.part(policy, JUDGES), policy)
+            strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
+            reach = _mean_reach(Population(game, strongest), policy)
             wide = policy > self.least
             wide &= (reach > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
             choices = np.flatnonzero(wide)

@@ -1,31 +1,28 @@
 """Local search on a matrix against a growing pool of counter-matrices."""
 
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
-from hogeq.purification.base import purifier
+from hogeq.purification.base import SearchPurifier, purifier
 from hogeq.purification.programs import Moves, best_moves
-from hogeq.purification.rounding import Round
 from hogeq.purification.sampling import argmax
-from hogeq.purification.searching import SearchPurifier
-from hogeq.search.counters import read_counters
-from hogeq.search.population import CounterPool, Slopes
-from hogeq.search.trails import Trails, no_trails
+from hogeq.search.counter_search import Trails, no_trails
+from hogeq.search.population import CounterPool, Slopes, read_counters
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.parameters import Count, Natural, Seed, parameters
+from hogeq.support.parameters import Count, Seed, parameters
 
 CUTS: Final = 8  # most linear programs for one candidate of a radius
 CUT: Final = 16  # counters that each adds to the next
 WORTH: Final = 1e-9  # win rate; what gains less is a rounding error
 
 
-class SearchState(NamedTuple):
+class LocalState(NamedTuple):
     """State of a search; n is the number of counters in the pool."""
 
     matrix: Matrix
@@ -50,23 +47,20 @@ class SearchState(NamedTuple):
 
 @purifier("local_search")
 @parameters
-class LocalSearch(SearchPurifier[SearchState]):
+class LocalSearch(SearchPurifier[LocalState]):
     """Change cells so that the best counter wins less, attack the result, and repeat.
 
     A round starts from the best matrix so far. A linear program
     (:func:`hogeq.purification.programs.best_moves`) chooses changes of at most `radius` cells after
-    which the best counter of the pool wins least; they are made only if exact evaluation confirms
-    them. Then counters of the pool climb further, and new ones are annealed, against the candidate.
-    If the best of them wins less than before, the candidate is the new matrix and the radius grows;
-    otherwise the pool has new counters and the radius shrinks. It is a bundle method whose trust
-    region is the number of changed cells.
-
-    Annealed counters are weak next to those that an attack finds by kicks. With `trails`
-    (:mod:`hogeq.search.trails`) these are looked for instead: they are kicked against a candidate
-    until one of them beats it or it has passed all `trials`, and if it was worse, once against the
-    best matrix. The pool keeps counters to the candidate too, and
-    the linear program is solved again with those that it overlooked, until it overlooks none. If
-    counters are found to what was accepted that beat the matrix before less, that one comes back.
+    which the best counter of the pool wins least. It is solved again with the counters that it
+    overlooked, until it overlooks none, and its changes are made only if exact evaluation confirms
+    them. Then counters of the pool climb further against the candidate, and trails
+    (:mod:`hogeq.search.counter_search`) are kicked against it until one beats it or it has passed
+    all `trials`. If the best counter wins less than before, the candidate is the new matrix and the
+    radius grows. Otherwise the pool has new counters, the trails are kicked once against the best
+    matrix, and the radius shrinks. It is a bundle method whose trust region is the number of
+    changed cells. If later counters beat an accepted matrix more than the one before it, that one
+    comes back.
 
     Attributes
     ----------
@@ -74,13 +68,8 @@ class LocalSearch(SearchPurifier[SearchState]):
         Number of rounds.
     radius : int
         Most cells that the first round may change.
-    start : {"argmax", "round"}
-        How a policy becomes the first matrix; a matrix given is the first one itself.
     warm : int
         Number of the strongest counters that climb further in each round.
-    starts, anneal_steps : int
-        Budget of each attack: see :class:`hogeq.search.attack.SearchBudget`. Not used with
-        trails.
     trails : int
         Searches for counters that go on from round to round.
     kicks : int
@@ -91,25 +80,21 @@ class LocalSearch(SearchPurifier[SearchState]):
         Times that every trail is kicked before a candidate is accepted.
     counters : str
         File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix (:func:`hogeq.search.counters.read_counters`).
+        another search, or a matrix.
     most : int
         Most counters in the pool; those that win least are dropped.
     active : int
-        Number of the strongest counters in the linear program; exact evaluation uses all. With
-        trails, counters that it overlooks are added to it.
+        Number of the strongest counters in the first linear program.
     seed : int
         Seed of the attacks.
     """
 
-    STATE: ClassVar = SearchState
+    STATE: ClassVar = LocalState
 
     rounds: Count = 40
     radius: Count = 64
-    start: Literal["argmax", "round"] = "argmax"
     warm: Count = 3
-    starts: Count = 2
-    anneal_steps: Natural = 30
-    trails: Natural = 0
+    trails: Count = 8
     kicks: Count = 3
     life: Count = 60
     trials: Count = 4
@@ -118,56 +103,51 @@ class LocalSearch(SearchPurifier[SearchState]):
     active: Count = 32
     seed: Seed = 0
 
-    def init(
-        self, game: Engine, strategy: StrategyLike, counters: Matrix | None = None
-    ) -> SearchState:
+    def init(self, game: Engine, strategy: StrategyLike) -> LocalState:
         """State before the first round."""
-        if counters is None and self.counters:
-            counters = read_counters(Path(self.counters), game)
-        first = Round(seed=self.seed).matrix if self.start == "round" else argmax
-        matrix = first(game, strategy)
-        pool = CounterPool(game, counters)
+        matrix = argmax(game, strategy)
+        pool = CounterPool(
+            game, read_counters(Path(self.counters), game) if self.counters else None
+        )
         policy = one_hot(matrix, game.num_actions)
         trails = no_trails(game, self.trails, self.life)
         trails = self._attacked(pool, policy, trails, (self.seed, 0))
         rate = np.array(pool.rates_against(policy).max())
         radius = np.array(float(self.radius))
-        return SearchState(
+        return LocalState(
             matrix, rate, pool.members, radius, np.array(0), *trails, matrix.copy(), rate.copy()
         )
 
-    def step(self, game: Engine, state: SearchState) -> SearchState:
+    def step(self, game: Engine, state: LocalState) -> LocalState:
         """Do one round."""
         iteration = int(state.iteration) + 1
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
-        descend = self._planned if self.trails else self._descended
-        matrix = descend(game, pool, state.matrix, max(1, int(state.radius)))
+        matrix = self._planned(game, pool, state.matrix, max(1, int(state.radius)))
         candidate = one_hot(matrix, game.num_actions)
         pool.climb(candidate, self.warm)
         better = pool.rates_against(candidate).max() < float(state.rate)
         if better:
-            again = self.trials if self.trails else 1
             seeds = [
                 (self.seed, iteration),
-                *((self.seed, iteration, 2, n) for n in range(1, again)),
+                *((self.seed, iteration, 2, trial) for trial in range(1, self.trials)),
             ]
             trails, better = self._withstood(pool, candidate, trails, float(state.rate), seeds)
         best = matrix if better else state.matrix
         policy = one_hot(best, game.num_actions)
         if not better:  # counters to the candidate may lead to counters to the best matrix
             pool.climb(policy, self.warm)
-            trails = self._attacked(pool, policy, trails, (self.seed, iteration, 1), 1)
+            trails = self._attacked(pool, policy, trails, (self.seed, iteration, 1))
         former, met = (state.matrix, state.rate) if better else (state.former, state.former_rate)
         new = CounterPool(game, pool.members[len(state.pool) :])
         rates = new.rates_against(one_hot(former, game.num_actions))
         former_rate = max(float(met), rates.max(initial=0.0))
-        if self.trails and pool.rates_against(policy).max() > former_rate:  # accepted too soon
+        if pool.rates_against(policy).max() > former_rate:  # accepted too soon
             best, policy = former, one_hot(former, game.num_actions)
         rate = pool.rates_against(policy).max()
         # What beats the candidate says where not to go from here.
-        pool.shrink(policy, self.most, *([candidate] if self.trails else []))
+        pool.shrink(self.most, policy, candidate)
         radius = float(state.radius) * (1.5 if better else 0.95)
-        return SearchState(
+        return LocalState(
             best,
             np.array(rate),
             pool.members,
@@ -178,43 +158,8 @@ class LocalSearch(SearchPurifier[SearchState]):
             np.array(former_rate),
         )
 
-    def _attacked(
-        self,
-        pool: CounterPool,
-        policy: Floats,
-        trails: Trails,
-        seed: tuple[int, ...],
-        starts: int | None = None,
-    ) -> Trails:
-        """Search for counters: by the trails, or anneal some where there are none."""
-        if self.trails:
-            return super()._attacked(pool, policy, trails, seed)
-        pool.search(policy, starts or self.starts, self.anneal_steps, seed)
-        return trails
-
-    def _descended(self, game: Engine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
-        """Change at most `radius` cells so that the best counter of the pool wins less, (G, G)."""
-        slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
-            one_hot(matrix, game.num_actions)
-        )
-        worst, left, count = slopes.rates.max(), radius, radius
-        while count >= 1:
-            moves = best_moves(slopes, one_hot(matrix, game.num_actions) == 0.0, count)
-            candidate = _changed(matrix, moves)
-            rate = pool.rates_against(one_hot(candidate, game.num_actions)).max()
-            if rate < worst - WORTH:
-                left -= int((candidate != matrix).sum())
-                matrix, worst = candidate, rate
-                slopes = pool.part(one_hot(matrix, game.num_actions), self.active).slopes(
-                    one_hot(matrix, game.num_actions)
-                )
-                count = min(count, left)
-            else:
-                count //= 4
-        return matrix
-
     def _planned(self, game: Engine, pool: CounterPool, matrix: Matrix, radius: int) -> Matrix:
-        """Change at most `radius` cells so that the best counter wins less, all being foreseen."""
+        """Change at most `radius` cells so that the best counter wins less."""
         left, count = radius, radius
         while count >= 1:
             candidate = self._foreseen(game, pool, matrix, count)

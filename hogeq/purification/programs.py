@@ -29,25 +29,22 @@ class Moves(NamedTuple):
     """Win rate of the best counter if effects added up."""
 
 
-def best_moves(
-    slopes: Slopes, allowed: NDArray[np.bool_], count: int, *, exactly: bool = False
-) -> Moves:
+def best_moves(slopes: Slopes, allowed: NDArray[np.bool_], count: int) -> Moves:
     """Choose the moves after which the best counter wins least, if effects added up.
 
     The linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every allowed move,
     at most 1 in a cell and `count` in all. A vertex has at most as many fractional cells as there
     are counters. Columns are generated: in each round those of negative reduced cost enter, until
-    there are none. Moves are chosen from those allowed, (G, G, K). With `exactly` it makes so many,
-    or one in each cell with an allowed move if those are fewer.
+    there are none. Moves are chosen from those allowed, (G, G, K).
     """
-    number, *_, rolls = slopes.changes.shape
-    shape = slopes.changes.shape[1:]
+    number, *shape = slopes.changes.shape
+    rolls = shape[-1]
     changes = slopes.changes.reshape(number, -1, rolls)
     rows = allowed.reshape(-1, rolls)
     count = min(count, int(rows.any(axis=1).sum()))
     weights = np.zeros(number)
     weights[slopes.rates.argmax()] = 1.0
-    cell_price, move_price = np.zeros(len(rows)), np.inf if exactly else 0.0
+    cell_price, move_price = np.zeros(len(rows)), 0.0
     columns: Ints = np.zeros(0, np.int64)
     shares, expected = np.zeros(0), float(slopes.rates.max())
     for _ in range(GENERATIONS if count else 0):
@@ -60,42 +57,37 @@ def best_moves(
         if len(new) == 0:
             break
         columns = np.concatenate([columns, new])
-        result = _program(
-            slopes.rates, changes.reshape(number, -1)[:, columns], columns // rolls, count, exactly
-        )
+        flat = changes.reshape(number, -1)[:, columns]
+        result = _program(slopes.rates, flat, columns // rolls, count)
         shares, expected = result.x[:-1], float(result.x[-1])
         prices = -result.ineqlin.marginals
         weights = prices[:number]
         cell_price = np.zeros(len(rows))
-        cell_price[np.unique(columns // rolls)] = prices[number : len(prices) - (not exactly)]
-        move_price = float(result.eqlin.marginals[0]) if exactly else -float(prices[-1])
+        cell_price[np.unique(columns // rolls)] = prices[number:-1]
+        move_price = -float(prices[-1])
     used = shares > 1e-9
     *cells, roll = np.unravel_index(columns[used], shape)
     return Moves(tuple(cells), roll, shares[used], expected)
 
 
-def _program(rates: Floats, changes: Floats, cells: Ints, count: int, exactly: bool) -> Any:
+def _program(rates: Floats, changes: Floats, cells: Ints, count: int) -> Any:
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack, vstack
 
     number, size = changes.shape
     _, place = np.unique(cells, return_inverse=True)
     groups = csr_array((np.ones(size), (place, np.arange(size))))
-    total = np.append(np.ones(size), 0.0)[None]
     above = vstack(
         [
             csr_array(np.column_stack([changes, -np.ones(number)])),
             hstack([groups, csr_array((groups.shape[0], 1))]),
-            *([] if exactly else [csr_array(total)]),
+            csr_array(np.append(np.ones(size), 0.0)[None]),
         ]
     )
-    limits = np.concatenate([-rates, np.ones(groups.shape[0]), [] if exactly else [count]])
     result = linprog(
         np.append(np.zeros(size), 1.0),
         A_ub=above.tocsr(),
-        b_ub=limits,
-        A_eq=total if exactly else None,
-        b_eq=[count] if exactly else None,
+        b_ub=np.concatenate([-rates, np.ones(groups.shape[0]), [count]]),
         bounds=[*[(0.0, None)] * size, (None, None)],
         method="highs",
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
-from hogeq.purification.searching import SearchPurifier, State
+from hogeq.purification.base import SearchPurifier, State
 from hogeq.runs.files import ResultsError, replacing
 from hogeq.support.parameters import plain
 

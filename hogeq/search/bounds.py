@@ -3,18 +3,50 @@
 The lower end is the win rate of a counter-matrix, by search (:mod:`hogeq.search.attack`). The
 upper end is the win rate of a responder with full memory, by one backward induction. Without hidden
 memory both are the same.
+
+Against a mixture that responder is not told which component was drawn. It sees every roll, and by
+each learns something: its *belief*, a probability of each component, is updated by Bayes' rule,
+
+    b(i | k)  is in proportion to  b(i) component_i(cell, k)    when k dice are rolled at a cell.
+
+The belief follows from all rolls so far. It is no function of the scores and the memory, since
+different rolls can lead to the same of these; so it is kept beside them. The best that the
+responder can win from a hidden state is convex in its belief: with any one response it is linear in
+who may have been drawn, and the responder takes the best of many. A convex function lies below the
+chords between its values. So the value at a belief is at most the mean of the values at beliefs
+around it, and one backward induction over a grid of beliefs, with chords in between, gives an upper
+bound [1]_.
+
+With the corners alone for a grid the responder is told the draw at once: the crudest bound, the
+mean of the full-memory bounds of the components. A finer grid comes down to what the responder can
+win. That may still be more than any matrix does, which forgets.
+
+.. [1] W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision
+   processes", *Operations Research* 39, 1991.
 """
 
-from typing import NamedTuple
+from functools import partial
+from itertools import combinations
+from math import comb
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from hogeq.model.game import HogEngine
-from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.saturation import Saturation
-from hogeq.search.untold_bound import mixture_bound, told_bound, usual_resolution
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.model.workspace import Role, WinRate, backward_together
+from hogeq.search.attack import VALUE, Saturation, SearchBudget, attack
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import refusal
 
-VALUE_OF_THE_GAME = 0.5
-"""Win rate of an equilibrium: the game is symmetric, a fair coin says who moves first."""
+ROUNDING: Final = 1e-9
+"""Likelihoods this close to a point of the grid, in its steps, are on it."""
+
+MOST_BELIEFS: Final = 500
+"""Most beliefs of a grid; each has a workspace of its own."""
+
+MOST_BYTES: Final = 2**30
+"""Of the workspaces of a grid that was not asked for."""
 
 
 class Interval(NamedTuple):
@@ -39,36 +71,6 @@ class Interval(NamedTuple):
     """Whether that search has saturated; None if nobody knows."""
 
 
-def full_memory_bound(game: HogEngine, strategy: StrategyLike) -> float:
-    """Win rate of the best responder with full memory, an upper bound on any attack.
-
-    Against a mixture that responder is also told what was drawn: a crude bound, the mean of those
-    of the components. :func:`hogeq.search.untold_bound.mixture_bound` does not tell.
-    """
-    return told_bound(game, strategy_of(game, strategy))
-
-
-def upper_bound(game: HogEngine, strategy: StrategyLike) -> float:
-    """Upper bound on any attack, the lowest that takes seconds.
-
-    That of full memory; of a mixture, of a responder who remembers all but the draw, or of one who
-    is told it where that would take too much (:mod:`hogeq.search.untold_bound`).
-    """
-    target = strategy_of(game, strategy)
-    return mixture_bound(game, target, usual_resolution(game, target))
-
-
-def best_response_interval(
-    game: HogEngine, strategy: StrategyLike, budget: SearchBudget | None = None
-) -> Interval:
-    """Interval that contains the win rate of a best response: attack and :func:`upper_bound`."""
-    target = strategy_of(game, strategy)
-    found = attack(game, target, budget)
-    bound = upper_bound(game, target)
-    # Where a response is exact, the two are one figure, but for rounding.
-    return Interval(found.win_rate, max(bound, found.win_rate), found.budget, found.saturation)
-
-
 def exploitability(
     game: HogEngine, strategy: StrategyLike, budget: SearchBudget | None = None
 ) -> Interval:
@@ -78,7 +80,165 @@ def exploitability(
     symmetric game half of NashConv (Lanctot et al. 2017; OpenSpiel's `exploitability`). It is 0 for
     an equilibrium strategy.
     """
-    found = best_response_interval(game, strategy, budget)
-    return found._replace(
-        lower=found.lower - VALUE_OF_THE_GAME, upper=found.upper - VALUE_OF_THE_GAME
-    )
+    response = best_response_interval(game, strategy, budget)
+    return response._replace(lower=response.lower - VALUE, upper=response.upper - VALUE)
+
+
+def best_response_interval(
+    game: HogEngine, strategy: StrategyLike, budget: SearchBudget | None = None
+) -> Interval:
+    """Interval that contains the win rate of a best response: attack and :func:`upper_bound`."""
+    target = strategy_of(game, strategy)
+    attacked = attack(game, target, budget)
+    # Where a response is exact, the two are one figure, but for rounding.
+    bound = max(upper_bound(game, target), attacked.win_rate)
+    return Interval(attacked.win_rate, bound, attacked.budget, attacked.saturation)
+
+
+def upper_bound(game: HogEngine, strategy: StrategyLike) -> float:
+    """Upper bound on any attack, the lowest that takes seconds.
+
+    That of full memory; of a mixture, of a responder who remembers all but the draw, or of one who
+    is told it where that would take too much.
+    """
+    target = strategy_of(game, strategy)
+    return mixture_bound(game, target, default_resolution(game, target))
+
+
+def full_memory_bound(game: HogEngine, strategy: StrategyLike) -> float:
+    """Win rate of the best responder who remembers everything and is told what was drawn."""
+    target = strategy_of(game, strategy)
+    work = game.workspace(2)
+    both = [np.stack([policy, policy]) for policy in target.policies]
+    return float(target.chances @ [work.win_rate(pair, Role.FULL_MEMORY).win_rate for pair in both])
+
+
+def default_resolution(game: HogEngine, strategy: Strategy) -> int:
+    """Resolution of a grid that has the draw on it: the components; or 1 if that is too much.
+
+    More than a gibibyte is, as in su20 for more than three components; and positions that recur
+    are.
+    """
+    components = len(strategy.chances)
+    number = comb(2 * components - 1, components - 1)
+    if components == 1 or number > MOST_BELIEFS or game.positions_recur:
+        return 1
+    values = 2 * 8 * game.goal**2 * game.memory_size
+    return components if number * values <= MOST_BYTES else 1
+
+
+def mixture_bound(game: HogEngine, strategy: StrategyLike, resolution: int = 1) -> float:
+    """Upper bound on any attack on a mixture, by a responder who remembers all but the draw.
+
+    The resolution is that of the grid of beliefs. At 1 the responder is told the draw. Multiples of
+    the number n of components are best. Passes and memory grow as C(resolution + n - 1, n - 1). A
+    grid of more than 500 beliefs is refused, and games whose positions recur.
+    """
+    target = strategy_of(game, strategy)
+    if resolution == 1:
+        return full_memory_bound(game, target)
+    components = len(target.chances)
+    number = comb(resolution + components - 1, components - 1) if resolution > 0 else 0
+    if not 1 <= number <= MOST_BELIEFS:
+        raise ValueError(
+            refusal(
+                "resolution",
+                resolution,
+                f"1 or more, of which {components} components make at most {MOST_BELIEFS} beliefs",
+            )
+        )
+    grid = Grid.of(target.chances, resolution)
+    works = [game.workspace(2) for _ in grid.points]
+    roots = backward_together(works, partial(_responding, grid, target.policies))
+    rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
+    return float((grid.chords(target.chances[None]) @ rates)[0])
+
+
+class Grid(NamedTuple):
+    """Beliefs on a simplex, and what finds those around another one.
+
+    A grid point stands for likelihoods of the parts, whole multiples of 1 / `resolution` that sum
+    to 1; the belief is the weights of the draw times these. So if `resolution` is a multiple of
+    the number of parts, the draw itself is on the grid: equal likelihoods.
+    """
+
+    weights: Floats
+    """(n,), of the draw, all positive."""
+    resolution: int
+    points: Ints
+    """(N, n), whole numbers of sum `resolution`, in lexicographic order."""
+    later: Ints
+    """(resolution + n, n), what comes after in that order: binomial coefficients."""
+
+    @classmethod
+    def of(cls, weights: Floats, resolution: int) -> "Grid":
+        """Make the grid of a resolution."""
+        parts = len(weights)
+        bars = list(combinations(range(resolution + parts - 1), parts - 1))
+        cuts = np.array(bars, np.int64).reshape(len(bars), parts - 1)
+        ends = np.full((len(cuts), 1), resolution + parts - 1)
+        points = np.diff(np.hstack([-np.ones_like(ends), cuts, ends]), axis=1) - 1
+        later = [[comb(left, bars) for bars in range(parts)] for left in range(resolution + parts)]
+        return cls(weights, resolution, points, np.array(later))
+
+    @property
+    def beliefs(self) -> Floats:
+        """(N, n), probability of each part at every point."""
+        masses = self.points * self.weights
+        return np.asarray(masses / masses.sum(axis=1, keepdims=True))
+
+    def chords(self, beliefs: Floats) -> Floats:
+        """Shares (m, N) of the points around each belief (m, n) of which it is the mean.
+
+        Rows sum to 1 and have at most n entries: the corners of a simplex of Freudenthal's
+        triangulation.
+        """
+        likelihoods = beliefs / self.weights
+        likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
+        # Sums from the right: steps of one unit move a unit from a part to the one before it.
+        sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
+        sums[:, 0] = self.resolution
+        floor = np.floor(sums + ROUNDING)
+        rest = sums - floor
+        rest[rest < ROUNDING] = 0.0
+        rest[:, 0] = 0.0
+        order = np.argsort(-rest[:, 1:], axis=1, kind="stable") + 1
+        shared = np.zeros((len(beliefs), len(self.points)))
+        rows = np.arange(len(beliefs))
+        at = floor.astype(np.int64)
+        ones, zeros = (np.full((len(beliefs), 1), value) for value in (1.0, 0.0))
+        falling = np.hstack([ones, np.take_along_axis(rest, order, axis=1), zeros])
+        shares = falling[:, :-1] - falling[:, 1:]
+        for place, share in enumerate(shares.T):
+            met = share > 0.0
+            shared[rows[met], self._indices(at[met])] += share[met]
+            if place < order.shape[1]:
+                at[rows, order[:, place]] += 1
+        # Likelihoods are a mean of the points'; beliefs are, weighted by how likely each is.
+        shared *= self.points @ self.weights
+        return np.asarray(shared / shared.sum(axis=1, keepdims=True))
+
+    def _indices(self, sums: Ints) -> Ints:
+        """Find points (m,) given by their sums from the right (m, n).
+
+        A point is the gaps between bars among `resolution` units; those before it in lexicographic
+        order are counted bar by bar.
+        """
+        bars = sums.shape[1] - 1
+        left = sums[:, 1:] + np.arange(bars)[::-1]  # units and bars behind each bar
+        last = len(self.points) - 1
+        return np.asarray(last - self.later[left, bars - np.arange(bars)].sum(axis=1))
+
+
+def _responding(
+    grid: Grid, policies: Floats, player: int, own: int, opponent: int, rolled: Floats
+) -> Floats:
+    """Values (N, H) of the memories: the best roll of player 0, what was drawn of player 1."""
+    if player == 0:
+        return np.asarray(rolled.max(axis=2))
+    joint = grid.beliefs * policies[:, own, opponent].T[:, None]  # (K, N, n)
+    total = joint.sum(axis=2)
+    met = total > 0.0
+    shares = np.zeros((*total.shape, len(grid.points)))
+    shares[met] = grid.chords(joint[met] / total[met, None]) * total[met, None]
+    return np.asarray(np.einsum("knm,mhk->nh", shares, rolled, optimize=True))

@@ -1,14 +1,23 @@
-"""The search for a counter from one start: anneal, ascend, and kick.
+"""The search for a counter from one start: anneal, ascend, and kick. Trails do it a few at a time.
 
 A far move (:mod:`hogeq.search.moves`) begins an excursion from the best matrix. Near moves refine
 what it has led to while that promises to come above the best matrix, which stays until then.
 Without a far move the excursion refines the best matrix itself.
+
+A strategy that learns is met by trails. The strongest counters to a policy near equilibrium are
+hardly alike: they differ in a third of what they roll, and a policy that answers one of them is as
+weak against the next. An attack finds them by a hundred kicks from a random start, passing through
+weaker ones. A search that only follows the strongest known therefore never meets them. A trail
+begins where a start of an attack does and has its kicks a few at a time, each time against the
+policy of today; when it has had them all it ends, and another begins.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import (
@@ -18,15 +27,17 @@ from hogeq.search.ascent import (
     anneal,
     ascend,
     climb,
+    ith_start,
     log_uniform,
     to_matrix,
     to_pure,
 )
-from hogeq.search.moves import MOVES, STAY, MoveOdds, SearchContext
+from hogeq.search.moves import MOVES, STAY, MoveOdds, SearchContext, bandits
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import Phase
+from hogeq.support.workers import compute
 
 ASCENT: Final = 6
 """Steps of annealing that take about as long as an ascent; for the progress that is shown."""
@@ -40,6 +51,11 @@ PATIENCE: Final = 10
 
 PERTURBED_SHARES: Final = (0.01, 0.3)
 """Shares of the cells: few pay in large games, many in small ones."""
+
+STEPS: Final = 20  # of annealing, at the beginning of a trail
+CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
+MATES: Final = 8  # of them, those that one trail may cross with at a time
+START, KICKS = 1, 2  # a fourth number of seeds: nothing else that an iteration draws has one
 
 
 class Excursion(NamedTuple):
@@ -193,6 +209,67 @@ class CounterSearch(NamedTuple):
         return SearchState(to_matrix(policies[0]), rate, spent + sweeps, away, choices)
 
 
-def run(game: Engine, strategy: Strategy, search: CounterSearch) -> SearchState:
+def run(
+    game: Engine, strategy: Strategy, search: CounterSearch, told: Phase | None = None
+) -> SearchState:
     """Run a search: what workers are given."""
-    return search.run(game, strategy)
+    return search.run(game, strategy, told)
+
+
+class Trails(NamedTuple):
+    """Searches under way; n is their number."""
+
+    matrices: Matrix
+    """(n, G, G), where they are."""
+    left: NDArray[np.int64]
+    """(n,), kicks that each has left; negative where it is to begin."""
+
+    def searches(
+        self, game: Engine, strategy: Strategy, known: Matrix, kicks: int, seed: tuple[int, ...]
+    ) -> list[CounterSearch]:
+        """List what is to be done: so many kicks of each; known are counters to cross with.
+
+        What they find is evaluated anew anyway, so they climb in the precision of searches.
+        """
+        odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
+        searches = []
+        for place, (matrix, left) in enumerate(zip(*self, strict=True)):
+            random = np.random.default_rng((*seed, place, START))
+            search = CounterSearch(
+                matrix, is_exact=False, kicks=kicks, seed=(*seed, place, KICKS), odds=odds
+            )
+            if left < 0:
+                number = 2 + int(random.integers(2))
+                start, cooling = ith_start(game, strategy.mean, number, random)
+                search = search._replace(start=start, steps=STEPS, cooling=cooling)
+            mates = known
+            if len(known) > MATES:
+                mates = known[random.choice(len(known), MATES, replace=False)]
+            searches.append(search._replace(mates=list(mates)))
+        return searches
+
+    def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":
+        """Trails when so many kicks more are done, from where each has come to."""
+        left = np.abs(self.left) - kicks
+        matrices = np.array(reached, np.int8).reshape(self.matrices.shape)
+        return Trails(matrices, np.where(left > 0, left, -life))
+
+    def followed(
+        self,
+        game: Engine,
+        strategy: Strategy,
+        known: Matrix,
+        kicks: int,
+        life: int,
+        seed: tuple[int, ...],
+    ) -> "Trails":
+        """Let every trail climb against a strategy as it is now, and kick it."""
+        searches = self.searches(game, strategy, known, kicks, seed)
+        ended = compute(partial(run, game, strategy), searches)
+        return self.after([state.matrix for state in ended], kicks, life)
+
+
+def no_trails(game: Engine, number: int, life: int) -> Trails:
+    """Trails that are to begin, the first of them with few kicks, so that not all end at once."""
+    left = -np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
+    return Trails(np.zeros((number, *game.shape[:-1]), np.int8), left)

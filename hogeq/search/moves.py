@@ -352,16 +352,11 @@ def bandits(num_actions: int, moves: Collection[str] = tuple(MOVES)) -> dict[str
     """Bandits of near moves, of far moves and of the rolls of moves by one roll."""
     near = [name for name in NEAR if name in moves]
     far = [name for name in FAR if name in moves or name == STAY]
-    found = {
+    made = {
         kind: Bandit(names, [MOVES[name].weight for name in names])
         for kind, names in (("near", near), ("far", far))
     }
     # No dice give certain points, so they come as often as all others together.
     others = num_actions - 1
-    found["roll"] = Bandit([*map(str, range(num_actions))], [others] + [1] * others)
-    return found
-
-
-def first_odds(num_actions: int) -> dict[str, MoveOdds]:
-    """Odds of a search that has learned nothing yet."""
-    return {kind: bandit.odds() for kind, bandit in bandits(num_actions).items()}
+    made["roll"] = Bandit([*map(str, range(num_actions))], [others] + [1] * others)
+    return made

@@ -6,26 +6,33 @@ the effect on the win rate against a mixture. Effects of several cells do not ad
 change of many cells must be evaluated before it is accepted.
 """
 
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.counterfactual import Counterfactual
 from hogeq.model.many import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role, WinRate, Workspace
-from hogeq.search.ascent import TEMPERATURES, random_policy
-from hogeq.search.counter_search import CounterSearch, SearchState, run
-from hogeq.strategies.arrays import given_arrival, one_hot, softmax
+from hogeq.model.workspace import Role, WinRate
+from hogeq.search.ascent import TEMPERATURES
+from hogeq.search.counter_search import CounterSearch, run
+from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softmax
+from hogeq.strategies.read import read_strategy
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.messages import shown_path, unreadable
 from hogeq.support.workers import compute
 
-BATCH = 32  # passes whose tables are held in memory together
+BATCH: Final = 32  # passes whose tables are held in memory together
+
+POOLS: Final = ("pool", "state.pool", "state.counters")
+"""Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
 
 class Pass(NamedTuple):
@@ -57,22 +64,12 @@ class Slopes(NamedTuple):
     """(n,), win rate of every member now."""
     changes: Floats
     """(n, G, G, K), change of that win rate if the policy made this roll in this cell for sure."""
-    reach: Floats
-    """(n, G, G), probability that the policy comes to move at a cell."""
 
 
 class Population:
-    """A mixture of strategies, and passes of a policy against all of them.
+    """A mixture of valid matrices (G, G) or policies (G, G, K), by weights or equally likely.
 
     Passes are computed by threads of this process (:func:`hogeq.support.workers.compute`).
-
-    Parameters
-    ----------
-    game : Engine
-    members : sequence of arrays
-        Valid matrices (G, G) or policies (G, G, K).
-    weights : float64 (n,), optional
-        Weights of the members in the mixture; by default equal.
     """
 
     def __init__(
@@ -105,26 +102,27 @@ class Population:
         """
         for start in range(0, len(self.members), BATCH):
             batch = self.members[start : start + BATCH]
-            one = partial(_pass, self.game, policy, exact=exact)
-            yield from compute(one, batch, local=True)
+            yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture."""
+        values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
         rates = []
-
-        def measured() -> Iterator[Counterfactual]:
-            for one in self.passes(policy):
-                rates.append(WinRate.from_starts(*one.starts).win_rate)
-                yield Counterfactual(one.values, one.infoset_reach)
-
-        total = mixed(policy, self.weights if weights is None else weights, measured())
-        return Measured(total.values, total.infoset_reach, np.array(rates))
+        shares = self.weights if weights is None else weights
+        for share, one in zip(shares, self.passes(policy), strict=True):
+            values += share * one.values
+            infoset_reach += share * one.infoset_reach
+            rates.append(WinRate.from_starts(*one.starts).win_rate)
+        return Measured(values, infoset_reach, np.array(rates))
 
     def slopes(self, policy: Floats) -> Slopes:
         """Effects on the members of every change of one cell of a policy (G, G, K)."""
-        found = compute(partial(_slope, self.game, policy), self.members, local=True)
-        rates, changes, reach = zip(*found, strict=True)
-        return Slopes(np.array(rates), np.stack(changes), np.stack(reach))
+        rates, changes = [], []
+        for one in self.passes(policy):
+            first, other = one.starts
+            rates.append((1.0 - first + other) / 2.0)
+            changes.append((one.values * policy).sum(axis=-1, keepdims=True) - one.values)
+        return Slopes(np.array(rates), np.stack(changes))
 
     def anneal(
         self,
@@ -138,7 +136,7 @@ class Population:
     ) -> None:
         """Anneal a softmax responder to the mixture, all cells at once.
 
-        Against a single opponent :func:`hogeq.search.moves.anneal` is better: it updates the
+        Against a single opponent :func:`hogeq.search.ascent.anneal` is better: it updates the
         cells one after the other, each with the new values of those that follow it.
         """
         for temperature in np.geomspace(*TEMPERATURES, steps):
@@ -150,13 +148,9 @@ class Population:
 
 
 class CounterPool(Population):
-    """A growing pool of counter-matrices to a strategy that changes.
+    """A growing pool of counter-matrices, int8 (n, G, G), to a strategy that changes.
 
     It remembers the win rates that were asked for, so that none is computed twice.
-
-    Attributes
-    ----------
-    members : int8 (n, G, G)
     """
 
     members: Matrix
@@ -178,63 +172,27 @@ class CounterPool(Population):
         """Give the indices of the `most` counters that win most, the oldest on ties."""
         return np.argsort(-self.rates_against(policy), kind="stable")[:most]
 
-    def part(self, policy: Floats, most: int) -> "CounterPool":
-        """Pool of the `most` counters that win most against a policy, in the same order."""
-        if len(self.members) <= most:
-            return self
-        kept = np.sort(self.strongest(policy, most))
-        part = CounterPool(self.game, self.members[kept])
-        part._rates = self._rates_of_those(kept)
-        return part
+    def shrink(self, most: int, *policies: Floats) -> None:
+        """Keep only the `most` counters that win most against any of the policies."""
+        size = len(self.members)
+        if size > most:
+            rates = np.max([self.rates_against(policy) for policy in policies], axis=0)
+            stay = np.sort(np.argsort(-rates, kind="stable")[:most])
+            known = self._rates.items()
+            self._rates = {key: one[stay] for key, one in known if len(one) == size}
+            self.members = self.members[stay]
 
-    def shrink(self, policy: Floats, most: int, *more: Floats) -> None:
-        """Keep only the `most` counters that win most against a policy, or any of several."""
-        if len(self.members) > most:
-            rates = np.max([self.rates_against(one) for one in (policy, *more)], axis=0)
-            kept = np.sort(np.argsort(-rates, kind="stable")[:most])
-            self._rates = self._rates_of_those(kept)
-            self.members = self.members[kept]
-
-    def _rates_of_those(self, kept: NDArray[np.int64]) -> dict[bytes, Floats]:
-        every = len(self.members)
-        return {key: rates[kept] for key, rates in self._rates.items() if len(rates) == every}
-
-    def climb(self, policy: Floats, warm: int) -> float:
-        """Climb from the `warm` strongest counters, add the results, return the best rate."""
-        starts = self.members[self.strongest(policy, warm)]
-        return self._searched(policy, [CounterSearch(start) for start in starts])
-
-    def search(self, policy: Floats, starts: int, anneal_steps: int, seed: Sequence[int]) -> float:
-        """Search for counters from random policies, add the results, return the best rate."""
-        randoms = [np.random.default_rng([*seed, start]) for start in range(starts)]
-        begun = [random_policy(self.game, random) for random in randoms]
-        return self._searched(policy, [CounterSearch(one, anneal_steps) for one in begun])
-
-    def _searched(self, policy: Floats, searches: Sequence[CounterSearch]) -> float:
-        target = Strategy.unchecked(policy)
-        found: list[SearchState] = compute(partial(run, self.game, target), searches, local=True)
-        self.add(state.matrix for state in found)
-        return max(state.rate for state in found)
+    def climb(self, policy: Floats, warm: int) -> None:
+        """Climb from the `warm` strongest counters, and add what that comes to."""
+        searches = [CounterSearch(self.members[one]) for one in self.strongest(policy, warm)]
+        climbed = partial(run, self.game, Strategy.unchecked(policy))
+        self.add(state.matrix for state in compute(climbed, searches, local=True))
 
     def add(self, matrices: Iterable[Matrix]) -> None:
         """Add the matrices that it does not hold, each once."""
         for matrix in matrices:
             if not any(np.array_equal(member, matrix) for member in self.members):
                 self.members = np.concatenate([self.members, matrix[None]])
-
-
-def mixed(
-    like: Floats, weights: Iterable[float], found: Iterable[Counterfactual]
-) -> Counterfactual:
-    """Counterfactual values and reach against a mixture of opponents."""
-    values, infoset_reach = np.zeros_like(like), np.zeros(like.shape[:-1])
-    for weight, one in zip(weights, found, strict=True):
-        values += weight * one.values
-        infoset_reach += weight * one.infoset_reach
-    return Counterfactual(values, infoset_reach)
-
-
-# --- one member -----------------------------------------------------------------------------------
 
 
 def _policy(game: Engine, member: NDArray[Any]) -> Floats:
@@ -264,27 +222,42 @@ def _rate_of_member(
         duels = shared_duels(game)
         if duels is not None:
             return duels.win_rate(np.stack([member, matrix]).astype(np.int64)).win_rate
-    policies = np.stack([_policy(game, member), policy])
-    return shared_workspace(game, 2).win_rate(policies).win_rate
+    return _rate(game, _policy(game, member), policy)
 
 
-def _meet(
-    game: Engine, policy: Floats, member: NDArray[Any], *, exact: bool = True
-) -> tuple[Workspace, tuple[float, float]]:
+def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Pass:
     work = (shared_workspace if exact else quick_workspace)(game, 2)
     policies = np.stack([policy, _policy(game, member)])
     work.forward(policies)
     first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
-    return work, (first, other)
+    return Pass((first, other), work.counterfactual_values.copy(), work.infoset_reach.copy())
 
 
-def _pass(game: Engine, policy: Floats, member: NDArray[Any], *, exact: bool) -> Pass:
-    work, starts = _meet(game, policy, member, exact=exact)
-    return Pass(starts, work.counterfactual_values.copy(), work.infoset_reach.copy())
+def read_counters(path: Path, game: Engine) -> Matrix:
+    """Read counter-matrices, int8 (n, G, G), that a search begins with."""
+    found = _pool(path) if path.suffix.lower() == ".npz" else None
+    if found is None:
+        table = read_strategy(path, game.shape[0], game.num_actions - 1)
+        if table.ndim != len(game.shape) - 1:
+            raise StrategyError(f"{shown_path(path)}: a policy; allowed: matrices")
+        return table[None].astype(np.int8)
+    cells = game.shape[:-1]
+    if found.ndim != 1 + len(cells) or found.shape[1:] != cells or found.dtype != np.int8:
+        raise StrategyError(
+            f"{shown_path(path)}: got counters {found.dtype} {found.shape}; "
+            f"allowed: int8 (n, {', '.join(map(str, cells))})"
+        )
+    if found.size and not 0 <= found.min() <= found.max() < game.num_actions:
+        most = game.num_actions - 1
+        raise StrategyError(f"{shown_path(path)}: a roll out of range; allowed: 0 to {most}")
+    return found
 
 
-def _slope(game: Engine, policy: Floats, member: NDArray[Any]) -> tuple[float, Floats, Floats]:
-    work, (first, other) = _meet(game, policy, member)
-    values = work.counterfactual_values
-    changes = (values * policy).sum(axis=-1, keepdims=True) - values
-    return (1.0 - first + other) / 2.0, changes, work.infoset_reach.copy()
+def _pool(path: Path) -> Matrix | None:
+    """Array of an ``.npz`` that holds a pool; None if it holds none."""
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            names = [name for name in POOLS if name in arrays]
+            return arrays[names[0]] if names else None
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise StrategyError(unreadable(path, error)) from error

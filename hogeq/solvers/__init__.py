@@ -12,7 +12,6 @@ from hogeq.solvers import (  # noqa: F401
     regret,
     fsicfr,
     cfr_br,
-    mixture,
     fictitious,
     double_oracle,
     bundle,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
-from hogeq.search.trails import no_trails
+from hogeq.search.counter_search import no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import SHAPING, BundleMethod, Point, self_played
 from hogeq.solvers.cuts import OF_POLICY, Counters, Modelling

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.protocol import Engine
-from hogeq.search.counter_search import CounterSearch
-from hogeq.search.counters import read_counters
-from hogeq.search.trails import CROSSED, Trails
+from hogeq.search.counter_search import CROSSED, CounterSearch, Trails
+from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, State
 from hogeq.solvers.cuts import Counters, Modelling
 from hogeq.solvers.proximal import proximal_step
@@ -97,7 +96,7 @@ class BundleMethod(Solver[State]):
         ones from a nearly uniform policy, and ascend to the end.
     trails : int
         Searches for counters that go on from iteration to iteration
-        (:mod:`hogeq.search.trails`).
+        (:mod:`hogeq.search.counter_search`).
     kicks : int
         Kicks of each trail in an iteration.
     life : int
@@ -121,7 +120,7 @@ class BundleMethod(Solver[State]):
         (discounted CFR), from which it ends lower than from the uniform policy.
     counters : str
         File of counters that the pool starts with
-        (:func:`hogeq.search.counters.read_counters`), such as an earlier search met.
+        (:func:`hogeq.search.population.read_counters`), such as an earlier search met.
     seed : int
         Seed of the responses' starts.
     """

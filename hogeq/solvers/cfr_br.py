@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counte
 from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, run
-from hogeq.search.population import mixed
-from hogeq.search.trails import Trails, no_trails
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails, no_trails, run
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
@@ -69,7 +67,7 @@ class Responder(NamedTuple):
     """(G, G)"""
     win_rate: float
     """Win rate of the counter against the policy."""
-    found: Counterfactual
+    met: Counterfactual
     """Values of the policy's rolls against the counter, weighted as regrets are."""
 
 
@@ -92,9 +90,9 @@ class CFRBR(Solver[CFRBRState]):
     probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
     the current strategy, a windowed average and a linear average.
 
-    Trails (:mod:`hogeq.search.trails`) are further responders, each on its own: no other takes
-    the place of one that is weak until it has had its kicks. One that ends replaces the weakest of
-    the others if it is stronger.
+    Trails (:mod:`hogeq.search.counter_search`) are further responders, each on its own: no other
+    takes the place of one that is weak until it has had its kicks. One that ends replaces the
+    weakest of the others if it is stronger.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
     is the largest win rate plus the price times the entropies of the rows, weighted by reach. The
@@ -191,7 +189,7 @@ class CFRBR(Solver[CFRBRState]):
         parents = state.counters[order[: self.newcomers]]
         target = Strategy.unchecked(policy)
         # What takes long goes to any workers; one sweep and one pass are done before they would be.
-        searches = newcomers(self, game, target.mean, parents, iteration)
+        searches = self._newcomers(game, policy, parents, iteration)
         climbed = [
             *(
                 Climbed(found.matrix, found.rate)
@@ -207,8 +205,10 @@ class CFRBR(Solver[CFRBRState]):
             state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = compute(partial(self._valued, game, policy), climbed, local=True)
         win_rates = np.array([response.win_rate for response in responses])
-        found = (response.found for response in responses)
-        values, infoset_reach = mixed(policy, responder_weights(win_rates), found)
+        values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
+        for share, response in zip(responder_weights(win_rates), responses, strict=True):
+            values += share * response.met.values
+            infoset_reach += share * response.met.infoset_reach
         if self.sharpen:
             price = self.sharpen * iteration
             visited = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
@@ -248,6 +248,23 @@ class CFRBR(Solver[CFRBRState]):
             "responder_win": float(state.win_rates.max()),
         }
 
+    def _newcomers(
+        self, game: Engine, policy: Floats, parents: Matrix, iteration: int
+    ) -> list[CounterSearch]:
+        """List searches for new responders: one may anneal, others perturb a parent."""
+        searches = []
+        for place, parent in enumerate(parents):
+            random = np.random.default_rng([self.seed, iteration, place])
+            start, rest = divmod(iteration - 1, ANNEAL_EVERY if self.responders > 1 else 1)
+            if place == 0 and rest == 0:
+                first, cooling = ith_start(game, policy, start, random)
+                how = self.responder_steps, cooling, self.damping, self.responder_sweeps
+                searches.append(CounterSearch(first, *how))
+            else:
+                matrix = perturbed(parent, PERTURBED_SHARES, game.num_actions, random)
+                searches.append(CounterSearch(matrix, sweeps=self.responder_steps))
+        return searches
+
     def _valued(self, game: Engine, policy: Floats, climbed: Climbed) -> Responder:
         """Let a responder ascend, unless it has, and value the policy's rolls against it."""
         policies = np.stack([one_hot(climbed.counter, policy.shape[-1]), policy])
@@ -256,30 +273,8 @@ class CFRBR(Solver[CFRBRState]):
             win_rate, _ = ascend(work, policies, self.responder_sweeps)
         if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision
             work = shared_workspace(game, 2)
-        found = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return Responder(to_matrix(policies[0]), win_rate, found)
-
-
-def newcomers(
-    solver: Any,
-    game: Engine,
-    mean: Floats,
-    parents: Matrix,
-    iteration: int,
-) -> list[CounterSearch]:
-    """List searches for new responders of a solver: one may anneal, others perturb a parent."""
-    found = []
-    for place, parent in enumerate(parents):
-        random = np.random.default_rng([solver.seed, iteration, place])
-        start, rest = divmod(iteration - 1, ANNEAL_EVERY if solver.responders > 1 else 1)
-        if place == 0 and rest == 0:
-            first, cooling = ith_start(game, mean, start, random)
-            steps, sweeps = solver.responder_steps, solver.responder_sweeps
-            found.append(CounterSearch(first, steps, cooling, solver.damping, sweeps))
-        else:
-            matrix = perturbed(parent, PERTURBED_SHARES, game.num_actions, random)
-            found.append(CounterSearch(matrix, sweeps=solver.responder_steps))
-    return found
+        met = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
+        return Responder(to_matrix(policies[0]), win_rate, met)
 
 
 def responder_weights(win_rates: Floats) -> Floats:

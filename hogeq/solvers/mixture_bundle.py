@@ -11,8 +11,7 @@ from pydantic import Field
 from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
-from hogeq.search.trails import no_trails
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
 from hogeq.solvers.base import solver
 from hogeq.solvers.bundles import LEAST_WEIGHT, SHAPING, BundleMethod, Point, Trial, self_played
 from hogeq.solvers.cuts import OF_PARTS, Counters, Modelling, cut_of_parts
@@ -60,7 +59,7 @@ class MixtureBundleState(NamedTuple):
     trails: Matrix
     """(t, G, G), where the trails are."""
     kicks_left: NDArray[np.int64]
-    """(t,), see :class:`hogeq.search.trails.Trails`."""
+    """(t,), see :class:`hogeq.search.counter_search.Trails`."""
     watched: Floats
     """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
     iteration: NDArray[np.int64]

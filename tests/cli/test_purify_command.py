@@ -14,7 +14,7 @@ from hogeq.strategies.write import write_strategy
 from tests.cli.calls import ask, ok, refused
 
 RULES = "--rules", "small.yaml"
-SEARCH = "purify", "policy.npz", *RULES, "--method", "local_search", "--set", "anneal_steps=5"
+SEARCH = "purify", "policy.npz", *RULES, "--method", "local_search", "--set", "trails=2"
 
 MISSING = "hogeq: none.npz: cannot be read: No such file or directory\n"
 
@@ -45,7 +45,7 @@ def test_a_search_goes_on_where_it_was(folder: Path) -> None:
         found = ask(*SEARCH, "--set", f"rounds={rounds}", *kept)
         assert found["parameters"]["rounds"] == rounds
     game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
-    search = LocalSearch(rounds=5, anneal_steps=5)
+    search = LocalSearch(rounds=5, trails=2)
     whole = search.matrix(game, read_strategy("policy.npz", 12, 3))
     np.testing.assert_array_equal(read_strategy("matrix.csv", 12, 3), whole)
     other = refused(*SEARCH, "--set", "rounds=6", "--set", "seed=1", *kept)

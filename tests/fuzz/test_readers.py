@@ -47,7 +47,7 @@ name: trial
 rules: {edition: su20, goal: 20}
 solver: {name: cfr_br, iterations: 20, damping: 6e-1, seed: 0}
 measure: {every: log, attack: {starts: 4, anneal_steps: 60}, final_attack: {kicks: 3}}
-purify: {method: round, share: 0.1}
+purify: {method: integer, least: 0.1}
 """
 SWEEP = b"""\
 name: several

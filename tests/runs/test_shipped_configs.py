@@ -11,8 +11,7 @@ from hogeq.model.game import compile_game
 from hogeq.runs.config import load_config
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import run_experiment as run
-from hogeq.search.bounds import full_memory_bound
-from hogeq.search.untold_bound import mixture_bound
+from hogeq.search.bounds import full_memory_bound, mixture_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.read import read_any
 
@@ -61,12 +60,12 @@ def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
 
 def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     options = [*TINY, "rules.goal=8", "solver.parts=2"]
-    path = FOLDER / "mixture.yaml"
+    path = FOLDER / "mixture_bundle.yaml"
     longer = load_config(path, [*options, "solver.iterations=5"])
     run(load_config(path, options), tmp_path / "cut")
-    run(longer, tmp_path / "cut", resume=tmp_path / "cut" / "mixture")
+    run(longer, tmp_path / "cut", resume=tmp_path / "cut" / "mixture_bundle")
     summary = run(longer, tmp_path / "whole")
-    cut, whole = (tmp_path / kind / "mixture" / "mixture.npz" for kind in ("cut", "whole"))
+    cut, whole = (tmp_path / kind / "mixture_bundle" / "mixture.npz" for kind in ("cut", "whole"))
     assert cut.read_bytes() == whole.read_bytes()
     drawn = read_any(whole, 8, 2)
     game = compile_game(longer.rules)
@@ -85,6 +84,6 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     (whole.parent / "manifest.json").write_text("{}", "utf-8")
     assert read_run(whole.parent).mixture_bound == last.mixture_bound
     # A run of another solver in its place leaves no mixture behind.
-    other = load_config(FOLDER / "cfr_plus.yaml", [*TINY, "name=mixture"])
+    other = load_config(FOLDER / "cfr_plus.yaml", [*TINY, "name=mixture_bundle"])
     run(other, tmp_path / "whole", overwrite=True)
     assert not whole.exists()

@@ -8,7 +8,7 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.trails import Trails, no_trails
+from hogeq.search.counter_search import Trails, no_trails
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy

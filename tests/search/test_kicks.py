@@ -9,10 +9,18 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, _Trail, attack, by_promise
+from hogeq.search.attack import (
+    ENOUGH,
+    ROUNDS,
+    Saturation,
+    SearchBudget,
+    _Trail,
+    attack,
+    by_promise,
+    saturation,
+)
 from hogeq.search.counter_search import LONGEST, PATIENCE, SHORTEST, Excursion, SearchState
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
-from hogeq.search.saturation import ENOUGH, ROUNDS, Saturation, saturation
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.workers import workers

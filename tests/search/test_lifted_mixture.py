@@ -12,10 +12,10 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model import priced
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
+from hogeq.search.bounds import mixture_bound
 from hogeq.search.certificate import as_proved, certified_bound, check_certificate, is_about
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import LiftedBound, Revision, replay
-from hogeq.search.untold_bound import mixture_bound
 from hogeq.strategies.strategy import Mixture
 from tests.search.test_lifted_bound import random_policy, random_steps, small
 from tests.search.test_respond import TINY

@@ -13,8 +13,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable
-from hogeq.search.bounds import full_memory_bound
-from hogeq.search.untold_bound import Grid, mixture_bound, usual_resolution
+from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, mixture_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
 from tests.search.test_respond import TINY
@@ -149,9 +148,9 @@ def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
     game = compile_game(rules_from({"edition": "su20", **rules}))
     recurring = compile_game(rules_from({"edition": "sp22", **rules}))
     for parts, resolution in ((1, 1), (2, 2), (3, 3), (8, 1)):
-        assert usual_resolution(game, strategy_of(game, matrices_of(game, parts))) == resolution
+        assert default_resolution(game, strategy_of(game, matrices_of(game, parts))) == resolution
         mixture = matrices_of(recurring, parts)
-        assert usual_resolution(recurring, strategy_of(recurring, mixture)) == 1
+        assert default_resolution(recurring, strategy_of(recurring, mixture)) == 1
         told = mixture_bound(recurring, mixture, 1)
         assert told == pytest.approx(full_memory_bound(recurring, mixture), abs=1e-12)
 

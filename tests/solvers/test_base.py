@@ -16,7 +16,7 @@ def test_a_name_is_given_once() -> None:
     with pytest.raises(ValueError, match=r"^solver cfr: name is taken by CFR$"):
         solver("cfr")(SOLVERS["dcfr"])
     with pytest.raises(ValueError, match=r"^purifier argmax: name is taken by Argmax$"):
-        purifier("argmax")(PURIFIERS["round"])
+        purifier("argmax")(PURIFIERS["integer"])
 
 
 @pytest.mark.parametrize("base", [Solver, Purifier])

@@ -14,8 +14,7 @@ from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.counter_search import CounterSearch
-from hogeq.search.trails import no_trails
+from hogeq.search.counter_search import CounterSearch, no_trails
 from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.solvers.bundles import MORE, Point, Trial, soft_maximum, step_against_few

@@ -17,7 +17,6 @@ HOG_ONLY = {"dynamic", "openspiel"}
 SLOW = {"double_oracle", "fictitious", "mirror"}  # whose policies need not be better at first
 LEARN: dict[str, dict[str, Any]] = {
     "bundle": {"trails": 1, "kicks": 2, "life": 4},
-    "mixture": {"parts": 2, "responders": 4, "newcomers": 2},
     "mixture_bundle": {"parts": 2},
     "cfr_br": {"responders": 4},
 }

@@ -82,7 +82,7 @@ def purify_(
 
 def _made(game: Chosen, chosen: "PurifyConfig", name: str, checkpoint: Path | None) -> "Matrix":
     from hogeq.purification import purified
-    from hogeq.purification.searching import SearchPurifier
+    from hogeq.purification.base import SearchPurifier
     from hogeq.runs.files import ResultsError
     from hogeq.runs.searches import saved_rounds
     from hogeq.strategies.arrays import StrategyError

@@ -1,4 +1,4 @@
-"""The bundle method over parts and weights: one step is optimal, models are exact where taken."""
+"""Solvers of mixtures: what no policy can do, and models that are exact where they were taken."""
 
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,15 @@ from hogeq.solvers.cuts import cut_of_parts
 from hogeq.strategies.strategy import Strategy
 from hogeq.strategies.write import write_strategy
 from tests.solvers.family import run
-from tests.solvers.test_mixture import COINS, exploited
 
+COINS = {
+    "goal": 4,
+    "max_dice": 2,
+    "sides": 2,
+    "zero_dice": "alternating_cube_digits",
+    "time_trot": True,
+    "time_trot_period": 2,
+}
 QUICK = {"responder_steps": 4, "deep_every": 5}
 
 
@@ -30,6 +37,16 @@ def coins() -> HogEngine:
 def small() -> HogEngine:
     """Give su20 to 8 points with two dice."""
     return compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
+
+
+def exploited(game: HogEngine, mixture: Any) -> float:
+    """Win rate, less 1/2, of the best of the matrices that matter in the game of two coins."""
+    best = 0.0
+    for first, then in ((1, 0), (1, 2), (2, 0), (2, 2)):
+        rolls = np.zeros((4, 4), int)
+        rolls[0, 0], rolls[0, 1], rolls[1, 1] = 2, first, then
+        best = max(best, win_rate(game, rolls, mixture).win_rate)
+    return best - 0.5
 
 
 def test_two_parts_come_to_the_equilibrium_and_one_cannot(coins: HogEngine) -> None:
@@ -174,3 +191,34 @@ def test_the_pool_begins_with_known_counters(small: HogEngine, tmp_path: Path) -
     assert float(state.worst) == pytest.approx(max(rates), abs=1e-6)
     after = solver.step(small, state)
     assert (after.weights[:5] > 0.0).any()
+
+
+def test_solvers_of_policies_have_no_mixture(coins: HogEngine) -> None:
+    solver, state = run(coins, "cfr_plus", 1)
+    assert solver.mixture(coins, state) is None
+
+
+# --- double_oracle --------------------------------------------------------------------------------
+
+
+def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: HogEngine) -> None:
+    solver, state = run(coins, "double_oracle", 25)
+    drawn = solver.mixture(coins, state)
+    assert drawn.kind == "matrices"
+    assert exploited(coins, drawn) < 1e-9
+    assert exploited(coins, solver.average(coins, state)) >= 1 / 216
+
+
+def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: HogEngine) -> None:
+    solver, state = run(coins, "double_oracle", 12, temperature=0.02)
+    drawn = solver.mixture(coins, state)
+    assert drawn.kind == "policies"
+    assert exploited(coins, drawn) < 0.02
+    for row, one in zip(state.payoffs, state.pool, strict=True):
+        rates = [win_rate(coins, one, other).win_rate for other in state.pool]
+        np.testing.assert_allclose(row, rates, atol=1e-12)
+    # A softmax response at this temperature: no roll is certain where play may come to.
+    newest = state.pool[-1, 0, 1]
+    assert 0.0 < newest.min() < newest.max() < 1.0
+    won = [win_rate(coins, one, drawn).win_rate for one in state.pool]
+    assert max(won) <= 0.5 + 1e-9
