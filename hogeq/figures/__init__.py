@@ -1,5 +1,9 @@
 """Figures: plain arrays in, pictures out.
 
+Every function takes `path`, the PNG to write, and most take a `title` that stands above. They
+raise a `ValueError` for arrays that do not fit and for numbers that cannot be drawn, and an
+`OSError` if the file cannot be written.
+
 Examples
 --------
 >>> import hogeq
@@ -8,9 +12,8 @@ Examples
 """
 
 from hogeq.figures.chances import beliefs, distributions
-from hogeq.figures.curves import exploitability, intervals
+from hogeq.figures.curves import exploitability, intervals, tradeoff
 from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
-from hogeq.figures.safety import tradeoff
 from hogeq.figures.sheets import matrices, mixture
 from hogeq.figures.style import WIDTH
 

@@ -1,8 +1,8 @@
-"""Figures of how good strategies are: exploitability over time, and intervals side by side."""
+"""Figures of how good strategies are: exploitability, intervals, and the price of safety."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ _HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": 
 
 _DOWN: Final = 7  # matplotlib's CARETDOWN, whose tip is the point
 
+_NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
+
 _ASIDE: Final = 0.035  # of the axes' width: between the results at the last iteration
 
 _RESULTS: Final = {  # colours of the attack and of the bound
@@ -62,36 +64,8 @@ _RESULTS: Final = {  # colours of the attack and of the bound
 }
 
 
-class Measurement(Protocol):
-    """Win rates of responders after some iterations, as a run measures them."""
-
-    @property
-    def iteration(self) -> int:
-        """Iterations done."""
-
-    @property
-    def attack(self) -> float:
-        """Win rate of the attack found against the average policy."""
-
-    @property
-    def bound(self) -> float:
-        """Win rate of the responder with full memory."""
-
-    @property
-    def purified_attack(self) -> float:
-        """Win rate of the attack found against the matrix."""
-
-    @property
-    def mixture_attack(self) -> float:
-        """Win rate of the attack found against the mixture; NaN if there is none."""
-
-    @property
-    def mixture_bound(self) -> float:
-        """Win rate of the responder with full memory who is told what was drawn from it."""
-
-
 def exploitability(
-    metrics: Sequence[Measurement],
+    metrics: Sequence[Any],
     path: str | Path,
     title: str = "",
     result: Mapping[str, tuple[float, float]] | None = None,
@@ -103,27 +77,19 @@ def exploitability(
 
     Parameters
     ----------
-    metrics : sequence of Measurement
-        In the order of their iterations; at least one.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the axes.
+    metrics : sequence of Metrics
+        The measurements of a run (``hogeq.load_run(folder).metrics``), at least one.
     result : mapping of str to tuple of float, optional
-        Attack and bound by which the run ends, win rates, of its "average policy", "matrix" and
+        Attack and bound at the end of the run, win rates, of its "average policy", "matrix" and
         "mixture". They are marked at the last iteration: a result may have been attacked harder
         than the curves.
     efforts : tuple of str
-        Effort of the attacks of the curves, and of the result; said below the axes.
-
-    Raises
-    ------
-    ValueError
-        There is nothing to draw, or nothing that a logarithmic axis can show.
-    OSError
-        The file cannot be written.
+        Effort of the attacks of the curves and of the result, written below the axes.
     """
-    _require_lines(metrics)
+    first = metrics[0].iteration if metrics else 0
+    if first < 1:
+        given = f"a line at iteration {first}" if metrics else "no metrics to draw"
+        raise ValueError(f"exploitability: {given}; allowed: 1 or more")
     if len(metrics) == 1:
         _draw_only(metrics[0], path, title, result, efforts)
         return
@@ -142,13 +108,13 @@ def exploitability(
         axes.set_xscale("log")
         axes.set_yscale("log")
         low, high = (_shown_from(zero, one) for one in (lowest, curves["bound"]))
-        between = "average policy"
-        axes.fill_between(iterations, low, high, color=BOUND, alpha=0.15, lw=0, label=between)
+        look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
+        axes.fill_between(iterations, low, high, **look)
         for number, (name, colour, style, label) in enumerate(_CURVES):
             if not np.isnan(curves[name]).all():
                 _draw_curve(axes, iterations, curves[name], zero, number, colour, style, label)
-        for place, (name, interval) in enumerate(sorted(ends.items()), 1):
-            _draw_result(axes, iterations[-1], _shown_from(zero, interval), name, place)
+        for number, (name, interval) in enumerate(sorted(ends.items()), 1):
+            _draw_result(axes, iterations[-1], _shown_from(zero, interval), name, number)
         if ends:
             axes.plot([], [], **_FOUND, color="dimgrey", label="result: attack found")
             axes.plot([], [], **_HIGHEST, color="dimgrey", label="result: upper bound")
@@ -158,39 +124,20 @@ def exploitability(
         whole = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(ends))
         axes.set_xlim(iterations[0] / 1.2, iterations[0] / 1.2 * np.exp(whole))
         _number_iterations(axes, iterations[0], iterations[-1])
-        some = bool((shown <= EXACT).any())
-        if some:
+        has_zero = bool((shown <= EXACT).any())
+        if has_zero:
             axes.set_ylim(zero, axes.get_ylim()[1] if (shown > EXACT).any() else 1.0)
-        number_log_axis(axes.yaxis, shown, 3.0, zero if some else None)
+        number_log_axis(axes.yaxis, shown, 3.0, zero if has_zero else None)
         axes.grid(which="major", linewidth=0.4, alpha=0.5)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
         axes.set_axisbelow(True)
-        # Below the axes, where no curve can be.
-        figure.legend(
-            loc="outside lower center",
-            ncols=2,
-            frameon=False,
-            fontsize=TICK_SIZE,
-            labelspacing=0.2,
-            columnspacing=1.5,
-            title=_told(efforts, bool(ends)),
-            title_fontsize=TICK_SIZE,
-            alignment="left",
-        )
+        _add_legend(figure, 2, _caption(efforts, bool(ends)))
 
     write_figure(path, 3.0, draw)
 
 
-def _require_lines(metrics: Sequence[Measurement]) -> None:
-    if not metrics:
-        raise ValueError("exploitability: no metrics to draw; allowed: one line or more")
-    first = metrics[0].iteration
-    if first < 1:
-        raise ValueError(f"exploitability: a line at iteration {first}; allowed: 1 or more")
-
-
 def _draw_only(
-    row: Measurement,
+    row: Any,
     path: str | Path,
     title: str,
     result: Mapping[str, tuple[float, float]] | None,
@@ -211,7 +158,7 @@ def _draw_only(
         [[bound] for _, bound in known.values()],
         path,
         f"{title}, {after}" if title else after,
-        _told((efforts[1],) * 2 if result else efforts, False),
+        _caption((efforts[1],) * 2 if result else efforts, False),
     )
 
 
@@ -252,12 +199,12 @@ def _draw_curve(
 
 
 def _draw_result(
-    axes: "Axes", iteration: int, ends: NDArray[np.float64], name: str, place: int
+    axes: "Axes", iteration: int, ends: NDArray[np.float64], name: str, number: int
 ) -> None:
     """Draw an interval right of the curves' ends, which it would hide."""
     from matplotlib.transforms import ScaledTranslation
 
-    shift = ScaledTranslation(place * _ASIDE * WIDTH * 0.8, 0.0, axes.figure.dpi_scale_trans)
+    shift = ScaledTranslation(number * _ASIDE * WIDTH * 0.8, 0.0, axes.figure.dpi_scale_trans)
     look: dict[str, Any] = {"transform": axes.transData + shift, "zorder": 3}
     colours = _RESULTS[name]
     axes.plot([iteration] * 2, ends, ls=":", color=colours[0], lw=LINE_WIDTH, **look)
@@ -267,12 +214,12 @@ def _draw_result(
 
 
 def _shown_from(zero: float, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Draw nothing, of which there is no logarithm, at `zero`."""
+    """Replace zeros, which have no logarithm, by `zero`."""
     return np.where(values <= EXACT, zero, values)
 
 
-def _told(efforts: tuple[str, str], two: bool) -> str | None:
-    """Say the effort of the curves and, if there are `two` and they differ, that of the result."""
+def _caption(efforts: tuple[str, str], two: bool) -> str | None:
+    """Describe the effort of the curves and, if there are `two`, of the result where it differs."""
     curves, result = efforts
     if two and curves != result:
         return f"curves: attacks of {curves}\nresult: attacks of {result}"
@@ -294,50 +241,37 @@ def intervals(
     Parameters
     ----------
     labels : sequence of str
-        Written left of the lines, the first on top. Of more than `NAMED` settings, those with the
+        Written left of the lines, the first on top. Of more than 40 settings, those with the
         lowest attacks are drawn.
     attacks, bounds : sequence of sequence of float
         Win rates of each setting's runs, one for every seed: attack found, upper bound, NaN where
-        there is none. What is not above 1/2 is no exploitability: 0, at the axis' left end.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the axes.
+        there is none. An exploitability of 0 or less is drawn at the axis' left end.
     caption : str, optional
-        Said below the axes.
-
-    Raises
-    ------
-    ValueError
-        There is nothing to draw, or the lengths differ.
-    OSError
-        The file cannot be written.
+        Written below the axes.
     """
     if not labels or not len(labels) == len(attacks) == len(bounds):
         raise ValueError(
             f"intervals: {len(labels)} labels, {len(attacks)} attacks, {len(bounds)} bounds; "
             "allowed: as many of each, one or more"
         )
-    if not all(len(row) == len(attacks[place]) > 0 for place, row in enumerate(bounds)):
+    if not all(len(row) == len(attacks[number]) > 0 for number, row in enumerate(bounds)):
         raise ValueError("intervals: a setting without runs; allowed: as many attacks as bounds")
     order = np.argsort([min(row) for row in attacks], kind="stable")[:NAMED]
-    shown = sorted(order.tolist())
-    if len(shown) < len(labels):
-        title = f"{title}, the best {len(shown)} of {len(labels)}"
-    found = np.concatenate([np.asarray(bounds[row]) for row in shown])
-    found = np.concatenate([found, *(np.asarray(attacks[row]) for row in shown)]) - 0.5
-    zero = place_of_zero(found)
+    rows = sorted(order.tolist())
+    if len(rows) < len(labels):
+        title = f"{title}, the best {len(rows)} of {len(labels)}"
+    ends = [[np.asarray(part[row]) - 0.5 for row in rows] for part in (attacks, bounds)]
+    shown = np.concatenate([*ends[0], *ends[1]])
+    zero = place_of_zero(shown)
+    seeds = max(map(len, ends[0]))
 
     def draw(figure: "Figure") -> None:
         axes = figure.add_subplot()
         axes.set_xscale("log")
-        seeds = max(len(attacks[row]) for row in shown)
         apart = min(_APART, _SPREAD / max(seeds - 1, 1))
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
-        for line, row in enumerate(shown):
-            low, high = (
-                _shown_from(zero, np.asarray(part[row]) - 0.5) for part in (attacks, bounds)
-            )
+        for line, pair in enumerate(zip(*ends, strict=True)):
+            low, high = (_shown_from(zero, end) for end in pair)
             offsets = apart * (np.arange(len(low)) - (len(low) - 1) / 2.0)
             axes.hlines(line + offsets, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
             # The one is a dot and fits into the other, so that both are seen where they are equal.
@@ -353,31 +287,36 @@ def intervals(
                     ms=size * (1.5 if values is high else 0.9),
                     label=label if not line else None,
                 )
-        axes.set_yticks(range(len(shown)), [shortened(labels[row]) for row in shown])
-        axes.set_ylim(len(shown) - 0.5, -0.5)
-        some = bool((found <= EXACT).any())
-        if some and not (found > EXACT).any():
+        axes.set_yticks(range(len(rows)), [shortened(labels[row]) for row in rows])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        has_zero = bool((shown <= EXACT).any())
+        if has_zero and not (shown > EXACT).any():
             axes.set_xlim(zero / 1.5, 1.0)
-        number_log_axis(axes.xaxis, found, 1.5, zero if some else None)
+        number_log_axis(axes.xaxis, shown, 1.5, zero if has_zero else None)
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
         axes.set_title(wrapped(title))
         axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
         axes.set_axisbelow(True)
         if seeds > 1:
             axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
-        figure.legend(
-            loc="outside lower center",
-            ncols=1,
-            frameon=False,
-            fontsize=TICK_SIZE,
-            labelspacing=0.2,
-            title=caption,
-            title_fontsize=TICK_SIZE,
-            alignment="left",
-        )
+        _add_legend(figure, 1, caption)
 
-    each = 0.16 + 0.06 * (max(len(attacks[row]) for row in shown) - 1)
-    write_figure(path, 1.5 + each * len(shown), draw)
+    write_figure(path, 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows), draw)
+
+
+def _add_legend(figure: "Figure", columns: int, title: str | None) -> None:
+    """Explain the lines below the axes, where no curve can be."""
+    figure.legend(
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize=TICK_SIZE,
+        labelspacing=0.2,
+        columnspacing=1.5,
+        title=title,
+        title_fontsize=TICK_SIZE,
+        alignment="left",
+    )
 
 
 def _number_iterations(axes: "Axes", first: int, last: int) -> None:
@@ -394,15 +333,94 @@ def _number_iterations(axes: "Axes", first: int, last: int) -> None:
     ]
     powers = [number for number in whole if str(number).rstrip("0") == "1"]
     others = [number for number in whole if str(number).rstrip("0") in {"2", "5"}]
-    ticks = _apart([*powers, *others, int(last), int(first)], room)
+    ticks: list[int] = []
+    for number in (*powers, *others, int(last), int(first)):
+        if all(abs(np.log(number / other)) > room for other in ticks):
+            ticks.append(number)
+    ticks.sort()
     axes.set_xticks(ticks, list(map(str, ticks)))
     axes.set_xticks(whole, minor=True)
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _apart(numbers: Sequence[int], room: float) -> list[int]:
-    kept: list[int] = []
-    for number in numbers:
-        if all(abs(np.log(number / other)) > room for other in kept):
-            kept.append(number)
-    return sorted(kept)
+def tradeoff(
+    shares: Sequence[float],
+    attacks: Sequence[float],
+    won: Sequence[float],
+    path: str | Path,
+    title: str = "",
+    label: str = "mean win rate against the field",
+    cap: float | None = None,
+) -> None:
+    """Draw what winning from a field costs in safety: a point for every share of free opponents.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Written beside the points, where there is room.
+    attacks : sequence of float
+        Win rate of the strongest counter-matrix found.
+    won : sequence of float
+        Result against the field.
+    label : str
+        Name of that result, with its unit.
+    cap : float, optional
+        Drawn as a line: the attack that is allowed.
+    """
+    if not len(shares) or not len(shares) == len(attacks) == len(won):
+        raise ValueError(
+            f"tradeoff: {len(shares)} shares, {len(attacks)} attacks, {len(won)} results; "
+            "allowed: as many of each, one or more"
+        )
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.add_subplot()
+        numbered = "numbers: share of opponents free to exploit"
+        axes.plot(attacks, won, "o-", color=BOUND, lw=LINE_WIDTH, ms=MARKER_SIZE, label=numbered)
+        _add_legend(figure, 1, None)
+        if cap is not None:
+            axes.axvline(cap, color=ATTACK, ls="--", lw=LINE_WIDTH)
+            axes.annotate(
+                "cap",
+                (cap, 1.0),
+                (2, -8),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points",
+                fontsize=TICK_SIZE,
+                color=ATTACK,
+            )
+        for share, attack, height in _numbered(shares, attacks, won):
+            axes.annotate(
+                f"{share:.2g}",
+                (attack, height),
+                (4, -8),
+                textcoords="offset points",
+                fontsize=TICK_SIZE,
+            )
+        axes.margins(0.08)
+        axes.set_xlabel("attack found (win rate against it)")
+        axes.set_ylabel(label)
+        axes.set_title(wrapped(title))
+        axes.grid(linewidth=0.4, alpha=0.5)
+        axes.set_axisbelow(True)
+
+    write_figure(path, 2.9, draw)
+
+
+def _numbered(
+    shares: Sequence[float], attacks: Sequence[float], won: Sequence[float]
+) -> list[tuple[float, float, float]]:
+    """Points of a curve whose numbers do not overlap, the first and the last for sure."""
+    points = sorted(zip(shares, attacks, won, strict=True))
+    wide = max(attacks) - min(attacks) or 1.0
+    tall = max(won) - min(won) or 1.0
+    chosen: list[tuple[float, float, float]] = []
+    for point in [points[0], points[-1], *points[1:-1]]:
+        near = [
+            abs(point[1] - other[1]) < 2.0 * _NEAR * wide
+            and abs(point[2] - other[2]) < _NEAR * tall
+            for other in chosen
+        ]
+        if not any(near):
+            chosen.append(point)
+    return chosen

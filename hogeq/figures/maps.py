@@ -12,13 +12,15 @@ from hogeq.figures.style import (
     LABEL_SIZE,
     NAMED,
     RAREST,
-    ROUNDING,
     UNREACHED,
     WIDEST,
     WIDTH,
     as_table,
+    check_rolls,
     colour_bar,
-    dice_colours,
+    draw_map,
+    draw_rare,
+    draw_rolls,
     finite,
     shortened,
     wrapped,
@@ -28,20 +30,21 @@ from hogeq.strategies.arrays import as_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 
 _FEW_NAMES: Final = 8
 
 _PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond these
 
-_OWN: Final = "own score (points)"
-
 _OTHER: Final = "opponent score (points)"
 
-_TWO_MAPS: Final = 5.6  # inches: height of two, one above the other
+_ONE_MAP: Final = 2.9  # inches: height of one
+
+_TWO_MAPS: Final = 5.6  # of two, one above the other
 
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
+
+_ROUNDING: Final = 1e-9
 
 
 def matrix(
@@ -57,45 +60,32 @@ def matrix(
     ----------
     array : array_like of int, shape (G, G)
         Row = own score.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the map.
     rolls : int, optional
         Number of rolls to choose from, K; by default as many as `array` needs, at least 11.
     reach : array_like of float, shape (G, G), optional
         Probability of coming to move there. With it, the matrix is drawn a second time below: grey
         where play never comes, and the paler, the more rarely it does.
-
-    Raises
-    ------
-    ValueError
-        `array` or `reach` is not such a table.
-    OSError
-        The file cannot be written.
     """
     table = finite(as_table(array, "matrix"), "matrix")
-    needed = int(table.max()) + 1
-    rolls = max(needed, 11) if rolls is None else rolls
-    if table.min() < 0 or needed > rolls:
-        raise ValueError(f"matrix: holds a roll outside 0..{rolls - 1}")
+    rolls = max(int(table.max()) + 1, 11) if rolls is None else rolls
+    check_rolls(table, rolls, "matrix")
     met = None if reach is None else finite(as_table(reach, "reach"), "reach")
     if met is not None and met.shape != table.shape:
         raise ValueError(f"matrix: shapes are {table.shape} and {met.shape}; allowed: the same")
 
     def draw(figure: "Figure") -> None:
         if met is None:
-            _draw_rolls(figure, figure.add_subplot(), table, rolls, title)
+            _draw_dice(figure, figure.add_subplot(), table, rolls, title)
             return
         above, below = _two_maps(figure, title)
-        _draw_rolls(figure, above, table, rolls, "all positions")
+        _draw_dice(figure, above, table, rolls, "all positions")
         above.set_xlabel("")
-        part = np.where(met > 0.0, table, np.nan)
-        _draw_rolls(figure, below, part, rolls, "where its play comes", _weight(met))
+        reached = np.where(met > 0.0, table, np.nan)
+        _draw_dice(figure, below, reached, rolls, "where its play comes", _opacity(met))
         _draw_unreached(below, met)
         below.set_xlabel(f"{_OTHER}\ngrey: never reached; pale: rarely")
 
-    write_figure(path, 2.9 if met is None else _TWO_MAPS, draw)
+    write_figure(path, _ONE_MAP if met is None else _TWO_MAPS, draw)
 
 
 def policy(
@@ -107,20 +97,9 @@ def policy(
     ----------
     array : array_like of float, shape (G, G, K)
         Probabilities of the rolls; row = own score.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the maps.
     reach : array_like of float, shape (G, G), optional
-        Probability of coming to move there; grey where play never comes, since what a policy does
-        there is mostly nothing but what its solver began with.
-
-    Raises
-    ------
-    ValueError
-        `array` has another shape, `reach` does not fit, or either holds what is no number.
-    OSError
-        The file cannot be written.
+        Probability of coming to move there; grey where play never comes, since a policy there is
+        mostly what its solver began with.
     """
     table = finite(as_array(array, "policy", "(G, G, K)"), "policy").astype(np.float64)
     if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
@@ -131,11 +110,10 @@ def policy(
 
     def draw(figure: "Figure") -> None:
         above, below = _two_maps(figure, title)
-        _draw_rolls(figure, above, table.argmax(axis=2), table.shape[2], "most probable roll")
+        _draw_dice(figure, above, table.argmax(axis=2), table.shape[2], "most probable roll")
         above.set_xlabel("")
-        limits = (0.0, 1.0)
         likely = table.max(axis=2)
-        _draw_values(figure, below, likely, "probability", "cividis", limits, "its probability")
+        _draw_numbers(figure, below, likely, "probability", (0.0, 1.0), "its probability")
         if (met > 0.0).all():
             return
         for axes in (above, below):
@@ -158,37 +136,22 @@ def difference(
     ----------
     first, second : array_like, shape (G, G) or (G, G, K)
         Matrices or policies; of a policy the expected number of dice is taken.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the map.
     names : tuple of str
-        What to call the two.
-
-    Raises
-    ------
-    ValueError
-        The shapes do not fit, or a cell is no number.
-    OSError
-        The file cannot be written.
+        Names of the two.
     """
     one, two = _expected_dice(first, "first"), _expected_dice(second, "second")
     if one.shape != two.shape:
         raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
-    gap = one - two
-    reach = max(1, math.ceil(np.abs(gap).max()))
     more, less = (shortened(name) for name in names)
-    mixed = np.ndim(first) == 3 or np.ndim(second) == 3
-    dice = "mean dice" if mixed else "dice"
+    dice = "mean dice" if np.ndim(first) == 3 or np.ndim(second) == 3 else "dice"
     label = f"{dice} of {more} less {dice} of {less}"
     if len(label) > WIDEST:
         label = f"{dice} of {more}\nless {dice} of {less}"
 
     def draw(figure: "Figure") -> None:
-        # Blue to red through near-white: no difference leaves no ink.
-        _draw_values(figure, figure.add_subplot(), gap, label, "RdBu_r", (-reach, reach), title)
+        _draw_difference(figure, figure.add_subplot(), one - two, label, title)
 
-    write_figure(path, 2.9, draw)
+    write_figure(path, _ONE_MAP, draw)
 
 
 def counter(
@@ -209,19 +172,8 @@ def counter(
         Win rate gained by each cell.
     reach : array_like of float, shape (G, G)
         Probability of coming to move there; cells that are never reached are drawn grey.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the maps.
     names : tuple of str
-        What to call the counter-matrix and its rival.
-
-    Raises
-    ------
-    ValueError
-        The shapes do not fit, or a cell is no number.
-    OSError
-        The file cannot be written.
+        Names of the counter-matrix and its rival.
     """
     dice, won, met = (
         finite(as_table(array, name), name)
@@ -229,31 +181,19 @@ def counter(
     )
     if not dice.shape == won.shape == met.shape:
         raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
-    most = max(1, int(np.abs(dice).max()))
-    highest = float(won.max())
+    highest = max(float(won.max()), 0.0) or 1.0  # any scale will do where nothing is gained
 
     def draw(figure: "Figure") -> None:
-        from matplotlib.colors import LogNorm
-
         above, below = _two_maps(figure, title)
         shown = np.where(met > 0.0, dice, np.nan)
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
-        _draw_values(figure, above, shown, label, "RdBu_r", (-most, most), "how its rolls differ")
+        _draw_difference(figure, above, shown, label, "how its rolls differ")
         above.set_xlabel("")
         above.set_facecolor(UNREACHED)
-        # Any scale will do where nothing is gained.
-        least, most_won = (highest * RAREST, highest) if highest > 0.0 else (RAREST, 1.0)
-        image = below.imshow(
-            np.where(won > 0.0, np.maximum(won, least), np.nan),
-            cmap="viridis_r",
-            norm=LogNorm(least, most_won),
-            origin="lower",
-            interpolation="nearest",
-            extent=_extent(won),
-        )
-        # What is not reached is grey; what stays white gains nothing.
-        _draw_unreached(below, met)
-        colour_bar(figure, below, image, f"win rate gained (below {least:.0e}: as that)")
+        image = draw_rare(below, won, highest)
+        _draw_unreached(below, met)  # so that only what gains nothing stays white
+        label = f"win rate gained (below {highest * RAREST:.0e}: as that)"
+        colour_bar(figure, below, image, label)
         _name_scores(below, "what that gains")
         below.set_xlabel(f"{_OTHER}\ngrey: never reached; white: no gain")
 
@@ -272,33 +212,22 @@ def values(
     ----------
     array : array_like of float, shape (G, G)
         Row = own score. NaN is left white: a position that play cannot reach.
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the map.
     label : str
-        What the numbers are, with their unit.
-
-    Raises
-    ------
-    ValueError
-        `array` is not square.
-    OSError
-        The file cannot be written.
+        Name of the numbers, with their unit.
     """
     table = as_table(array, "values").astype(np.float64)
     known = table[np.isfinite(table)]
     # Probabilities may miss their range by rounding.
-    inside = known.size == 0 or (known.min() >= -ROUNDING and known.max() <= 1.0 + ROUNDING)
+    inside = known.size == 0 or (known.min() >= -_ROUNDING and known.max() <= 1.0 + _ROUNDING)
     limits = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
 
     def draw(figure: "Figure") -> None:
         axes = figure.add_subplot()
-        _draw_values(figure, axes, table, label, "cividis", limits, title)
+        _draw_numbers(figure, axes, table, label, limits, title)
         if known.size < table.size:
             axes.set_xlabel(f"{_OTHER}\nwhite: never reached")
 
-    write_figure(path, 2.9, draw)
+    write_figure(path, _ONE_MAP, draw)
 
 
 def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
@@ -312,17 +241,6 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
     array : array_like of float, shape (n, n)
         Win rate of row against column; at least two entries.
     names : sequence of str, length n
-    path : str or Path
-        The PNG to write.
-    title : str
-        Drawn above the map.
-
-    Raises
-    ------
-    ValueError
-        `array` is no such table, or the names are not as many.
-    OSError
-        The file cannot be written.
     """
     table = as_table(array, "win rates").astype(np.float64)
     if len(names) != len(table) or len(table) < 2 or not np.isfinite(table).all():
@@ -353,9 +271,8 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
             axes.set_yticks([])
             return
         labels = [shortened(names[entry]) for entry in order]
-        places = range(len(labels))
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
-            axis.set_ticks(places, labels, rotation=turn)
+            axis.set_ticks(range(len(labels)), labels, rotation=turn)
 
     named = len(names) if len(names) <= NAMED else 0
     more = _PER_NAME * max(0, named - _FEW_NAMES)  # so that names do not overlap
@@ -370,24 +287,20 @@ def _two_maps(figure: "Figure", title: str) -> "tuple[Axes, Axes]":
 
 
 def _draw_unreached(axes: "Axes", reach: NDArray[Any]) -> None:
-    axes.imshow(
-        np.where(reach > 0.0, np.nan, 0.0),
-        cmap=_one_colour(UNREACHED),
-        origin="lower",
-        interpolation="nearest",
-        extent=_extent(reach),
-    )
+    from matplotlib.colors import ListedColormap
+
+    draw_map(axes, np.where(reach > 0.0, np.nan, 0.0), cmap=ListedColormap([UNREACHED]))
 
 
-def _weight(reach: NDArray[Any]) -> NDArray[np.float64]:
-    """Opacity by reach: whole for the half reached most, then falling with its logarithm."""
+def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
+    """Opacity by reach: full for the half reached most, then falling with its logarithm."""
     met = reach[reach > 0.0]
-    usual = np.median(met) if met.size else 1.0
-    share = 1.0 - np.log(np.clip(reach / usual, RAREST, 1.0)) / np.log(RAREST)
+    median = np.median(met) if met.size else 1.0
+    share = 1.0 - np.log(np.clip(reach / median, RAREST, 1.0)) / np.log(RAREST)
     return _PALEST + (1.0 - _PALEST) * share
 
 
-def _draw_rolls(
+def _draw_dice(
     figure: "Figure",
     axes: "Axes",
     table: NDArray[Any],
@@ -395,52 +308,37 @@ def _draw_rolls(
     title: str,
     opacity: NDArray[np.float64] | None = None,
 ) -> None:
-    colours, norm = dice_colours(rolls)
-    image = axes.imshow(
-        table,
-        cmap=colours,
-        norm=norm,
-        alpha=opacity,
-        origin="lower",
-        interpolation="nearest",
-        extent=_extent(table),
-    )
+    image = draw_rolls(axes, table, rolls, alpha=opacity)
     bar = colour_bar(figure, axes, image, "dice to roll")
     bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
     _name_scores(axes, title)
 
 
-def _draw_values(
+def _draw_difference(
+    figure: "Figure", axes: "Axes", gap: NDArray[Any], label: str, title: str
+) -> None:
+    most = max(1, math.ceil(np.nanmax(np.abs(gap), initial=0.0)))
+    # Blue to red through near-white: no difference leaves no ink.
+    _draw_numbers(figure, axes, gap, label, (-most, most), title, "RdBu_r")
+
+
+def _draw_numbers(
     figure: "Figure",
     axes: "Axes",
     table: NDArray[Any],
     label: str,
-    colours: str,
     limits: tuple[float, float],
-    title: str = "",
+    title: str,
+    colours: str = "cividis",
 ) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    image = axes.imshow(
-        table,
-        cmap=colours,
-        vmin=limits[0],
-        vmax=limits[1],
-        origin="lower",
-        interpolation="nearest",
-        extent=_extent(table),
-    )
+    image = draw_map(axes, table, cmap=colours, vmin=limits[0], vmax=limits[1])
     bar = colour_bar(figure, axes, image, label)
     if limits[1] - limits[0] > 1.0:  # dice; else probabilities
         bar.locator = MaxNLocator(8, integer=True)
         bar.update_ticks()
     _name_scores(axes, title)
-
-
-def _one_colour(colour: str) -> "ListedColormap":
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap([colour])
 
 
 def _name_scores(axes: "Axes", title: str) -> None:
@@ -449,13 +347,8 @@ def _name_scores(axes: "Axes", title: str) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel(_OTHER)
-    axes.set_ylabel(_OWN)
+    axes.set_ylabel("own score (points)")
     axes.set_title(wrapped(title))
-
-
-def _extent(table: NDArray[Any]) -> tuple[float, float, float, float]:
-    rows, columns = table.shape
-    return (-0.5, columns - 0.5, -0.5, rows - 0.5)
 
 
 def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What all figures share: sizes, colours, axes, and how they are written."""
+"""What all figures share: sizes, colours, maps, axes, and how they are written."""
 
 import textwrap
 from collections.abc import Callable
@@ -17,45 +17,33 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.colorbar import Colorbar
-    from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
 WIDTH: Final = 3.4
 """Width of a figure, in inches: one column of a two-column journal."""
 
-DPI: Final = 300
-
 # Vermilion, blue, bluish green and reddish purple of Okabe and Ito, "Color universal design"
 # (2008): told apart with any colour vision; line styles and markers say the same again for print
 # without colour.
 ATTACK: Final = "#D55E00"
-
 BOUND: Final = "#0072B2"
-
 PURIFIED: Final = "#009E73"
-
 MIXED: Final = "#CC79A7"
 
 LABEL_SIZE: Final = 8
-
 TICK_SIZE: Final = 7
-
 LINE_WIDTH: Final = 1.2
-
 MARKER_SIZE: Final = 3.5
+WIDEST: Final = 44  # characters of a line of text
 
 NAMED: Final = 40  # entries of a field whose names can still be read
-
-_LONGEST_NAME: Final = 24
-
-ROUNDING: Final = 1e-9
-
-WIDEST: Final = 44  # characters of a line of text
 
 UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
 
 RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
+
+_LONGEST_NAME: Final = 24
 
 
 def write_figure(
@@ -63,17 +51,9 @@ def write_figure(
     height: float,
     draw: Callable[["Figure"], None],
     width: float = WIDTH,
-    dpi: int = DPI,
+    dpi: int = 300,
 ) -> None:
-    """Draw a figure, sizes in inches, and write it as PNG, whole or not at all.
-
-    Raises
-    ------
-    ValueError
-        The name does not end in ``.png``.
-    OSError
-        The file cannot be written.
-    """
+    """Draw a figure, sizes in inches, and write it as PNG, whole or not at all."""
     if Path(path).suffix.lower() != ".png":
         raise ValueError(refusal("path", str(path), "a name that ends in .png"))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -96,13 +76,31 @@ def write_figure(
         figure.savefig(temporary, format="png", dpi=dpi, metadata={"Software": None})
 
 
-def dice_colours(rolls: int) -> tuple["ListedColormap", "BoundaryNorm"]:
-    """Give each number of dice, 0 to ``rolls - 1``, a colour of its own."""
+# --- maps -----------------------------------------------------------------------------------------
+
+
+def draw_map(axes: "Axes", table: NDArray[Any], **look: Any) -> "AxesImage":
+    """Draw a table as a map, row 0 at the bottom; NaN is left blank."""
+    return axes.imshow(table, origin="lower", interpolation="nearest", **look)
+
+
+def draw_rolls(axes: "Axes", table: NDArray[Any], rolls: int, **look: Any) -> "AxesImage":
+    """Draw a table of dice, with a colour for each number of dice, 0 to ``rolls - 1``."""
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
-    return colours, BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls)
+    norm = BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls)
+    return draw_map(axes, table, cmap=colours, norm=norm, **look)
+
+
+def draw_rare(axes: "Axes", table: NDArray[Any], highest: float = 1.0, **look: Any) -> "AxesImage":
+    """Draw numbers on a logarithmic scale down to `RAREST` of the highest; blank where 0."""
+    from matplotlib.colors import LogNorm
+
+    least = highest * RAREST
+    shown = np.where(table > 0.0, np.maximum(table, least), np.nan)
+    return draw_map(axes, shown, cmap="viridis_r", norm=LogNorm(least, highest), **look)
 
 
 def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -> "Colorbar":
@@ -113,8 +111,18 @@ def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -
     return bar
 
 
+def shared_bar(figure: "Figure", image: "AxesImage", axes: "list[Axes]") -> None:
+    """Add one colour bar of probabilities beside several maps."""
+    bar = figure.colorbar(image, ax=axes, label=f"probability (below {RAREST:g}: as {RAREST:g})")
+    bar.ax.tick_params(labelsize=TICK_SIZE)
+    bar.ax.yaxis.label.set_fontsize(LABEL_SIZE)
+
+
+# --- logarithmic axes -----------------------------------------------------------------------------
+
+
 def place_of_zero(shown: NDArray[Any]) -> float:
-    """Say where a logarithmic axis, which has no 0, is to show it: below all that is more."""
+    """Choose where a logarithmic axis, which has no 0, shows it: below all that is more."""
     more = shown[shown > EXACT]
     if not more.size:
         return 1e-3  # any will do
@@ -145,6 +153,9 @@ def number_log_axis(
         axis.set_ticks([zero, *ticks], labels=["0", *map(plain, ticks)])
 
 
+# --- arrays and texts -----------------------------------------------------------------------------
+
+
 def as_table(array: ArrayLike, name: str) -> NDArray[Any]:
     """Check that an array is square, (G, G)."""
     table = as_array(array, name, "(G, G)")
@@ -164,13 +175,19 @@ def finite(table: NDArray[Any], name: str) -> NDArray[Any]:
     return table
 
 
+def check_rolls(table: NDArray[Any], rolls: int, name: str) -> None:
+    """Check that a table holds numbers of dice below `rolls`."""
+    if table.min() < 0 or table.max() >= rolls:
+        raise ValueError(f"{name}: holds a roll outside 0..{rolls - 1}")
+
+
 def wrapped(title: str) -> str:
     """Break a title that is wider than the figure; names in it are no formulas."""
     return literal("\n".join(textwrap.wrap(title, WIDEST)))
 
 
 def shortened(name: str) -> str:
-    """Keep the end of a long name: of paths the telling part; it is no formula."""
+    """Keep the end of a long name, which of paths says most; it is no formula."""
     return literal(name if len(name) <= _LONGEST_NAME else "..." + name[3 - _LONGEST_NAME :])
 
 

@@ -185,9 +185,9 @@ def _draw_mixture(path: Path, parts: int, reach: Any = None) -> None:
 def test_a_mixture_says_which_parts_are_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
     _draw_mixture(tmp_path / "a.png", 16, REACH)
     titles = [axes.get_title() for axes in drawn[0].axes]
-    assert drawn[0].get_suptitle() == "su20\nthe 6 likeliest of 16 parts"
-    assert titles[0] == "part 16: 11.76 %"
-    assert titles[6:] == ["decided by the draw", "left to the parts", "uncertain in all"]
+    assert drawn[0].get_suptitle() == "su20\nthe 6 likeliest of 16 components"
+    assert titles[0] == "component 16: 11.76 %"
+    assert titles[6:] == ["decided by the draw", "left to the components", "uncertain in all"]
     assert all(axes.get_visible() for axes in drawn[0].axes)  # no hole
     left: Any = drawn[0].axes[7].images[0].get_array()
     np.testing.assert_allclose(left.compressed(), 2.0 - GAINS[REACH > 0.0])
