@@ -6,7 +6,6 @@ rules take 5 KB. So win probabilities against a table that is dropped on the pag
 those of best play.
 """
 
-import re
 from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final
@@ -14,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from hogeq.model.game import HogEngine
-from hogeq.rules import Rules, describe
+from hogeq.rules import describe
 from hogeq.rules.edition import names_of
 from hogeq.rules.effects import turn_parts
 from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
@@ -25,7 +24,6 @@ from hogeq.rules.parts import (
     LANDINGS,
     MORE_BOAR,
     SWAPS,
-    ZERO_DICE,
     square_swine,
 )
 from hogeq.rules.points import kinds_of_dice, zero_points
@@ -43,10 +41,6 @@ MOST_BYTES: Final = 400 * 10**3
 
 AGAIN: Final = 2
 """Added to what is told of a pair of new scores if More Boar gives an extra turn; a swap adds 1."""
-
-
-SOW_SAD: Final = {"twice_digit_gap_plus_one", "boar_brawl"}
-"""Ways to score without dice of the terms that call a rolled 1 Sow Sad, from fall 2022 on."""
 
 
 class BoardError(ValueError):
@@ -67,7 +61,7 @@ def edition_data(
         "rules": rules.name if names_of(rules) else plain(rules),
         "names": list(names_of(rules)),
         "title": title or rules.name,
-        "parts": [(_course_word(rules, part), text) for part, text in describe(rules)],
+        "parts": describe(rules),
         "goal": goal,
         "max_dice": rules.max_dice,
         "kinds": kinds,
@@ -86,22 +80,6 @@ def edition_data(
         "named": turn_parts(rules)._asdict(),
         "tables": {name: np.asarray(matrix).ravel().tolist() for name, matrix in tables.items()},
     }
-
-
-def _course_word(rules: Rules, part: str) -> str:
-    """Name a part of the rules as the course's students do."""
-    if part == "Zero dice":
-        # "Boar Brawl. Source: ...": what names a part stands before its source.
-        named = re.search(r"^ *([A-Z]\w+(?: [A-Z]\w+)*)\. ", _part_text(rules), re.MULTILINE)
-        return f"{named[1]}: no dice" if named else "No dice"
-    if part == "A rolled 1":
-        return "Sow Sad" if rules.zero_dice in SOW_SAD else "Pig Out"
-    return {"Landing": turn_parts(rules).landing, "Swap": "Swine Swap"}.get(part, part)
-
-
-def _part_text(rules: Rules) -> str:
-    made = ZERO_DICE.get(rules.zero_dice) if isinstance(rules.zero_dice, str) else None
-    return getattr(made, "__doc__", None) or ""
 
 
 def check_work(game: HogEngine) -> None:

@@ -1,5 +1,6 @@
 """`EDITIONS`, the rules that were played, and rules from names and mappings."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from inspect import getdoc
@@ -12,6 +13,9 @@ from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import ParameterError
+
+SOW_SAD = {"twice_digit_gap_plus_one", "boar_brawl"}
+"""Ways to score without dice of the terms that call a rolled 1 Sow Sad, from fall 2022 on."""
 
 EDITIONS: dict[str, Rules] = {
     rules.name: rules
@@ -217,9 +221,11 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         lines.append(("Hog Wild", "4-sided dice when the scores sum to a multiple of 7, or to 0"))
     if rules.extra_turn_sides is not None:
         lines.append(("Extra turns", f"are rolled with {rules.extra_turn_sides}-sided dice"))
-    lines.append(("Zero dice", _meaning(ZERO_DICE[rules.zero_dice])))
+    no_dice = ZERO_DICE[rules.zero_dice]
+    lines.append((_course_name(no_dice), f"rolling no dice scores {_meaning(no_dice)}"))
     points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
-    lines.append(("A rolled 1", f"makes the whole roll worth {points[rules.pig_out]}"))
+    one = "Sow Sad" if rules.zero_dice in SOW_SAD else "Pig Out"
+    lines.append((one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"))
     if rules.prime_boost:
         lines.append(("Hogtimus Prime", "prime points become the next prime"))
     if rules.piggy_back:
@@ -231,7 +237,8 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     if rules.square_swine:
         lines.append(("Square Swine", "a new score that is a perfect square becomes the next one"))
     if rules.landing != "none":
-        lines.append(("Landing", f"a new score {_meaning(LANDINGS[rules.landing])}"))
+        name = "New score" if is_table(rules.landing) else title(rules.landing)
+        lines.append((name, f"a new score {_meaning(LANDINGS[rules.landing])}"))
     return lines + _turns_and_swaps(rules)
 
 
@@ -255,6 +262,12 @@ def _edition(name: object) -> Rules:
         allowed = ", ".join(known) + nearest(name, known)
         raise ValueError(f"rules: unknown edition {shown(name)}; allowed: {allowed}")
     return EDITIONS[ALIASES.get(name, name)]
+
+
+def _course_name(no_dice: Callable[..., object]) -> str:
+    """Give the course's name for a way to score without dice: it stands before the source."""
+    named = re.search(r"^ *([A-Z]\w+(?: [A-Z]\w+)*)\. ", getdoc(no_dice) or "", re.MULTILINE)
+    return named[1] if named else "No dice"
 
 
 def _meaning(part: Callable[..., object]) -> str:

@@ -27,7 +27,7 @@ def turn_parts(rules: Rules) -> TurnParts:
     """Name the parts that act in a turn."""
     return TurnParts(
         _either("Feral Hogs", rules.feral_hogs != "none", rules),
-        "Landing" if is_table(rules.landing) else title(rules.landing),
+        "New score" if is_table(rules.landing) else title(rules.landing),
         _either("Time Trot", rules.time_trot, rules),
     )
 

@@ -90,8 +90,9 @@ def test_rules_with_tables_are_small_values() -> None:
     assert hash(one) == hash(two)
     assert rules_of({key: getattr(one, key) for key in given}) == one
     told = dict(describe(one))
-    assert told["Zero dice"] == "what a table says: 8 x 8, by score and opponent's score (table)"
-    assert told["Landing"].startswith("a new score becomes what a table says: ")
+    table = "a table says: 8 x 8, by score and opponent's score (table)"
+    assert told["No dice"] == f"rolling no dice scores what {table}"
+    assert told["New score"].startswith("a new score becomes what a table says: ")
     assert told["Swap"].startswith("scores trade places if a table of 9 x 8 says so, for ")
     shorter = hogeq.rules_from({"edition": "su20", "goal": 2, "zero_dice": [1, 2]})
     assert shorter.name == "su20 with goal=2, zero_dice=table"

@@ -395,6 +395,39 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     tab.page.context.close()
 
 
+def test_bars_begin_at_zero_and_a_cut_one_has_a_key(board: Played) -> None:
+    board.begin("perfect", seed=3)
+    board.wait()
+    board.page.keyboard.press("o")
+    fills = board.page.locator("#play .odds .fill")
+    for bar, value in zip(fills.all(), board.odds(), strict=True):
+        inner, outer = bar.locator("i").bounding_box(), bar.bounding_box()
+        assert inner
+        assert outer
+        assert inner["x"] == pytest.approx(outer["x"], abs=2)
+        assert inner["width"] == pytest.approx(value * outer["width"], abs=2)
+    for roll in range(5):
+        board.page.click(f"#play .dice-button >> nth={roll}")
+        is_cut = board.page.locator("#play .stick.cut").count() > 0
+        assert is_cut == ("too high to draw" in board.text("#play figcaption"))
+
+
+def test_a_new_game_is_begun_on_a_phone(browser: Any, written: Path) -> None:
+    tab = Played(browser, written, viewport={"width": 390, "height": 780}, has_touch=True)
+    tab.page.tap("text=New game")
+    box = tab.page.locator("dialog").bounding_box()
+    assert box
+    assert box["x"] >= 8
+    for field in tab.page.locator("dialog :is(select, input, button)").all():
+        inner = field.bounding_box()
+        assert inner
+        assert inner["x"] >= box["x"] + 8
+        assert inner["x"] + inner["width"] <= box["x"] + box["width"] - 8
+    tab.page.tap("dialog button[type=submit]")
+    tab.wait()
+    tab.page.context.close()
+
+
 # --- the example of the documentation ---------------------------------------------------------
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "_static" / "board.html"

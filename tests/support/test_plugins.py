@@ -85,7 +85,7 @@ class Lazy(Solver):
     assert load_plugin(path) == found  # its code has run: there is nothing left to trust
     assert hogeq.rules_from("teens").swap == "both_teens"
     rules = hogeq.Rules(goal=10, max_dice=2, zero_dice="seven", more_boar="even")
-    assert ("Zero dice", "7 (seven)") in hogeq.describe(rules)
+    assert ("No dice", "rolling no dice scores 7 (seven)") in hogeq.describe(rules)
     game = compile_game(rules)
     first = builtin("most:1", game)
     assert win_rate(game, first, builtin("always_roll:1", game)).win_rate == pytest.approx(0.5)
