@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
-from hogeq.strategies.read import PICKLES, SUFFIXES, is_folder, read_any
+from hogeq.strategies.read import PICKLES, SUFFIXES, is_there, read_any
 from hogeq.strategies.strategy import AnyStrategy, Mixture, check_game, check_mixture, not_a_table
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.messages import nearest, raised, refusal, shown
@@ -250,7 +250,8 @@ def find_any(
             f"strategy {shown(spec)}: the name is empty; allowed: those that `hogeq strategies` "
             "lists, a file or a run directory"
         )
-    if Path(spec).suffix.lower() not in SUFFIXES + PICKLES and not is_folder(spec):
+    is_file = Path(spec).suffix.lower() in SUFFIXES + PICKLES or is_there(spec)
+    if not is_file:
         name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(

@@ -1,22 +1,24 @@
 """Strategy files: their formats, and reading them with suspicion.
 
-========== ======================================== ===================================
-suffix     matrix                                   policy
-========== ======================================== ===================================
-.csv .txt  G lines of G numbers, comma or space
-.json      list of G lists, or an object of G * G
-           entries
-.npy       array (G, G)                             array (G, G, K)
-.npz       array ``matrix``                         array ``policy``
+========== ================================== ===================================
+suffix     matrix                             policy
+========== ================================== ===================================
+.csv .tsv  G lines of G numbers
+.txt       the same
+.json      list of G lists
+.npy       array (G, G)                       array (G, G, K)
+.npz       array ``matrix``                   array ``policy``
 .py        function ``final_strategy``
-========== ======================================== ===================================
+========== ================================== ===================================
+
+That is how hogeq writes them, but for .tsv. What is in a file decides how it is read, and so
+any text may have any of the forms of :mod:`hogeq.strategies.forms`, and a ``.py`` that only
+defines a list is read without running it. A table of G + 1 rows and columns has cells for the goal
+too, at which nobody is asked.
 
 In an ``.npz`` without these names the one array of the right shape is read. A mixture is an
 ``.npz`` of two arrays, ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
 (n, G, G, K).
-
-An object's keys are the two scores, own first, with a comma or space between and, if you like,
-brackets around: ``"12,30"``, ``"(12, 30)"``, ``"[12, 30]"``, ``"12 30"``.
 
 Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
 Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
@@ -25,13 +27,11 @@ Whatever the bytes of a file are, it gives a valid array or raises `StrategyErro
 import io
 import math
 import os
-import re
 import shlex
 import stat
 import warnings
 import zipfile
 import zlib
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -40,10 +40,11 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
+from hogeq.strategies.forms import Form, read_code, read_text
 from hogeq.strategies.sandbox import ask
 from hogeq.strategies.strategy import AnyStrategy, Mixture, check_mixture, not_a_table
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.files import parse_json, read_whole
+from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line, shown, shown_path, unreadable
 
 MAX_BYTES: Final = 64 * 2**20
@@ -52,7 +53,11 @@ MAX_BYTES: Final = 64 * 2**20
 TEXT_BYTES_PER_CELL: Final = 128
 """Largest text file, per cell; numbers as long as ``6.000000000000000000e+00`` take 25."""
 
-SUFFIXES: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
+LIST_BYTES_PER_CELL: Final = 32
+"""Largest ``.py``, per cell, that may be a list alone: to see that takes a second."""
+
+SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
+"""Of strategy files in a folder; a file that is named may have any."""
 
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
@@ -60,8 +65,6 @@ IN_FOLDER: Final = "matrix.csv"
 """What a run directory has for its matrix."""
 
 _HEADER_BYTES: Final = 2**12  # of an .npy file
-
-_KEY_LENGTH: Final = 40  # of an object's keys, in characters
 
 
 def read_strategy(
@@ -95,14 +98,15 @@ def read_any(
     content = _read(path, goal, max_dice, trust, time_limit)
     if isinstance(content, _Drawn):
         return check_mixture(content.weights, content.parts, goal, max_dice, name)
-    if isinstance(content, np.ndarray) and content.ndim == 3:
-        return check_policy(content, goal, max_dice, name)
-    return check_matrix(content, goal, max_dice, name)
+    if isinstance(content.rows, np.ndarray) and content.rows.ndim == 3:
+        return check_policy(content.rows, goal, max_dice, name)
+    read_as = f" (read as {content.form})" if content.form else ""
+    return check_matrix(content.rows, goal, max_dice, f"{name}{read_as}")
 
 
-def read_rows(
+def read_form(
     path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
-) -> list[Any] | npt.NDArray[Any]:
+) -> Form:
     """Read what a file holds, which may be no strategy."""
     content = _read(path, goal, max_dice, trust, time_limit)
     if isinstance(content, _Drawn):
@@ -117,35 +121,50 @@ class _Drawn(NamedTuple):
     parts: npt.NDArray[Any]
 
 
-def _read(
-    path: Path, goal: int, max_dice: int, trust: bool, time_limit: float
-) -> list[Any] | npt.NDArray[Any] | _Drawn:
-    name = shown_path(path)
-    if path.suffix.lower() in PICKLES:
+def _read(path: Path, goal: int, max_dice: int, trust: bool, time_limit: float) -> Form | _Drawn:
+    name, suffix = shown_path(path), path.suffix.lower()
+    if suffix in PICKLES:
         raise _pickle_refused(path)
-    suffix = known_suffix(path)
+    most_text = min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES)
     if suffix == ".py":
-        file_size(path)
+        most_list = 2**16 + LIST_BYTES_PER_CELL * goal * goal
+        is_short = file_size(path) <= most_list
+        table = read_code(_read_bytes(path, most_list), goal, name) if is_short else None
+        if table is not None:
+            return _asked(table, goal)
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        return ask(path, goal, max_dice, time_limit)
-    if suffix in {".npy", ".npz"}:
-        data = _read_bytes(path, MAX_BYTES)
-        if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
-            raise _pickle_refused(path)
-        return (
-            _read_npy(io.BytesIO(data), name)
-            if suffix == ".npy"
-            else _read_npz(data, goal, max_dice, name)
-        )
-    most = 2**20 + TEXT_BYTES_PER_CELL * goal * goal
-    text = _decode(_read_bytes(path, min(most, MAX_BYTES)), name)
-    return _parse_json(text, goal, name) if suffix == ".json" else _parse_table(text)
+        return Form(ask(path, goal, max_dice, time_limit))
+    data = _read_bytes(path, MAX_BYTES)
+    if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
+        raise _pickle_refused(path)
+    if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
+        return _asked(Form(_read_npy(io.BytesIO(data), name)), goal)
+    if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
+        arrays = _read_npz(data, goal, max_dice, name)
+        return arrays if isinstance(arrays, _Drawn) else _asked(Form(arrays), goal)
+    file_size(path, most_text)
+    text = _decode(data, name)
+    return _asked(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
+
+
+def _asked(table: Form, goal: int) -> Form:
+    """Leave out a last row and column for the goal itself, at which nobody is asked."""
+    rows, size = table.rows, goal + 1
+    if isinstance(rows, np.ndarray):
+        return table._replace(rows=rows[:goal, :goal]) if rows.shape == (size, size) else table
+    is_larger = len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
+    return table._replace(rows=[row[:goal] for row in rows[:goal]]) if is_larger else table
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder; not if it cannot be one."""
     return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a file or folder; not if it cannot be one."""
+    return os.path.exists(path)  # noqa: PTH110 - unlike Path.exists, it never raises
 
 
 def _matrix_in(folder: Path) -> Path:
@@ -156,15 +175,6 @@ def _matrix_in(folder: Path) -> Path:
             "allowed: directories of finished runs"
         )
     return path
-
-
-def known_suffix(path: Path) -> str:
-    """Give a path's suffix in lower case, one of `SUFFIXES`, or raise `StrategyError`."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
-        raise StrategyError(f"{shown_path(path)}: {given}; allowed: {', '.join(SUFFIXES)}")
-    return suffix
 
 
 def _pickle_refused(path: Path) -> StrategyError:
@@ -208,70 +218,6 @@ def _decode(data: bytes, name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
-
-
-def _parse_table(text: str) -> list[list[int | float | str]]:
-    number = cache(_number)  # a table has few different cells ...
-
-    @cache  # ... and one of a million rows has few different rows
-    def row(line: str) -> list[int | float | str]:
-        return [number(cell) for cell in (line.split(",") if "," in line else line.split())]
-
-    return [cells for line in text.splitlines() if (cells := row(line))]
-
-
-def _number(cell: str) -> int | float | str:
-    """Turn a cell into a number if it is one; otherwise keep it, for a message to show."""
-    cell = cell.strip()
-    # int() and float() alone take more than a table should hold, 1_0 say.
-    if re.fullmatch(r"[+-]?[0-9]{1,9}", cell):
-        return int(cell)
-    if re.fullmatch(r"[+-]?[0-9]{1,30}\.[0-9]{0,30}([eE][+-]?[0-9]{1,3})?", cell):
-        return float(cell)
-    return cell
-
-
-def _parse_json(text: str, goal: int, name: str) -> list[Any]:
-    try:
-        content = parse_json(text, allow_nan=True)  # to name its cell
-    except ValueError as error:
-        raise StrategyError(f"{name}: {error}") from error
-    if isinstance(content, list):
-        return content
-    if isinstance(content, dict):
-        return _rows_of(content, goal, name)
-    raise StrategyError(
-        f"{name}: is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
-        f"or an object of {goal * goal} numbers"
-    )
-
-
-def _rows_of(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
-    cells: dict[tuple[int, int], Any] = {}
-    for key, value in entries.items():
-        # The pattern takes quadratic time where spaces are many.
-        scores = len(key) <= _KEY_LENGTH and re.fullmatch(
-            r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*", key
-        )
-        cell = (int(scores[1]), int(scores[2])) if scores else (goal, goal)
-        if max(cell) >= goal:
-            raise StrategyError(
-                f"{name}: key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
-                'own first, as "12,30" or "(12, 30)"'
-            )
-        if cell in cells:
-            raise StrategyError(
-                f"{name}: cell (row {cell[0]}, column {cell[1]}) stands twice, as {shown(key)} too"
-            )
-        cells[cell] = value
-    for row in range(goal):
-        for column in range(goal):
-            if (row, column) not in cells:
-                raise StrategyError(
-                    f"{name}: cell (row {row}, column {column}) is missing; "
-                    f"allowed: {goal * goal} entries"
-                )
-    return [[cells[row, column] for column in range(goal)] for row in range(goal)]
 
 
 def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> npt.NDArray[Any] | _Drawn:

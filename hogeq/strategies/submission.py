@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, cell_fault, cell_line, check_matrix
-from hogeq.strategies.read import file_size, read_rows
+from hogeq.strategies.read import file_size, read_form
 from hogeq.strategies.sandbox import Answers, Fault, examine
 from hogeq.strategies.write import check_player_name
 from hogeq.support.aliases import Matrix
@@ -74,12 +74,13 @@ def inspect_submission(
     size = file_size(path)
     goal, max_dice = rules.goal, rules.max_dice
     if path.suffix.lower() != ".py" or not trust:
-        rows = read_rows(path, goal, max_dice, trust, time_limit=time_limit)
+        form = read_form(path, goal, max_dice, trust, time_limit=time_limit)
+        rows = form.rows
         faults = tuple(_table_faults(rows, goal, max_dice))
         matrix = None if faults else check_matrix(rows, goal, max_dice, str(path))
         cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
-        return Submission(size, None, matrix, faults, {}, answered, None, (), None)
+        return Submission(size, form.player_name, matrix, faults, {}, answered, None, (), None)
     answers = examine(path, goal, max_dice, time_limit)
     faults = answers.faults
     if answers.table is not None:  # what does not run has no name either

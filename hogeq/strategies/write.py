@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import MOST_DICE, TABLES, StrategyError, as_array, check_matrix
-from hogeq.strategies.read import known_suffix
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
 from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal, shown, shown_path
@@ -18,7 +17,18 @@ from hogeq.support.messages import refusal, shown, shown_path
 LONGEST_NAME: Final = 64
 """Most characters of a player's name."""
 
+SUFFIXES: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
+
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
+
+
+def _suffix(path: Path) -> str:
+    """Give a path's suffix in lower case, one of `SUFFIXES`, or raise `StrategyError`."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        given = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+        raise StrategyError(f"{shown_path(path)}: {given}; allowed: {', '.join(SUFFIXES)}")
+    return suffix
 
 
 def write_strategy(
@@ -30,7 +40,7 @@ def write_strategy(
 ) -> None:
     """Write a strategy in the format of the path's suffix, whole or not at all."""
     path = Path(path)
-    suffix, name = known_suffix(path), shown_path(path)
+    suffix, name = _suffix(path), shown_path(path)
     strategy = _checked(given, goal, max_dice)
     arrays: dict[str, Any] = {strategy.kind: strategy.array}
     if strategy.kind == "mixture":

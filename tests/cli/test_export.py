@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.strategies.read import SUFFIXES, read_strategy
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.write import SUFFIXES
 from tests.cli.calls import ok
+
+R = ("--rules", "fa22")
 
 
 @pytest.fixture
@@ -93,3 +96,13 @@ def test_show_tells_what_it_draws(folder: Path, matrix: NDArray[np.int64]) -> No
     letters = "0123456789A"
     assert lines[3] == "99 " + "".join(letters[dice] for dice in matrix[99])
     assert lines[102] == " 0 " + "".join(letters[dice] for dice in matrix[0])
+
+
+def test_any_form_of_a_table_is_converted(folder: Path) -> None:
+    ok("export", "always_roll:1", *R, "--out", "one.csv")
+    cells = [(own, other) for own in range(100) for other in range(100)]
+    Path("long").write_text(
+        "score\topponent_score\trolls\n" + "".join(f"{own}\t{other}\t1\n" for own, other in cells)
+    )
+    ok("export", "long", *R, "--out", "table.csv")
+    assert Path("table.csv").read_bytes() == Path("one.csv").read_bytes()

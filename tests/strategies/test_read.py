@@ -73,7 +73,7 @@ def test_what_numpy_writes_by_default_is_read(tmp_path: Path) -> None:
         ("0,1,1e400,3\n", r"cell \(row 0, column 2\) is "),
         ("0,1,1.0e400,3\n", r"cell \(row 0, column 2\) is inf"),
         ("0,1,,3\n", r"cell \(row 0, column 2\) is ''"),
-        ("0;1;2;3\n", r"cell \(row 0, column 0\) is '0;1;2;3'"),
+        ("0;1;x;3\n", r"cell \(row 0, column 2\) is 'x'"),
         ("0,1," + "9" * 100_000, r"cell \(row 0, column 2\) is '999"),
         (b"\xff\xfe0\x00", "is not UTF-8 text at byte 0"),
         (b"0,1,\x00,3", r"cell \(row 0, column 2\) is '\\x00'"),
@@ -135,7 +135,7 @@ FULL = json.dumps({f"{s},{o}": dice for (s, o), dice in ENTRIES.items()})
         (FULL.replace('"1,2"', '"1,4"'), "key '1,4'; allowed: two scores from 0 to 3"),
         (FULL.replace('"1,2"', '"-1,2"'), "key '-1,2'; allowed"),
         (FULL.replace('"1,2"', '"12"'), "key '12'; allowed"),
-        ('{"matrix": []}', "key 'matrix'; allowed"),
+        ('{"matrix": []}', r"cell \(row 0, column 0\) is missing"),
     ],
 )
 def test_bad_json(tmp_path: Path, content: str, says: str) -> None:
@@ -312,12 +312,6 @@ def test_any_name_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["m", "m.xls", "m.csv.gz", "m.", ".csv"])
-def test_unknown_suffixes_are_refused_with_the_known(tmp_path: Path, name: str) -> None:
-    line = refused(file(tmp_path, name, "0"), "suffix")
-    assert ".csv, .txt, .json, .npy, .npz, .py" in line
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:

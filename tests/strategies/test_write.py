@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import SUFFIXES, read_strategy
-from hogeq.strategies.write import export_python, write_strategy
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.write import SUFFIXES, export_python, write_strategy
 from tests.strategies.strategy_files import (
     MATRIX,
     file,

@@ -1,0 +1,165 @@
+"""The forms in which people keep tables: each is read exactly, or refused with what it is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import read_form, read_strategy
+
+GOAL, DICE = 14, 10
+
+# Not symmetric, so that a table that is read the other way round is noticed.
+ROWS = [[(3 * own + other) % 11 for other in range(GOAL)] for own in range(GOAL)]
+LARGER = [[*row, 0] for row in ROWS] + [[0] * (GOAL + 1)]
+SMALL = [[min(cell, 9) for cell in row] for row in ROWS]
+LONG = [(own, other, ROWS[own][other]) for own in range(GOAL) for other in range(GOAL)]
+
+
+def lines(rows: list[list[int]], mark: str = ",", end: str = "") -> str:
+    return "".join(mark.join(map(str, row)) + end + "\n" for row in rows)
+
+
+def labelled(mark: str = ",", corner: str = "") -> str:
+    head = mark.join([corner, *map(str, range(GOAL))])
+    return f"{head}\n" + lines([[own, *row] for own, row in enumerate(ROWS)], mark)
+
+
+def out_of_order() -> list[tuple[int, int, int]]:
+    return sorted(LONG, key=lambda one: (one[2], one[0]))
+
+
+def records(rows: list[tuple[int, int, int]]) -> list[dict[str, int]]:
+    return [{"opponent": other, "dice": dice, "score": own} for own, other, dice in rows]
+
+
+WITH_REST = [{**record, "p": 0.5} for record in records(LONG)]
+BRACES = lines(ROWS).replace("\n", "},\n{").removesuffix(",\n{")
+
+FORMS: dict[str, str] = {
+    "long.csv": "score,opponent_score,rolls\n" + lines([list(one) for one in out_of_order()]),
+    "turned.csv": "rolls;Opponent Score;p;Score\n"
+    + "".join(f"{dice};{other};0.5;{own}\n" for own, other, dice in LONG),
+    "tabs.tsv": lines(ROWS, "\t"),
+    "semicolons.csv": lines(ROWS, ";"),
+    "trailing.csv": lines(ROWS, ",", ","),
+    "quoted.csv": lines(ROWS, '","').replace("\n", '"\n"').removesuffix('"').join(['"', ""]),
+    "labels.csv": labelled(),
+    "labels.tsv": labelled("\t", "own"),
+    "labels.txt": labelled(" "),
+    "header.csv": lines([list(range(GOAL)), *ROWS]),
+    "column.csv": lines([[own, *row] for own, row in enumerate(ROWS)]),
+    "python.txt": str(ROWS),
+    "tuples.txt": f"table = {tuple(map(tuple, ROWS))}",
+    "numpy.txt": str(np.array(ROWS)),
+    "repr.txt": f"np.{np.array(ROWS, np.int8)!r}",
+    "table.c": f"/* mine */\nconst int roll[{GOAL}][{GOAL}] = {{\n{{{BRACES}\n}};\n",
+    "Table.java": f"class Table {{ static int[][] ROLLS = {{{{{BRACES}}}; }}",
+    "digits": "\n".join("".join("0123456789a"[cell] for cell in row) for row in ROWS),
+    "named.txt": "Team Rocket\n" + lines(ROWS, " "),
+    "object.json": json.dumps({"name": "Me", "m": ROWS}),
+    "rows.json": json.dumps({str(own): row for own, row in enumerate(ROWS)}),
+    "nested.json": json.dumps(
+        {
+            str(own): {str(other): cell for other, cell in enumerate(row)}
+            for own, row in enumerate(ROWS)
+        }
+    ),
+    "records.json": json.dumps(WITH_REST),
+    "list.py": f'"""Mine."""\nPLAYER_NAME = "Me"\nROLLS = {ROWS}\n',
+    "keys.py": f"ROLLS = { {(own, other): dice for own, other, dice in LONG} }",
+    "larger.csv": lines(LARGER),
+    "larger.json": json.dumps(LARGER),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_is_read_exactly(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(FORMS[name])
+    assert read_strategy(path, GOAL, DICE).tolist() == ROWS
+
+
+def test_arrays_are_known_by_their_bytes(tmp_path: Path) -> None:
+    with (tmp_path / "array.dat").open("wb") as file:
+        np.save(file, np.array(LARGER))
+    with (tmp_path / "arrays.csv").open("wb") as file:
+        np.savez(file, anything=np.array(ROWS))
+    for name in ("array.dat", "arrays.csv"):
+        assert read_strategy(tmp_path / name, GOAL, DICE).tolist() == ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "player"),
+    [("named.txt", "Team Rocket"), ("object.json", "Me"), ("list.py", "Me"), ("labels.csv", None)],
+)
+def test_a_file_may_name_its_player(tmp_path: Path, name: str, player: str | None) -> None:
+    (tmp_path / name).write_text(FORMS[name])
+    assert read_form(tmp_path / name, GOAL, DICE, trust=False).player_name == player
+
+
+def changed(name: str, change: Callable[[str], str]) -> str:
+    return change(FORMS[name])
+
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "nameless.csv": (
+        lines([list(one) for one in LONG]),
+        "has 196 lines of 3 cells and no header; allowed: a first line that says which",
+    ),
+    "corner.csv": (labelled(",", "opponent"), "has the corner 'opponent', by which rows may be"),
+    "twice.csv": (
+        changed("long.csv", lambda text: text + "0,0,1\n"),
+        "stands twice, in record 197 too",
+    ),
+    "gap.csv": (
+        "score,opponent_score,rolls\n" + lines([list(one) for one in LONG[:-1]]),
+        "cell (row 13, column 13) is missing; allowed: 196 entries",
+    ),
+    "columns.csv": (
+        changed("long.csv", lambda text: text.replace("rolls", "x")),
+        "has columns ['score', 'opponent_score', 'x']; allowed: one called score",
+    ),
+    "shortened.txt": ("[[0 3 ... 2 1]\n ...\n [1 2 ... 2 1]]", "printed with parts left out"),
+    "deeper.txt": ("[[[1 2]]]", "is no list of 14 lists of 14 numbers"),
+    "broken.txt": (
+        changed("numpy.txt", lambda text: text.replace("]]", "")),
+        "is no list of 14 lists",
+    ),
+    "few.txt": (
+        "[[1 2]\n [3 4]]",
+        " (read as printed lists): cell (row 0, column 2) is missing; allowed: 14 rows",
+    ),
+    "keys.json": (
+        changed("nested.json", lambda text: text.replace('"13"', '"x"', 1)),
+        "row 0, column 'x'; allowed: 0 to 13",
+    ),
+    "records.json": (json.dumps([*records(LONG), {"score": 1}]), "records whose keys differ"),
+    "code.py": ("import os\nROLLS = [[1]]", "reading a .py runs its code"),
+    "square.csv": (lines([[1] * 30] * 30), "cell (row 0, column 14) is one too many"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_for_sure_is_refused(tmp_path: Path, name: str) -> None:
+    content, says = REFUSED[name]
+    (tmp_path / name).write_text(content)
+    with pytest.raises(StrategyError) as error:
+        read_strategy(tmp_path / name, GOAL, DICE)
+    assert says in str(error.value)
+    assert str(error.value).startswith(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[" * 200_000, "= " * 200_000, "a" * 400_000, ";" * 400_000, "{{1," * 100_000, '"' * 400_000],
+    ids=["lists", "equals", "letters", "semicolons", "braces", "quotes"],
+)
+def test_hostile_text_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    for name in ("a.txt", "a.json", "a.py"):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(StrategyError):
+            read_strategy(tmp_path / name, GOAL, DICE)
