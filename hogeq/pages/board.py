@@ -1,54 +1,68 @@
-"""The board: some games, the scripts that play them, and one HTML file around both."""
+"""The board: some games, the scripts that play them, and one HTML file around both.
+
+A page knows of a game its rules alone, as whole tables. A browser computes values from them, by the
+same backward induction as `hogeq.evaluation.tablebase` and in float64 too: su20 has 1.96 million
+hidden states, and its rules take 5 KB. So win probabilities against a table that is dropped on the
+page are as exact as those of best play.
+"""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from hogeq.baselines.registry import builtin, is_builtin, names
 from hogeq.model.game import HogEngine
-from hogeq.pages import frame, pack
+from hogeq.pages import frame
 from hogeq.pages.book import book
-from hogeq.pages.edition import MOST_BYTES, BoardError, edition_data
+from hogeq.rules import describe
+from hogeq.rules.edition import names_of
+from hogeq.rules.effects import turn_parts
+from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
+from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.parts import (
+    HOG_WILD_MULTIPLE,
+    HOG_WILD_SIDES,
+    LANDINGS,
+    MORE_BOAR,
+    SWAPS,
+    prime_boost,
+    square_swine,
+)
+from hogeq.rules.points import kinds_of_dice, zero_points
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
+from hogeq.support.parameters import plain
+
+MOST_STATES: Final = 8 * 10**6
+"""Hidden states that a page keeps in memory, 8 bytes each and for either player."""
+
+MOST_WORK: Final = 5 * 10**8
+"""Outcomes that a page goes through to solve a game: some two seconds."""
+
+MOST_BYTES: Final = 400 * 10**3
+"""Size of one game on a page."""
+
+AGAIN: Final = 2
+"""Flag of a pair of new scores after which More Boar gives an extra turn; a swap is 1."""
+
+
+class BoardError(ValueError):
+    """A page that cannot be made; the message is one line."""
+
 
 OPPONENTS: Final = ("champion", "ignore_memory", "hog_wild_heuristic", "rise:10,6", "always_roll:6")
 """Built-in tables that can be played against, where the game has them."""
 
-_SHARED: Final = ("scheme.js", "numbers.js", "unpack.js")
-
 _SCRIPTS: Final = (
-    "elements.js",
-    "edition.js",
-    "values.js",
-    "reach.js",
-    "dice.js",
-    "game.js",
-    "reader.js",
-    "players.js",
-    "faces.js",
-    "odds.js",
-    "screens.js",
-    "newgame.js",
-    "transcript.js",
-    "grades.js",
-    "play.js",
-    "know.js",
-    "reasons.js",
-    "graph.js",
-    "learn.js",
-    "train.js",
-    "grid.js",
-    "map.js",
-    "book.js",
-    "board.js",
+    "scheme numbers unpack elements edition values reach dice game reader players faces odds "
+    "screens newgame transcript grades play know reasons graph learn train grid map book board"
 )
-
-_STYLES: Final = ("board.css", "learn.css")
 
 
 class Shown(NamedTuple):
@@ -56,28 +70,27 @@ class Shown(NamedTuple):
 
     game: HogEngine
     title: str
-    """What people call it."""
     tables: Mapping[str, Matrix]
-    """That can be played against, by name."""
+    """Opponents, by name."""
 
 
 def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
-    """Give the tables that a page has to play against."""
+    """Tables to play against, by name."""
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
     idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for spec in OPPONENTS:
         if not idle.get(spec, False):
             with suppress(StrategyError):  # not in this game
-                found[spec] = builtin(spec, game)
-    found |= dict(more)
-    for name, strategy in found.items():
+                tables[spec] = builtin(spec, game)
+    tables |= dict(more)
+    for name, strategy in tables.items():
         if not (isinstance(strategy, np.ndarray) and strategy.ndim == 2):
             raise BoardError(
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
                 "for each position"
             )
-    return found
+    return tables
 
 
 def make(shown: Sequence[Shown]) -> str:
@@ -87,7 +100,7 @@ def make(shown: Sequence[Shown]) -> str:
         data = edition_data(one.game, one.tables, one.title)
         data["about"] = {name: _about(name) for name in one.tables}
         data["book"] = book(one.game)
-        text = pack.text(json.dumps(data, separators=(",", ":")))
+        text = frame.pack_text(json.dumps(data, separators=(",", ":")))
         if len(text) > MOST_BYTES:
             raise BoardError(
                 f"rules {one.game.rules.name}: {len(text):,} bytes on the page; allowed: "
@@ -97,14 +110,14 @@ def make(shown: Sequence[Shown]) -> str:
     return frame.page(
         f"Hog: {', '.join(one.title for one in shown)}",
         frame.part("board.html"),
-        style=frame.parts(_STYLES),
-        script="\n".join((frame.parts(_SHARED), frame.parts(_SCRIPTS))),
-        data=frame.packed(packed),
+        style=frame.parts(("board.css", "learn.css")),
+        script=frame.parts(f"{name}.js" for name in _SCRIPTS.split()),
+        data=frame.as_json(packed),
     )
 
 
 def _about(spec: str) -> str:
-    """Say what a built-in table does, its parameters filled in; nothing of others."""
+    """Describe a built-in table, its parameters filled in; empty for others."""
     listed = names()
     head, _, given = spec.partition(":")
     usages = [usage for usage in listed if usage == spec or usage.startswith(f"{head}:")]
@@ -114,3 +127,141 @@ def _about(spec: str) -> str:
     text = listed[usage].partition(":")[0].partition(" (option")[0]
     values = dict(zip(usage.partition(":")[2].split(","), given.split(","), strict=False))
     return re.sub(r"[A-Z]+", lambda word: values.get(word[0], word[0]), text)
+
+
+# --- the rules of a game as tables ----------------------------------------------------------------
+
+
+def edition_data(
+    game: HogEngine, tables: Mapping[str, Matrix], title: str | None = None
+) -> dict[str, Any]:
+    """Everything that a page knows of a game, fit for JSON."""
+    check_work(game)
+    rules, goal = game.rules, game.goal
+    turns = TurnTable(rules)
+    kinds = list(kinds_of_dice(rules))
+    extra = rules.extra_turn_sides
+    return {
+        "name": rules.name,
+        "rules": rules.name if names_of(rules) else plain(rules),
+        "names": list(names_of(rules)),
+        "title": title or rules.name,
+        "parts": describe(rules),
+        "goal": goal,
+        "max_dice": rules.max_dice,
+        "kinds": kinds,
+        "extra": None if extra is None else kinds.index(extra),
+        "wild": kinds.index(HOG_WILD_SIDES) if rules.hog_wild else None,
+        "wild_multiple": HOG_WILD_MULTIPLE,
+        "branches": [
+            [[], *(_branches(turns, dice, sides) for dice in range(1, rules.max_dice + 1))]
+            for sides in kinds
+        ],
+        "pig_out": rules.pig_out,
+        "boost": _boost(turns) if rules.prime_boost else None,
+        **_free(turns),
+        **_landings(turns),
+        **_memory(game, turns),
+        "named": turn_parts(rules)._asdict(),
+        "tables": {name: np.asarray(matrix).ravel().tolist() for name, matrix in tables.items()},
+    }
+
+
+def check_work(game: HogEngine) -> None:
+    """Refuse a game that a browser would take too long for, or has no room for."""
+    cells, turns = game.goal**2, TurnTable(game.rules)
+    _refuse(game, cells * game.memory_size, MOST_STATES, "hidden states")
+    memory = _memory(game, turns)
+    # Memories under which a roll plays alike, and is followed alike, share its sum.
+    sums = set()
+    for following, extra, bonus, forced in zip(
+        *(memory[name] for name in ("next", "is_extra", "bonus", "forced")), strict=True
+    ):
+        after = tuple(map(tuple, following))
+        effects = zip(range(game.num_actions), bonus, forced, strict=True)
+        sums |= {(after, extra, *effect) for effect in effects}
+    kinds = kinds_of_dice(game.rules)
+    sizes = [
+        max(len(turns.branches(dice, sides)) for sides in kinds) if dice else 1
+        for dice in range(game.num_actions)
+    ]
+    _refuse(game, cells * sum(sizes[one[2]] for one in sums), MOST_WORK, "outcomes")
+
+
+def _branches(turns: TurnTable, dice: int, sides: int) -> list[list[float]]:
+    """Points, gifts, records and probabilities of a roll."""
+    points, gifts, records, chances = zip(*turns.branches(dice, sides), strict=True)
+    return [list(points), list(gifts), list(records), list(map(float, chances))]
+
+
+def _boost(turns: TurnTable) -> list[int]:
+    """Points of a roll after the boost, by those before it."""
+    rules = turns.rules
+    most = max(*kinds_of_dice(rules), 1) * rules.max_dice
+    return [prime_boost(points) for points in range(most + 1)]
+
+
+def _free(turns: TurnTable) -> dict[str, Any]:
+    """Points of rolling no dice by both scores, before any boost and after, and their records."""
+    rules = turns.rules
+    pairs = list(product(range(rules.goal), repeat=2))
+    points = [zero_points(rules, *pair) for pair in pairs]
+    plain = replace(rules, prime_boost=False)
+    return {
+        "free": points,
+        "free_plain": [zero_points(plain, *p) for p in pairs] if rules.prime_boost else None,
+        "free_records": [record(rules, 0, one) for one in range(max(points) + 1)],
+    }
+
+
+def _landings(turns: TurnTable) -> dict[str, Any]:
+    """How far new scores move, and whether they swap or earn a turn."""
+    rules = turns.rules
+    points, gift = turns.most()
+    bonus = max(
+        turns.memory_effect(memory, dice).bonus
+        for memory in turns.memories
+        for dice in range(rules.max_dice + 1)
+    )
+    scores, others = rules.goal + points + bonus, rules.goal + gift
+    becomes, flags = [], []
+    for score, other in product(range(scores), range(others)):
+        squared = square_swine(score) if rules.square_swine else score
+        landed = LANDINGS[rules.landing](squared, other)
+        again, swap = MORE_BOAR[rules.more_boar](landed, other), SWAPS[rules.swap](landed, other)
+        becomes.append(landed - score)
+        flags.append(int(swap) + AGAIN * int(again))
+    return {"others": others, "becomes": becomes, "told": flags, "square": rules.square_swine}
+
+
+def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
+    """Memories by number: their texts, what they add to each roll, and which one follows."""
+    rules, rolls = turns.rules, range(turns.rules.max_dice + 1)
+    number = {memory: index for index, memory in enumerate(game.memories)}
+    effects = [[turns.memory_effect(memory, dice) for dice in rolls] for memory in game.memories]
+    return {
+        "columns": memory_columns(rules),
+        "memories": [memory_texts(rules, memory) for memory in game.memories],
+        "is_extra": [memory.extra for memory in game.memories],
+        "bonus": [[effect.bonus for effect in row] for row in effects],
+        "forced": [[int(effect.forced) for effect in row] for row in effects],
+        # By memory, then whether the same player moves again, then record.
+        "next": [
+            [
+                [
+                    number[turns.next_memory(memory, left, again)]
+                    for left in range(records_left(rules))
+                ]
+                for again in (False, True)
+            ]
+            for memory in game.memories
+        ],
+    }
+
+
+def _refuse(game: HogEngine, count: int, most: int, what: str) -> None:
+    if count > most:
+        raise BoardError(
+            f"rules {game.rules.name}: {count:,} {what} to go through in a browser; "
+            f"allowed: {most:,}: lower goal or max_dice"
+        )

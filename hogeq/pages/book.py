@@ -1,8 +1,8 @@
-"""Why optimal play looks strange where it does: which rule makes it so.
+"""Why optimal play looks strange at some positions: the rule that is the reason.
 
-A rule is switched off for one turn: that turn is played without it, and all others with it.
-If the best roll changes, the rule on this very turn is the reason. What the roll costs that would
-be best without it says how strong a reason. Both are exact.
+One turn is played without a rule, and all others with it. If the best roll changes, the rule on
+this very turn is the reason. The loss of the roll that would be best without it says how strong a
+reason. Both are exact.
 """
 
 from collections.abc import Iterator
@@ -51,20 +51,20 @@ _NAMES: Final = {
 }
 
 DIGITS: Final = 6
-"""Decimals kept of what a reason is worth."""
+"""Decimals of losses and gains on the page."""
 
 LEAST: Final = 0.005
-"""Cost of forgetting a rule, in win probability, below which a place is not worth a word."""
+"""Least loss of forgetting a rule, in win probability, for a position to be listed."""
 
 AROUND: Final = 2
-"""How far the places reach with which one is compared."""
+"""Distance to which a position is compared with those around it."""
 
 MOST: Final = 6
-"""Places that are told for each rule."""
+"""Most positions listed for each rule."""
 
 
 class Reason(NamedTuple):
-    """A place where a rule makes the best roll a strange one."""
+    """A position where a rule makes the best roll a strange one."""
 
     rule: str
     """Field of `Rules`."""
@@ -75,13 +75,13 @@ class Reason(NamedTuple):
     best: int
     """The best roll."""
     forgot: int
-    """The best roll of somebody who forgets the rule on this turn."""
+    """The best roll of a player who forgets the rule on this turn."""
     cost: float
-    """What that roll costs."""
+    """Loss of that roll."""
     gain_best: float
-    """What the rule, on this turn, adds to the win probability of the best roll."""
+    """Win probability that the rule, on this turn, adds to the best roll."""
     gain_forgot: float
-    """What it adds to that of the other."""
+    """The same of the other roll."""
 
 
 def turn_values(
@@ -92,7 +92,7 @@ def turn_values(
     bonuses, forces = _effects(game, rules)
     lands = _Landings(turn, int(bonuses.max()))
     own, other = np.indices((game.goal, game.goal))
-    found = np.zeros(game.shape)
+    worth = np.zeros(game.shape)
     for dice in range(game.num_actions):
         bonus, forced = bonuses[dice][memories], forces[dice][memories]
         for here, branches in _rolls(game, turn, dice, memories):
@@ -101,10 +101,10 @@ def turn_values(
                     _after(game, dice, points, again)[memories[here]] for again in (True, False)
                 )
                 scores = (own + points + bonus)[here], (other + gift)[here]
-                found[here, dice] += float(probability) * lands.worth(
+                worth[here, dice] += float(probability) * lands.worth(
                     values, scores, forced[here], mine, theirs
                 )
-    return found
+    return worth
 
 
 def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -113,14 +113,14 @@ def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[
     A part's values have other numbers, or are fewer, in a game by those rules.
     """
     turn = TurnTable(replace(rules, memory="none"))
-    found = []
+    effects = []
     for dice, memory in product(range(game.num_actions), game.memories):
         bonus, forced = turn.memory_effect(memory, dice)
         if rules.memory != "none":
             more, again = memory_effect(game.rules, memory, dice)
             bonus, forced = bonus + more, forced or again
-        found.append((bonus, forced))
-    bonuses, forces = np.array(found).T.reshape(2, game.num_actions, game.memory_size)
+        effects.append((bonus, forced))
+    bonuses, forces = np.array(effects).T.reshape(2, game.num_actions, game.memory_size)
     return bonuses, forces.astype(bool)
 
 
@@ -128,14 +128,14 @@ def _after(game: HogEngine, dice: int, points: int, again: bool) -> NDArray[np.i
     """Index of the next memory after each of the game's, (H,), also for points by other rules."""
     rules = game.rules
     number = {memory: index for index, memory in enumerate(game.memories)}
-    recorded, found = record(rules, dice, points), []
+    recorded, following = record(rules, dice, points), []
     for memory in game.memories:
         after = next_memory(rules, memory, recorded, again)
         if rules.memory != "none":
             state = remembered(rules).after_turn(memory.state, dice, points, again)
             after = after._replace(state=state)
-        found.append(number[after])
-    return np.array(found)
+        following.append(number[after])
+    return np.array(following)
 
 
 def _rolls(
@@ -186,25 +186,25 @@ class _Landings:
 
 
 def book(game: HogEngine) -> dict[str, Any]:
-    """Give what the page tells of strange places, fit for JSON."""
-    found = reasons(game)
+    """Reasons of strange positions, fit for JSON."""
+    listed = reasons(game)
     named = turn_parts(game.rules)
     names = {**_NAMES, "landing": named.landing, "time_trot": named.turn}
     names |= {"feral_hogs": named.bonus, "memory": named.bonus}
     return {
         "reasons": [
             [round(part, DIGITS) if isinstance(part, float) else part for part in one]
-            for one in found
+            for one in listed
         ],
-        "names": {one.rule: names[one.rule] for one in found},
+        "names": {one.rule: names[one.rule] for one in listed},
     }
 
 
 def reasons(game: HogEngine) -> list[Reason]:
-    """List the places where optimal play looks strange, and a rule is the reason.
+    """List the positions where optimal play looks strange, and a rule is the reason.
 
-    A place looks strange if its best roll is not the usual one around it. Where a memory is hidden,
-    it is the one with which play most often comes there.
+    A position looks strange if its best roll is not the commonest one around it. Of a hidden memory
+    the value is taken with which play most often comes there.
     """
     solved = solve(game)
     often = reach(game, builtin("ignore_memory", game))
@@ -212,7 +212,7 @@ def reasons(game: HogEngine) -> list[Reason]:
     values = solved.values
     rolls = turn_values(game, values, memories, game.rules)
     best = _best(rolls)
-    strange = best != _usual(best, game.num_actions)
+    strange = best != _commonest(best, game.num_actions)
     candidates = []
     for rule, off in OFF.items():
         if getattr(game.rules, rule) == off:
@@ -224,7 +224,7 @@ def reasons(game: HogEngine) -> list[Reason]:
         for own, other in np.argwhere(strange & (cost >= LEAST)).tolist():
             roll, instead = int(best[own, other]), int(forgot[own, other])
             gains = rolls[own, other] - without[own, other]
-            place = Reason(
+            reason = Reason(
                 rule,
                 own,
                 other,
@@ -235,8 +235,8 @@ def reasons(game: HogEngine) -> list[Reason]:
                 float(gains[roll]),
                 float(gains[instead]),
             )
-            candidates.append((float(often[own, other].sum()) * place.cost, place))
-    return _spread([place for _, place in sorted(candidates, key=lambda one: -one[0])])
+            candidates.append((float(often[own, other].sum()) * reason.cost, reason))
+    return _apart([reason for _, reason in sorted(candidates, key=lambda one: -one[0])])
 
 
 def _best(rolls: Floats) -> NDArray[np.int64]:
@@ -244,8 +244,8 @@ def _best(rolls: Floats) -> NDArray[np.int64]:
     return (rolls >= rolls.max(axis=2, keepdims=True) - TIE).argmax(axis=2)
 
 
-def _usual(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
-    """Give the commonest roll around each place, itself left out."""
+def _commonest(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
+    """Commonest roll around each position, itself left out."""
     goal = len(best)
     counts = np.zeros((goal + 2 * AROUND, goal + 2 * AROUND, actions))
     chosen = np.eye(actions)[best]
@@ -263,16 +263,14 @@ def _without(rules: Rules, rule: str) -> Rules:
         return replace(rules, **{rule: OFF[rule]}, extra_turn_sides=None)
 
 
-def _spread(places: list[Reason]) -> list[Reason]:
-    """Keep the first places of each rule, and none beside one that is kept."""
-    kept: list[Reason] = []
-    for place in places:
-        near = [
-            one
-            for one in kept
-            if max(abs(one.own - place.own), abs(one.other - place.other)) <= AROUND
-        ]
-        same = [one for one in kept if one.rule == place.rule]
-        if not near and len(same) < MOST:
-            kept.append(place)
-    return kept
+def _apart(reasons: list[Reason]) -> list[Reason]:
+    """Choose the first reasons of each rule, and none beside one that is chosen."""
+    chosen: list[Reason] = []
+    for reason in reasons:
+        near = any(
+            max(abs(one.own - reason.own), abs(one.other - reason.other)) <= AROUND
+            for one in chosen
+        )
+        if not near and sum(one.rule == reason.rule for one in chosen) < MOST:
+            chosen.append(reason)
+    return chosen

@@ -45,7 +45,7 @@ def checked_page(
         frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
         style=frame.part("sheet.css"),
         script=frame.parts(("scheme.js", "numbers.js", "grid.js", "check.js")),
-        data=frame.packed(data),
+        data=frame.as_json(data),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the page tells of one strategy, computed exactly."""
+"""One strategy seen from inside, for the report: computed exactly."""
 
 from dataclasses import dataclass
 
@@ -25,9 +25,9 @@ class Counter:
     """The counter-matrix found, and where its win rate comes from."""
 
     matrix: Matrix
-    """(G, G). Dice it rolls, and the most probable roll of what it counters."""
+    """(G, G). Dice it rolls."""
     usual: Matrix
-    """(G, G). Dice it rolls, and the most probable roll of what it counters."""
+    """(G, G). Most probable roll of the strategy that it counters."""
     win_rate: float
     """Its exact win rate."""
     bound: float
@@ -39,10 +39,9 @@ class Counter:
     reach: Floats
     """(G, G). Probability that it comes to move there."""
     gains: Floats
-    """(G, G). Win rate lost by rolling the usual dice at this cell alone."""
+    """(G, G). Win rate lost by rolling the countered strategy's dice at this cell alone."""
     regions: Floats
-    """(R, R). Win rate lost by rolling the usual dice in the whole of a region, all else as it
-    is."""
+    """(R, R). The same for all cells of a region at once."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,8 @@ class Explored:
     policy: Floats
     """(G, G, K)."""
     values: Floats
-    """(G, G, K). Win probability of every roll of the player to move, averaged over the hidden
-    memory as play makes it; NaN at positions that play never comes to, where there is no such
-    average."""
+    """(G, G, K). Win probability of every roll of the player to move, averaged over the belief; NaN
+    at positions that play never comes to, which have none."""
     reach: Floats
     """(G, G). Probability of coming to move there."""
     belief: Floats
@@ -64,9 +62,9 @@ class Explored:
 
 
 def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explored:
-    """Compute what the page tells of a strategy."""
+    """Compute values, reach, beliefs and the counter-matrix of a strategy."""
     policy = policy_of(game, strategy)
-    found = counterfactual_values(game.workspace(1), policy[None], "belief")
+    valued = counterfactual_values(game.workspace(1), policy[None], "belief")
     masses = fold(game.rules, reach(game, policy))
     total = masses.sum(axis=(2, 3))
     reached = total > 0.0
@@ -78,7 +76,7 @@ def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explo
     )
     return Explored(
         policy=policy,
-        values=np.where(reached[..., None], found.values, np.nan),
+        values=np.where(reached[..., None], valued.values, np.nan),
         reach=total,
         belief=belief,
         counter=_counter(game, policy, budget),
@@ -114,16 +112,16 @@ def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats)
 
 
 def _counter(game: HogEngine, policy: Floats, budget: SearchBudget) -> Counter:
-    found = attack(game, policy, budget)
-    cells = gains(game, found.matrix, policy)
+    search = attack(game, policy, budget)
+    cells = gains(game, search.matrix, policy)
     return Counter(
-        matrix=found.matrix,
+        matrix=search.matrix,
         usual=cells.usual,
-        win_rate=found.win_rate,
+        win_rate=search.win_rate,
         bound=full_memory_bound(game, policy),
         budget=budget,
-        saturated=found.saturation.saturated,
+        saturated=search.saturation.saturated,
         reach=cells.reach,
         gains=cells.gains,
-        regions=region_gains(game, found.matrix, cells.usual, policy),
+        regions=region_gains(game, search.matrix, cells.usual, policy),
     )

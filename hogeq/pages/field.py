@@ -64,7 +64,7 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         body,
         style=frame.part("sheet.css"),
         script=frame.parts(("scheme.js", "numbers.js", "grid.js", "field.js")),
-        data=frame.packed(data),
+        data=frame.as_json(data),
     )
 
 

@@ -1,11 +1,21 @@
-"""The frame of every page: one HTML file that the browser may load nothing else for."""
+"""The frame of every page, one HTML file that loads nothing else, and the data packed into it.
 
+Numbers are deflated, and in base64, since HTML is text. A browser gives back exactly the numbers
+that were packed: probabilities are rounded to the digits shown and packed as whole numbers of that
+unit, everything else in full.
+"""
+
+import base64
 import html
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from string import Template
 from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 _HERE: Final = "hogeq.pages"
 
@@ -27,7 +37,7 @@ def fill(template: str, **places: str) -> str:
     return Template(part(template)).substitute(places)
 
 
-def packed(data: Any) -> str:
+def as_json(data: Any) -> str:
     """Write data as JSON that can stand in a page."""
     # "<" would let a name end the element that holds it.
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
@@ -46,8 +56,8 @@ def page(
 ) -> str:
     """Put a page together.
 
-    `data` is JSON as `packed` gives it, in the element ``data``; `texts` are more texts for the
-    script, by the name of the element that holds them, as `pack.text` gives them. `images` says
+    `data` is JSON as `as_json` gives it, in the element ``data``; `texts` are more texts for the
+    script, by the name of the element that holds them, as `pack_text` gives them. `images` says
     whether the script draws images into the page.
     """
     stored = [
@@ -64,3 +74,35 @@ def page(
         stored="\n".join(stored),
         script=script,
     )
+
+
+def pack_text(content: str) -> str:
+    """Pack a text."""
+    return _deflated(content.encode())
+
+
+def pack_fractions(values: ArrayLike, digits: int) -> dict[str, Any]:
+    """Pack numbers rounded to some decimals.
+
+    The bytes of the whole numbers lie in planes, all lowest ones first: what differs little is side
+    by side and is deflated to less than half of what it would be otherwise.
+    """
+    units = np.rint(np.asarray(values, np.float64).ravel() * 10.0**digits)
+    known = units[~np.isnan(units)]
+    most = int(known.max(initial=0.0))
+    if known.size and known.min() < 0.0:
+        raise ValueError(f"fractions: {known.min()} units; allowed: numbers from 0")
+    planes = ((most + 1).bit_length() + 7) // 8  # one number more than there are is NaN
+    whole = np.where(np.isnan(units), 256.0**planes - 1.0, units).astype(np.uint64)
+    shifts = np.arange(planes, dtype=np.uint64)[:, None] * np.uint64(8)
+    planed = ((whole >> shifts) & np.uint64(255)).astype(np.uint8)
+    return {"per": 10**digits, "planes": planes, "data": _deflated(planed.tobytes())}
+
+
+def pack_floats(values: ArrayLike) -> dict[str, Any]:
+    """Pack numbers in full: float64, lowest byte first."""
+    return {"data": _deflated(np.asarray(values, "<f8").tobytes())}
+
+
+def _deflated(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")

@@ -1,8 +1,4 @@
-"""The page: what was computed, packed as JSON, and one HTML file around it.
-
-Everything is inside the file, plotly.js included, and its content security policy forbids the
-browser to load anything else.
-"""
+"""The report: curves, maps and a tournament of finished runs, in one HTML file with plotly.js."""
 
 import dataclasses
 import html
@@ -16,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.contest import tournament
 from hogeq.model.game import HogEngine
-from hogeq.pages import frame, pack
+from hogeq.pages import frame
 from hogeq.pages.explore import Counter, Explored, explore, region_size
 from hogeq.pages.finished import FinishedRun
-from hogeq.rules import describe, memory
+from hogeq.rules import describe
+from hogeq.rules.memory import axes
 from hogeq.runs.environment import environment
 from hogeq.runs.files import figures_in, finite
 from hogeq.runs.metrics import columns, table
@@ -51,17 +48,7 @@ _RUNS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
 _RUNS_DARK: Final = ("#4DA8E8", "#F28B45", "#2CC79B", "#E29BC5", "#8FD0F5", "#F2BC4A", "#F0F0F0")
 
 _SCRIPTS: Final = (
-    "scheme.js",
-    "numbers.js",
-    "unpack.js",
-    "strategy.js",
-    "tables.js",
-    "scales.js",
-    "curves.js",
-    "layers.js",
-    "position.js",
-    "explorer.js",
-    "report.js",
+    "scheme numbers unpack strategy tables scales curves layers position explorer report"
 )
 
 
@@ -106,20 +93,20 @@ def entries(
     budget: SearchBudget | None = None,
 ) -> list[Entry]:
     """List the strategies of a page: those of the runs, those named, and some built-in ones."""
-    found = []
+    listed = []
     for run in runs:
         spent = budget or effort_of(run)
-        found.append(Entry(f"{run.name}: average policy", run.policy, spent))
-        found.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
-    found += [Entry(name, strategy, None) for name, strategy in against]
-    listed = {entry.name for entry in found}
+        listed.append(Entry(f"{run.name}: average policy", run.policy, spent))
+        listed.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
+    listed += [Entry(name, strategy, None) for name, strategy in against]
+    known = {entry.name for entry in listed}
     for spec in (*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"):
-        if spec not in listed:
+        if spec not in known:
             try:
-                found.append(Entry(spec, builtin(spec, game), None))
+                listed.append(Entry(spec, builtin(spec, game), None))
             except StrategyError:  # not in this game
                 continue
-    return found
+    return listed
 
 
 def make(
@@ -128,35 +115,40 @@ def make(
     strategies: Sequence[Entry],
 ) -> Page:
     """Make the page."""
-    plotly = _plotly()
+    version, script = _plotly()
     explored: dict[str, Explored] = {}
-    with phase("exploring", len(strategies), "strategies") as told:
+    with phase("exploring", len(strategies), "strategies") as progress:
         for entry in strategies:
             if entry.budget is not None:
-                told.now(entry.name)
+                progress.now(entry.name)
                 explored[entry.name] = explore(game, entry.strategy, entry.budget)
-            told.step()
+            progress.step()
     names = tuple(entry.name for entry in strategies)
-    with phase("tournament", len(names) * (len(names) - 1) // 2, "matches") as told:
-        rates = tournament.round_robin(game, [entry.strategy for entry in strategies], told.step)
+    with phase("tournament", len(names) * (len(names) - 1) // 2, "matches") as progress:
+        played = [entry.strategy for entry in strategies]
+        rates = tournament.round_robin(game, played, progress.step)
     data = {
         "goal": game.goal,
         "rolls": game.num_actions,
         "region": region_size(game.goal),
         "rules": game.rules.name,
         "parts": describe(game.rules),
-        "memory": _memory(game),
+        "memory": [axis._asdict() for axis in axes(game.rules)] if game.has_memory else None,
         "colours": _colours(game.num_actions),
         "runs": [_run(run) for run in runs],
         "strategies": [
             _strategy(game, entry.name, entry.strategy, explored.get(entry.name))
             for entry in strategies
         ],
-        "tournament": _tournament(rates),
-        "environment": environment() | {"plotly": plotly.version},
+        "tournament": {
+            "win_rates": rates.tolist(),
+            "win": tournament.WIN,
+            "ranking": [standing._asdict() for standing in tournament.rank(rates)],
+        },
+        "environment": environment() | {"plotly": version},
     }
     title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
-    page = _html(title, _found(runs, explored), data, plotly.script)
+    page = _html(title, _summary(runs, explored), data, script)
     size = len(page.encode())
     if size > MOST_BYTES:
         raise ReportError(
@@ -166,39 +158,34 @@ def make(
     return Page(page, {name: of.counter for name, of in explored.items()}, names, rates)
 
 
-class _Plotly(NamedTuple):
-    version: str
-    script: str
-
-
-def _plotly() -> _Plotly:
+def _plotly() -> tuple[str, str]:
+    """Version of plotly, and its script."""
     try:
         from plotly import __version__
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise ReportError(not_installed("plotly", "the page", "plotly")) from error
-    return _Plotly(__version__, get_plotlyjs())
+    return __version__, get_plotlyjs()
 
 
-def _found(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str:
-    """Say in one sentence what was found: of several runs, of the one that is hardest to beat."""
+def _summary(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str:
+    """Sentence about the run that is hardest to beat; empty where no run has figures."""
 
-    def told(name: str, figures: Any) -> tuple[float, float] | None:
-        counter = explored[name].counter if name in explored else None
-        known = [(one["attack"], one["bound"]) for one in [figures] if one]
-        known += [(counter.win_rate, counter.bound)] if counter else []
-        if not known:
-            return None
-        return max(attack for attack, _ in known), min(bound for _, bound in known)
+    def interval(name: str, figures: Any) -> tuple[float, float] | None:
+        known = [(figures["attack"], figures["bound"])] if figures else []
+        if name in explored:
+            counter = explored[name].counter
+            known.append((counter.win_rate, counter.bound))
+        return (max(low for low, _ in known), min(high for _, high in known)) if known else None
 
-    def wins(found: tuple[float, float]) -> str:
-        return f"wins {percent(found[0])} of games; none can win more than {percent(found[1])}"
+    def wins(ends: tuple[float, float]) -> str:
+        return f"wins {percent(ends[0])} of games; none can win more than {percent(ends[1])}"
 
     best, least, text = "", 1.0, ""
     for run in runs:
         figures = figures_in(run.manifest)
-        policy = told(f"{run.name}: average policy", figures.get("average_policy"))
-        matrix = told(f"{run.name}: matrix", figures.get("matrix"))
+        policy = interval(f"{run.name}: average policy", figures.get("average_policy"))
+        matrix = interval(f"{run.name}: matrix", figures.get("matrix"))
         if policy is None or policy[0] > least:
             continue
         best, least = run.name, policy[0]
@@ -211,15 +198,14 @@ def _found(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str
     return f"{who}: {text}."
 
 
-def _html(title: str, found: str, data: dict[str, Any], plotly: str) -> str:
-    told = {"title": html.escape(title), "found": html.escape(found)}
+def _html(title: str, summary: str, data: dict[str, Any], plotly: str) -> str:
     return frame.page(
         title,
-        frame.fill("report.html", **told),
+        frame.fill("report.html", title=html.escape(title), found=html.escape(summary)),
         style=frame.part("report.css"),
-        script=frame.parts(_SCRIPTS),
-        data=frame.packed(finite(data)),
-        texts={"plotly": pack.text(plotly)},
+        script=frame.parts(f"{name}.js" for name in _SCRIPTS.split()),
+        data=frame.as_json(finite(data)),
+        texts={"plotly": frame.pack_text(plotly)},
         images=True,
     )
 
@@ -235,12 +221,6 @@ def _colours(rolls: int) -> dict[str, Any]:
         "runs": _RUNS,
         "runs_dark": _RUNS_DARK,
     }
-
-
-def _memory(game: HogEngine) -> list[dict[str, Any]] | None:
-    if not game.has_memory:
-        return None
-    return [axis._asdict() for axis in memory.axes(game.rules)]
 
 
 def _run(run: FinishedRun) -> dict[str, Any]:
@@ -267,41 +247,30 @@ def _strategy(
 ) -> dict[str, Any]:
     return {
         "name": name,
-        "policy": pack.fractions(policy_of(game, strategy), PROBABILITY_DIGITS),
+        "policy": frame.pack_fractions(policy_of(game, strategy), PROBABILITY_DIGITS),
         "explored": None if explored is None else _explored(game, explored),
     }
 
 
-def _explored(game: HogEngine, found: Explored) -> dict[str, Any]:
-    value = (found.values * found.policy).sum(axis=2)
+def _explored(game: HogEngine, explored: Explored) -> dict[str, Any]:
+    value = (explored.values * explored.policy).sum(axis=2)
     # By memory first: neighbouring positions have like beliefs.
-    beliefs = found.belief.reshape(game.goal**2, -1).T
+    beliefs = explored.belief.reshape(game.goal**2, -1).T
+    counter = explored.counter
     return {
-        "values": pack.fractions(found.values, PROBABILITY_DIGITS),
-        "value": pack.fractions(value, PROBABILITY_DIGITS),
-        "reach": pack.floats(found.reach),
-        "belief": pack.fractions(beliefs, BELIEF_DIGITS) if game.has_memory else None,
-        "counter": _counter(found.counter),
-    }
-
-
-def _counter(counter: Counter) -> dict[str, Any]:
-    return {
-        "dice": pack.fractions(counter.matrix, 0),
-        "usual": pack.fractions(counter.usual, 0),
-        "win_rate": counter.win_rate,
-        "bound": counter.bound,
-        "effort": plain(counter.budget),
-        "saturated": counter.saturated,
-        "reach": pack.floats(counter.reach),
-        "gains": pack.floats(counter.gains),
-        "regions": counter.regions.tolist(),
-    }
-
-
-def _tournament(rates: NDArray[np.float64]) -> dict[str, Any]:
-    return {
-        "win_rates": rates.tolist(),
-        "win": tournament.WIN,
-        "ranking": [standing._asdict() for standing in tournament.rank(rates)],
+        "values": frame.pack_fractions(explored.values, PROBABILITY_DIGITS),
+        "value": frame.pack_fractions(value, PROBABILITY_DIGITS),
+        "reach": frame.pack_floats(explored.reach),
+        "belief": frame.pack_fractions(beliefs, BELIEF_DIGITS) if game.has_memory else None,
+        "counter": {
+            "dice": frame.pack_fractions(counter.matrix, 0),
+            "usual": frame.pack_fractions(counter.usual, 0),
+            "win_rate": counter.win_rate,
+            "bound": counter.bound,
+            "effort": plain(counter.budget),
+            "saturated": counter.saturated,
+            "reach": frame.pack_floats(counter.reach),
+            "gains": frame.pack_floats(counter.gains),
+            "regions": counter.regions.tolist(),
+        },
     }

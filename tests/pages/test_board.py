@@ -13,8 +13,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.pages.board import Shown, make
-from hogeq.pages.edition import edition_data
+from hogeq.pages.board import Shown, edition_data, make
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.effects import turn_effects, turn_parts
 from hogeq.rules.memory import memory_line

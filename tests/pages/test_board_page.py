@@ -19,9 +19,7 @@ from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import board as board_page
-from hogeq.pages import edition
-from hogeq.pages.board import Shown, make, opponents
-from hogeq.pages.edition import BoardError
+from hogeq.pages.board import BoardError, Shown, make, opponents
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError
@@ -483,7 +481,7 @@ def test_long_games_and_long_rolls_are_refused(monkeypatch: pytest.MonkeyPatch) 
     game = compile_game(rules_from({"edition": "fa22", "goal": 20}))
     for limit, told in (("MOST_WORK", "outcomes to go through"), ("MOST_STATES", "hidden states")):
         with monkeypatch.context() as patched:
-            patched.setattr(edition, limit, 300)
+            patched.setattr(board_page, limit, 300)
             with pytest.raises(BoardError, match=told):
                 make([Shown(game, "fa22", {})])
     monkeypatch.setattr(board_page, "MOST_BYTES", 100)
@@ -500,7 +498,7 @@ def test_every_edition_is_small() -> None:
     found = re.search(r'id="data">(.*?)</script>', html)
     assert found
     sizes = [len(one["packed"]) for one in json.loads(found[1])]
-    assert max(sizes) < 40_000  # far below edition.MOST_BYTES
+    assert max(sizes) < 40_000  # far below MOST_BYTES
     assert len(html) < 500_000
 
 

@@ -11,7 +11,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
-from hogeq.pages import pack
+from hogeq.pages import frame
 from hogeq.pages.explore import explore, region_gains, region_size
 from hogeq.rules import memory, rules_from
 from hogeq.search.attack import SearchBudget
@@ -39,14 +39,14 @@ def unpacked(packed: dict[str, Any]) -> Any:
     ],
 )
 def test_fractions_come_back_rounded(values: list[float], digits: int, planes: int) -> None:
-    packed = pack.fractions(values, digits)
+    packed = frame.pack_fractions(values, digits)
     assert packed["planes"] == planes
     np.testing.assert_array_equal(unpacked(packed), np.round(values, digits))
 
 
 def test_negative_fractions_are_refused() -> None:
     with pytest.raises(ValueError, match="allowed: numbers from 0"):
-        pack.fractions([0.5, -0.1], 2)
+        frame.pack_fractions([0.5, -0.1], 2)
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21"])

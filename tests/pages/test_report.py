@@ -113,8 +113,8 @@ def test_figures_that_no_run_wrote_count_as_missing(folder: Path, figures: Any) 
     (good,) = load([folder / "first"])
     one = replace(good, manifest={**good.manifest, "figures": figures})
     none = replace(good, manifest={**good.manifest, "figures": None})
-    assert page._found([good], {}) != ""
-    assert page._found([one], {}) == page._found([none], {}) == ""
+    assert page._summary([good], {}) != ""
+    assert page._summary([one], {}) == page._summary([none], {}) == ""
     assert page._run(one) == page._run(none) | {"manifest": page._run(one)["manifest"]}
 
 

@@ -29,7 +29,7 @@ def board(
     check_output(out, (".html", ".htm"))
     from hogeq.baselines.registry import is_builtin
     from hogeq.pages import board as page
-    from hogeq.pages.edition import BoardError, check_work
+    from hogeq.pages.board import BoardError, check_work
 
     given = opponent or []
     names = [one if is_builtin(one) else Path(one).name for one in given]
