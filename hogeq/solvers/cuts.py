@@ -1,6 +1,11 @@
-"""Linear models of win rates against counters, and the pool of counters that has them."""
+"""Linear models of win rates against counters, the pool that has them, and searches that add to it.
+
+A model is taken at a strategy: one policy, or n components of a mixture that may be drawn.
+"""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -10,22 +15,29 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.many import quick_many, quick_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
+from hogeq.search.ascent import log_uniform, random_policy
+from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.workers import compute
+
+COLD: Final = 2e-4  # last temperature of the responses, in win probability
+NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
+FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
+NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
+DAMPING: Final = 0.6  # of the annealing of responses
 
 
 class Cut(NamedTuple):
-    """Model of the win rate against one counter: of a policy, or of each of n parts of a mixture.
+    """Model of the win rate against one counter: constants plus gradients times the policy.
 
-    Shapes are those of a policy; parts have one more axis, (n,), in front.
+    Of n components each array has one more axis, (n,), in front.
     """
 
-    won: Floats
-    """(), win rate where the model was taken: exact, of parts in the precision of searches."""
     gradients: Singles
-    """(G * G, K), counterfactual values there."""
+    """(G * G, K), counterfactual values where the model was taken."""
     constants: Floats
     """(), what the gradients leave."""
     reach: Singles
@@ -47,9 +59,31 @@ class Counters(NamedTuple):
     """(m,), iteration in which each last had weight."""
 
     @classmethod
+    def none(cls, game: Engine, *parts: int) -> "Counters":
+        """Empty pool, for the models of a policy or of so many components."""
+        rows = int(np.prod(game.shape[:-1]))
+        return cls(
+            np.zeros((0, *game.shape[:-1]), np.int8),
+            np.zeros((0, *parts, rows, game.num_actions), np.float32),
+            np.zeros((0, *parts)),
+            np.zeros((0, *parts, rows), np.float32),
+            np.zeros(0),
+            np.zeros(0, np.int64),
+        )
+
+    @classmethod
     def of(cls, state: Any) -> "Counters":
         """Give those of a state, whose fields have the same names."""
         return cls(*(getattr(state, name) for name in cls._fields))
+
+    def by_component(self, parts: int) -> "Counters":
+        """Counters whose models have an axis for the components, also where there is one."""
+        count, (rows, rolls) = len(self.pool), self.gradients.shape[-2:]
+        return self._replace(
+            gradients=self.gradients.reshape(count, parts, rows, rolls),
+            constants=self.constants.reshape(count, parts),
+            reach=self.reach.reshape(count, parts, rows),
+        )
 
     def renewed(
         self,
@@ -89,6 +123,20 @@ class Counters(NamedTuple):
         )
 
 
+def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None = None) -> Floats:
+    """Modelled win rate of every component against some counters, by default all: (m, n)."""
+    chosen = slice(None) if counters is None else counters
+    rates = models.constants.reshape(len(models.pool), len(parts))[chosen].copy()
+    flat = parts.reshape(len(parts), -1).astype(np.float32)
+    gradients = models.gradients.reshape(len(models.pool), *flat.shape)
+
+    def add(part: int) -> None:
+        rates[:, part] += gradients[chosen, part] @ flat[part]
+
+    compute(add, range(len(parts)), local=True)
+    return rates
+
+
 class Modelling(NamedTuple):
     """How counters (G, G) are modelled at a strategy that they meet."""
 
@@ -116,15 +164,15 @@ def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     policy = strategy.policies[0]
     won = float(Population(game, [counter]).rates_of(policy)[0])
     policies = np.stack([policy, one_hot(counter, game.num_actions)])
-    found = counterfactual_values(quick_workspace(game, 2), policies)
-    gradients = found.values.reshape(-1, game.num_actions).astype(np.float32)
-    reach = found.infoset_reach.reshape(-1).astype(np.float32)
-    modelled = float(gradients.reshape(-1) @ policy.reshape(-1))
-    return Cut(np.array(won), gradients, np.array(won - modelled), reach)
+    met = counterfactual_values(quick_workspace(game, 2), policies)
+    gradients = met.values.reshape(-1, game.num_actions).astype(np.float32)
+    reach = met.infoset_reach.reshape(-1).astype(np.float32)
+    there = float(gradients.reshape(-1) @ policy.reshape(-1))
+    return Cut(gradients, np.array(won - there), reach)
 
 
 def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
-    """Models of the win rates of a mixture's n parts against a counter (G, G)."""
+    """Models of the win rates of n components against a counter, in the precision of searches."""
     parts = strategy.policies
     work = quick_many(game, len(parts))
     work.face(one_hot(counter, game.num_actions))
@@ -132,10 +180,126 @@ def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     won = work.backward(parts.copy(), Role.COUNTERFACTUAL).win_rates
     rows = len(parts), -1, game.num_actions
     gradients = work.each.reshape(rows).astype(np.float32)
-    modelled = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
-    reach = work.each_reach.reshape(rows[:2]).astype(np.float32)
-    return Cut(won, gradients, won - modelled, reach)
+    there = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
+    return Cut(gradients, won - there, work.each_reach.reshape(rows[:2]).astype(np.float32))
 
 
 OF_POLICY: Final = Modelling(rate, cut)
 OF_PARTS: Final = Modelling(rate_of_mixture, cut_of_parts)
+
+
+class Depth(NamedTuple):
+    """How far the responses of an iteration go."""
+
+    deep: bool
+    turn: int
+    """How many iterations of this kind there were, to take turns by."""
+    steps: int
+    """Of annealing."""
+    sweeps: int | None
+    """Most sweeps of the ascent; None: to its end."""
+
+
+def annealed(
+    game: Engine, policy: Floats, number: int, depth: Depth, random: np.random.Generator
+) -> list[CounterSearch]:
+    """List starts that anneal, from near a policy (G, G, K) and at random in turn."""
+    starts = []
+    for place in range(number):
+        near = (depth.turn + place) % 2 == 0
+        share = random.uniform(0.5, 1.0) if near else 0.0
+        noise = random_policy(game, random, NEARLY_UNIFORM if depth.deep else 1.0)
+        heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
+        at = share * policy + (1.0 - share) * noise
+        starts.append(CounterSearch(at, depth.steps, (heat, COLD), DAMPING, depth.sweeps))
+    return starts
+
+
+class Check(NamedTuple):
+    """A counter whose model is checked, and taken anew where it misses by more than is trusted."""
+
+    counter: Matrix
+    """(G, G)"""
+    modelled: float
+    """Win rate of the counter, by its model."""
+    trusted: float
+    """Largest error that is tolerated, in win probability."""
+
+
+class Searched(NamedTuple):
+    """What searches and checks have brought."""
+
+    reached: list[Matrix]
+    """Where the trails are now, each (G, G)."""
+    errors: Floats
+    """By how much the model of each counter that was checked missed its win rate."""
+    failed: NDArray[np.int64]
+    """Which of them have new models."""
+    responses: list[Matrix]
+    """Counters (G, G) that the pool does not hold, each once."""
+    cuts: list[Cut]
+    """Models of the counters whose checks failed, then of the responses."""
+
+
+def search(
+    game: Engine,
+    strategy: Strategy,
+    modelling: Modelling,
+    starts: Sequence[CounterSearch],
+    trails: Sequence[CounterSearch],
+    pool: Matrix,
+    checks: Sequence[Check],
+) -> Searched:
+    """Respond from every start, let the trails go on, model what they come to; check known models.
+
+    All of it is computed at once, by whatever workers were chosen. Searches are few and differ in
+    length; so the longest begin first, each models what it finds, and checks come last, for whoever
+    is idle by then. The pool holds the counters that are known, (n, G, G).
+    """
+    annealing = [start for start in starts if start.steps]
+    climbing = [start for start in starts if not start.steps]
+    searches = [*annealing, *trails, *climbing]
+    known = frozenset(map(_digest, pool))
+    tasks = [*searches, *checks]
+    answers = compute(partial(_answer, game, strategy, modelling, known), tasks)
+    reached, checked = answers[: len(searches)], answers[len(searches) :]
+    new = {_digest(answer.counter): answer for answer in reached if answer.cut}.values()
+    return Searched(
+        [answer.counter for answer in reached[len(annealing) :][: len(trails)]],
+        np.array([answer.error for answer in checked]),
+        np.flatnonzero([answer.cut is not None for answer in checked]),
+        [answer.counter for answer in new],
+        [answer.cut for answer in [*checked, *new] if answer.cut],
+    )
+
+
+class _Answer(NamedTuple):
+    """What a task has come to."""
+
+    counter: Matrix
+    """(G, G)"""
+    cut: Cut | None
+    """Its model; None if the pool has one that is good enough."""
+    error: float = 0.0
+    """Of the model that was checked."""
+
+
+def _answer(
+    game: Engine,
+    strategy: Strategy,
+    modelling: Modelling,
+    known: frozenset[bytes],
+    task: CounterSearch | Check,
+) -> _Answer:
+    if isinstance(task, Check):
+        error = abs(modelling.rate(game, strategy, task.counter) - task.modelled)
+        is_good = error <= task.trusted
+        cut = None if is_good else modelling.cut(game, strategy, task.counter)
+        return _Answer(task.counter, cut, error)
+    counter = task.run(game, strategy).matrix
+    is_known = _digest(counter) in known
+    return _Answer(counter, None if is_known else modelling.cut(game, strategy, counter))
+
+
+def _digest(counter: Matrix) -> bytes:
+    return sha256(np.ascontiguousarray(counter, np.int8).data).digest()

@@ -7,14 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from hogeq.solvers.cuts import Counters
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
 
 NEWTON_STEPS = 30  # at most; DECREMENT ends it before
 DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
 SHORTEST = 1e-6  # share of a Newton step
 PIECE = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
+UNSEEN = -60.0  # logit of what is no roll: columns beyond the components in the draw's row
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 
 
@@ -72,31 +74,14 @@ def proximal_step(
     ``q`` is a softmax, row by row; the weights minimise the dual, smooth and convex, by Newton's
     method on the simplex.
 
-    Parameters
-    ----------
-    logits : float64 (R, K)
-        Logarithms of the current policy.
-    gradients : floating (C, R, K)
-    constants : float64 (C,)
-    infoset_reach : float64 (R,)
-        Weight of every row, above 0.
-    step : float
-        Step size, in logits per unit of the models.
-    start : float64 (C,)
-        Initial weights, nonnegative.
-    least : float
-        Rolls whose probability times their row's weight is no more are left out of the curvature:
-        the method takes other steps to the same end, each in less time where most rolls are rare.
-    rare : float
-        Rolls that no weights of the models make likelier than this share of their row's likeliest
-        are left out from the first; they get probability 0.
-    softness : float
-        Half of it times the squared length of the weights is added to what they minimise. So more
-        models than the worst count: each by how far it is below a common level, divided by this.
-
-    Returns
-    -------
-    Proximal
+    Logits are (R, K), gradients (C, R, K), constants and the initial weights `start` (C,), and
+    `infoset_reach` (R,) the weight of every row, above 0. `step` is in logits per unit of the
+    models. Rolls whose probability times their row's weight is at most `least` are left out of the
+    curvature: the method takes other steps to the same end, each in less time where most rolls are
+    rare. Rolls that no weights of the models make likelier than `rare`, a share of their row's
+    likeliest, are left out from the first; they get probability 0. Half of `softness` times the
+    squared length of the weights is added to what they minimise. So more models than the worst
+    count: each by how far it is below a common level, divided by this.
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
@@ -176,13 +161,10 @@ def _open(
 ) -> tuple[list[_Open], Ints]:
     """Rule out rolls that no weights of the models make likelier than `rare`.
 
-    Returns
-    -------
-    tuple
-        Parts of those left; and the indices in the flat policy of the only roll left of all other
-        rows.
+    Gives parts of those left, and the indices in the flat policy of the only roll left of all other
+    rows.
     """
-    kept = np.ones(logits.shape, np.bool_)
+    is_open = np.ones(logits.shape, np.bool_)
     base = logits.argmax(axis=1)
 
     def rule_out(part: slice) -> None:
@@ -191,18 +173,18 @@ def _open(
         known = base[part]
         most = (here - here[:, rows, known, None]).max(axis=0)
         ahead = logits[part] - logits[part][rows, known, None] + rates[part, None] * most
-        kept[part] = ahead > np.log(rare)
+        is_open[part] = ahead > np.log(rare)
 
     if rare > 0.0:
         compute(rule_out, _pieces(len(logits), gradients[:, 0].size), local=True)
-    number = kept.sum(axis=1)
+    number = is_open.sum(axis=1)
     rows, alone = np.flatnonzero(number > 1), np.flatnonzero(number == 1)
     width = logits.shape[1]
     flat = gradients.reshape(len(gradients), -1)
 
     def opened(part: slice) -> _Open:
         here = rows[part]
-        row, roll = np.nonzero(kept[here])
+        row, roll = np.nonzero(is_open[here])
         rolls = here[row] * width + roll
         given = np.take(flat, rolls, axis=1)
         first = np.flatnonzero(np.diff(row, prepend=-1))
@@ -233,9 +215,69 @@ def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
     wanted = np.linalg.solve(root, hessian @ weights - slope)
     points = root.T - wanted[:, None]
     points /= np.abs(points).max()
-    found, _ = nnls(
+    nearest, _ = nnls(
         np.vstack([points, np.ones(len(hessian))]),
         np.append(np.zeros(len(hessian)), 1.0),
         maxiter=100 * len(hessian),
     )
-    return found / found.sum()
+    return nearest / nearest.sum()
+
+
+def soft_maximum(rates: Floats, softness: float) -> float:
+    """Largest mean of win rates (n,), less half of `softness` times its weights' squared length.
+
+    With 0 the largest of them. Otherwise more count, each by how far it is above a common level:
+    the smooth maximum of Nesterov, "Smooth minimization of non-smooth functions", 2005, section 4.
+    """
+    if len(rates) == 0:
+        return 0.0
+    level = level_of(rates, softness)
+    if softness == 0.0:
+        return level
+    weights = np.maximum(rates - level, 0.0) / softness
+    return float(weights @ (rates - softness / 2.0 * weights))
+
+
+def level_of(rates: Floats, softness: float) -> float:
+    """Win rate above which counters count in the soft maximum."""
+    ordered = np.sort(rates)[::-1]
+    levels = (np.cumsum(ordered) - softness) / np.arange(1, len(rates) + 1)
+    return float(levels[np.flatnonzero(ordered >= levels)[-1]]) if softness else float(ordered[0])
+
+
+def with_row(logits: Floats, draw: Floats) -> Floats:
+    """Rows (R, K) with one more for the draw; what is no action there has next to no chance."""
+    rows, rolls = logits.shape
+    wider = np.full((rows + 1, max(rolls, len(draw))), UNSEEN)
+    wider[:rows, :rolls] = logits
+    wider[rows, : len(draw)] = draw
+    return wider
+
+
+def of_components(
+    models: Counters, won: Floats, draw: Floats, active: NDArray[np.int64], width: int
+) -> tuple[Singles, Floats]:
+    """Gradients and constants of some counters: a row of each component and cell, one of the draw.
+
+    One component has no draw. At the current weights the row of the draw adds what the constants
+    hold already.
+    """
+    parts, rows, rolls = models.gradients.shape[1:]
+    if parts == 1:
+        return models.gradients[active, 0], models.constants[active, 0]
+    last = parts * rows
+    gradients = np.zeros((len(active), last + 1, width), np.float32)
+    shares = np.repeat(draw.astype(np.float32), rows)[:, None]
+
+    def weigh(place: int) -> None:
+        gradient = models.gradients[active[place]].reshape(last, rolls)
+        np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
+
+    compute(weigh, range(len(active)), local=True)
+    gradients[:, last, :parts] = won[active]
+    return gradients, (models.constants[active] - won[active]) @ draw
+
+
+def entropies(rows: Floats) -> Floats:
+    """Entropy of every row in nats, float64 (R,), of rows (R, K) without zeros."""
+    return -(rows * np.log(rows)).sum(axis=1)

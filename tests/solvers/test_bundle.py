@@ -17,10 +17,9 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.search.counter_search import CounterSearch, no_trails
 from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle
-from hogeq.solvers.bundles import MORE, Point, Trial, soft_maximum, step_against_few
-from hogeq.solvers.cuts import OF_POLICY, cut
-from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.responses import Check, Depth, annealed, search
+from hogeq.solvers.bundle_method import MORE, Point, Trial, step_against_few
+from hogeq.solvers.cuts import OF_POLICY, Check, annealed, cut, search
+from hogeq.solvers.proximal import proximal_step, soft_maximum
 from hogeq.strategies.arrays import one_hot, softmax
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
@@ -188,7 +187,7 @@ def test_responses_start_near_the_policy_and_far_from_it_in_turn(
         begun.extend((one.start, one.cooling[0]) for one in searches)
         return searches
 
-    monkeypatch.setattr("hogeq.solvers.bundles.annealed", noted)
+    monkeypatch.setattr("hogeq.solvers.bundle_method.annealed", noted)
     solver = ProximalBundle(responses=60)
     first = solver.init(toy)
     policy = first.policy.copy()
@@ -339,9 +338,8 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
         Check(counter, rate + by, 0.015) for counter, rate, by in zip(pool, rates, off, strict=True)
     ]
     found = search(small, target, OF_POLICY, starts, trails, pool, checks)
-    assert found.checked.rates == pytest.approx(rates, abs=1e-12)
-    assert found.checked.errors == pytest.approx(np.abs(off), abs=1e-12)
-    assert list(found.checked.failed) == [0, 2]
+    assert found.errors == pytest.approx(np.abs(off), abs=1e-12)
+    assert list(found.failed) == [0, 2]
     known = {counter.tobytes() for counter in pool}
     new = [counter.tobytes() for counter in found.responses]
     assert len({*new}) == len(new)
@@ -354,13 +352,13 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     assert by_themselves[1].tobytes() in new
     for counter, model in zip([*pool[[0, 2]], *found.responses], found.cuts, strict=True):
         expected = cut(small, target, counter)
-        assert model.won == expected.won
+        assert model.constants == expected.constants
         assert np.array_equal(model.gradients, expected.gradients)
 
     with workers(2):
         by_two = search(small, target, OF_POLICY, starts, trails, pool, checks)
     assert np.array_equal(by_two.responses, found.responses)
-    assert np.array_equal(by_two.checked.rates, found.checked.rates)
+    assert np.array_equal(by_two.errors, found.errors)
     # What the pool holds is not modelled again.
     pool = np.concatenate([pool, found.responses])
     again = search(small, target, OF_POLICY, starts, trails, pool, [])
@@ -373,7 +371,7 @@ def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: HogEngine
     policy /= policy.sum(axis=-1, keepdims=True)
     near: dict[bool, list[bool]] = {True: [], False: []}
     for iteration in range(1, 41):
-        depth = Depth.of(iteration, 10, 12, 3)
+        depth = ProximalBundle()._depth(iteration)
         (start,) = annealed(small, policy, 1, depth, random)
         begun: Any = start.start
         near[depth.deep].append(bool(np.mean(begun[..., 0]) > 0.5))

@@ -19,7 +19,6 @@ def pool_of(used: list[int]) -> Counters:
 
 def cut_of(value: float) -> Cut:
     return Cut(
-        np.array(value),
         np.full((1, 2), value, np.float32),
         np.array(value),
         np.full(1, value, np.float32),

@@ -14,12 +14,25 @@ from hogeq.model.protocol import Engine
 from hogeq.search.counter_search import CROSSED, CounterSearch, Trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, State
-from hogeq.solvers.cuts import Counters, Modelling
-from hogeq.solvers.proximal import proximal_step
-from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.responses import Check, Depth, annealed, ascents, search
+from hogeq.solvers.cuts import (
+    Check,
+    Counters,
+    Depth,
+    Modelling,
+    annealed,
+    modelled,
+    search,
+)
+from hogeq.solvers.proximal import (
+    entropies,
+    level_of,
+    of_components,
+    proximal_step,
+    soft_maximum,
+    with_row,
+)
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Singles
+from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
@@ -29,13 +42,12 @@ TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the pr
 MISLED: Final = 0.25  # largest error, as the same share, after which a step is not made shorter
 ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
-LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: a step was kept; models misled it; neither
+LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: step accepted; models misled it; neither
+DEEP: Final = 5  # times as many steps of annealing in a deep iteration
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
 MORE: Final = 10  # ... so many at a time
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
-UNSEEN: Final = -60.0  # logit of what is no roll: columns beyond the components in the draw's row
-SELF_PLAY: Final = 100  # iterations of the default start
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
 
 
@@ -153,7 +165,7 @@ class BundleMethod(Solver[State]):
         now: Any = state
         iteration = int(now.iteration) + 1
         point = self._point(now)
-        won = self._won(now, point)
+        won = modelled(Counters.of(now), point.parts)
         here = 1.0 - won @ point.draw
         trial = self._trial(now, won, here, iteration)
         promised = soft_maximum(trial.rates, self.softness)
@@ -161,31 +173,38 @@ class BundleMethod(Solver[State]):
         now, error = self._answered(game, now, trial, float(hoped), iteration)
 
         # Most models are as they were.
+        counters = Counters.of(now)
         changed = np.flatnonzero(now.used == iteration)
-        here, there = (
-            self._renewed(now, rates, place, changed)
-            for rates, place in ((here, point), (trial.rates, trial.point))
-        )
+
+        def renewed(rates: Floats, at: Point) -> Floats:
+            every = np.zeros(len(counters.pool))
+            every[: len(rates)] = rates
+            every[changed] = 1.0 - modelled(counters, at.parts, changed) @ at.draw
+            return every
+
+        here, there = renewed(here, point), renewed(trial.rates, trial.point)
         worst = soft_maximum(here, self.softness)
         gain = worst - promised + trial.saved
         reached = worst - soft_maximum(there, self.softness) + trial.saved
-        kept = reached >= self.least_gain * gain
-        factor = LONGER if kept else SHORTER if error > MISLED * abs(gain) else FAILED
+        accepted = reached >= self.least_gain * gain
+        factor = LONGER if accepted else SHORTER if error > MISLED * abs(gain) else FAILED
         step_size = max(LEAST_STEP, factor * float(now.step_size))
-        if kept:
+        if accepted:
             now = self._moved(now, trial.point)
         now = now._replace(
-            worst=np.array(float((there if kept else here).max())),
+            worst=np.array(float((there if accepted else here).max())),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
-        self._remember(now, 1.0 / min(iteration, self.window))
+        share = 1.0 / min(iteration, self.window)
+        for recent, newest in zip(self._recent(now), self._point(now), strict=True):
+            recent[...] += share * (newest - recent)
         return now
 
     def _answered(
         self, game: Engine, state: Any, trial: Trial, hoped: float, iteration: int
     ) -> tuple[Any, float]:
-        """Respond to where a step leads: a state with more counters, and the largest error found.
+        """Respond to where a step leads: a state with more counters, and the largest error.
 
         Models that shaped the step are taken anew where they miss by a share of what is hoped for.
         """
@@ -210,23 +229,9 @@ class BundleMethod(Solver[State]):
             trails=trails.matrices, kicks_left=trails.left, weights=trial.weights, used=used
         )
         counters = Counters.of(state).renewed(
-            shaping[searched.checked.failed],
-            searched.responses,
-            searched.cuts,
-            iteration,
-            self.pool_size,
+            shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
         )
-        error = float(searched.checked.errors.max(initial=0.0))
-        return state._replace(**counters._asdict()), error
-
-    def _renewed(
-        self, state: Any, rates: Floats, point: Point, changed: NDArray[np.int64]
-    ) -> Floats:
-        """Modelled win rates (m,) of all counters, taken anew where models have changed."""
-        found = np.zeros(len(state.pool))
-        found[: len(rates)] = rates
-        found[changed] = 1.0 - self._won(state, point, changed) @ point.draw
-        return found
+        return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
 
     def _begun(self, game: Engine, state: State) -> State:
         """State whose pool has the counters of the file."""
@@ -235,34 +240,24 @@ class BundleMethod(Solver[State]):
         now: Any = state
         read = read_counters(Path(self.counters), game)
         known = list({matrix.tobytes(): matrix for matrix in read}.values())
-        strategy = Strategy.unchecked(*self._point(state))
-        cuts = compute(partial(self.MODELLING.cut, game, strategy), known)
+        point = self._point(state)
+        cuts = compute(partial(self.MODELLING.cut, game, Strategy.unchecked(*point)), known)
         none = np.zeros(0, np.int64)
         counters = Counters.of(now).renewed(none, known, cuts, 0, len(known))
-        now = now._replace(**counters._asdict())
-        point = self._point(now)
-        worst = (1.0 - self._won(now, point) @ point.draw).max()
-        return now._replace(worst=np.array(float(worst)))
+        worst = (1.0 - modelled(counters, point.parts) @ point.draw).max()
+        return now._replace(**counters._asdict(), worst=np.array(float(worst)))
 
     @abstractmethod
     def _point(self, state: State) -> Point:
         """Give where a state is."""
 
     @abstractmethod
+    def _recent(self, state: State) -> Point:
+        """Give the average over recent iterations, whose arrays are then changed in place."""
+
+    @abstractmethod
     def _moved(self, state: State, point: Point) -> State:
         """Give a state that is elsewhere."""
-
-    @abstractmethod
-    def _remember(self, state: State, share: float) -> None:
-        """Move the average of recent iterations by a share to where a state is, in place."""
-
-    @abstractmethod
-    def _models(self, state: State) -> Counters:
-        """Give the models of the counters, with an axis for the components."""
-
-    def _won(self, state: State, point: Point, counters: NDArray[np.int64] | None = None) -> Floats:
-        """Modelled win rate of every component against some counters, by default all: (m, n)."""
-        return modelled(self._models(state), point.parts, counters)
 
     def _price(self, iteration: int) -> float:  # noqa: ARG002 - for those in which one rises
         """Price of entropy in an iteration."""
@@ -279,7 +274,8 @@ class BundleMethod(Solver[State]):
         every counter, and of the counters.
         """
         now: Any = state
-        point, models, size = self._point(state), self._models(state), float(now.step_size)
+        point, size = self._point(state), float(now.step_size)
+        models = Counters.of(state).by_component(len(point.parts))
         if len(models.pool) == 0:
             return Trial(point, np.zeros(0), here)
         parts, rows, rolls = models.gradients.shape[1:]
@@ -293,7 +289,7 @@ class BundleMethod(Solver[State]):
         def step(active: NDArray[np.int64], begun: Floats) -> Trial:
             reach = models.reach[active].mean(axis=0, dtype=np.float64) * point.draw[:, None]
             reach = np.maximum(reach, LEAST_REACH).ravel()
-            found = proximal_step(
+            result = proximal_step(
                 logits,
                 *of_components(models, won, point.draw, active, logits.shape[1]),
                 np.append(reach, 1.0) if parts > 1 else reach,
@@ -303,14 +299,14 @@ class BundleMethod(Solver[State]):
                 floor,
                 self.softness,
             )
-            moved = np.maximum(found.policy[:last, :rolls], floor)
+            moved = np.maximum(result.policy[:last, :rolls], floor)
             moved /= moved.sum(axis=-1, keepdims=True)
             draw = point.draw
             if parts > 1:
-                draw = np.maximum(found.policy[last, :parts], LEAST_WEIGHT)
+                draw = np.maximum(result.policy[last, :parts], LEAST_WEIGHT)
                 draw = draw / draw.sum()
             weights = np.zeros(len(models.pool))
-            weights[active] = found.weights
+            weights[active] = result.weights
             saved = 0.0
             if price > 0.0:
                 saved = price * float(
@@ -328,76 +324,19 @@ class BundleMethod(Solver[State]):
         now: Any = state
         parts, draw = trial.point
         mean = np.tensordot(draw, parts, 1)
+        heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
         return [
             CounterSearch(parts[depth.turn % len(parts)], sweeps=depth.sweeps),
             *annealed(game, mean, self.responses, depth, random),
-            *ascents(now.pool, trial.weights, self.ascents, depth.sweeps),
+            *(CounterSearch(now.pool[counter], sweeps=depth.sweeps) for counter in heaviest),
         ]
 
     def _depth(self, iteration: int) -> Depth:
         """Give how far the responses of an iteration go."""
-        return Depth.of(iteration, self.deep_every, self.responder_steps, self.responder_sweeps)
-
-
-def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None = None) -> Floats:
-    """Modelled win rate of every component against some counters, by default all: (m, n)."""
-    chosen = slice(None) if counters is None else counters
-    rates = models.constants[chosen].copy()
-    flat = parts.reshape(len(parts), -1).astype(np.float32)
-    gradients = models.gradients.reshape(len(models.pool), *flat.shape)
-
-    def add(part: int) -> None:
-        rates[:, part] += gradients[chosen, part] @ flat[part]
-
-    compute(add, range(len(parts)), local=True)
-    return rates
-
-
-def with_row(logits: Floats, draw: Floats) -> Floats:
-    """Rows (R, K) with one more for the draw; what is no action there has next to no chance."""
-    rows, rolls = logits.shape
-    wider = np.full((rows + 1, max(rolls, len(draw))), UNSEEN)
-    wider[:rows, :rolls] = logits
-    wider[rows, : len(draw)] = draw
-    return wider
-
-
-def of_components(
-    models: Counters, won: Floats, draw: Floats, active: NDArray[np.int64], width: int
-) -> tuple[Singles, Floats]:
-    """Gradients and constants of some counters: a row of each component and cell, one of the draw.
-
-    One component has no draw. At the current weights the row of the draw adds what the constants
-    hold already.
-    """
-    parts, rows, rolls = models.gradients.shape[1:]
-    if parts == 1:
-        return models.gradients[active, 0], models.constants[active, 0]
-    last = parts * rows
-    gradients = np.zeros((len(active), last + 1, width), np.float32)
-    shares = np.repeat(draw.astype(np.float32), rows)[:, None]
-
-    def weigh(place: int) -> None:
-        gradient = models.gradients[active[place]].reshape(last, rolls)
-        np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
-
-    compute(weigh, range(len(active)), local=True)
-    gradients[:, last, :parts] = won[active]
-    return gradients, (models.constants[active] - won[active]) @ draw
-
-
-def entropies(rows: Floats) -> Floats:
-    """Entropy of every row in nats, float64 (R,), of rows (R, K) without zeros."""
-    return -(rows * np.log(rows)).sum(axis=1)
-
-
-def self_played(game: Engine) -> Floats:
-    """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
-    solver = DiscountedCFR(average_weight="reach")
-    state = solver.init(game)
-    for _ in range(SELF_PLAY):
-        state = solver.step(game, state)
-    return solver.average(game, state)
+        times, rest = divmod(iteration, self.deep_every)
+        if rest == 0:
+            return Depth(deep=True, turn=times, steps=DEEP * self.responder_steps, sweeps=None)
+        return Depth(False, iteration - times, self.responder_steps, self.responder_sweeps)
 
 
 def step_against_few(
@@ -411,31 +350,9 @@ def step_against_few(
     for _ in range(ROUNDS):
         found = step(active, weights)
         weights, there = found.weights, found.rates
-        level = _level(there[active], softness)
+        level = level_of(there[active], softness)
         missed = np.setdiff1d(np.flatnonzero(there > level + ALIVE), active)
         if len(missed) == 0:
             break
         active = np.append(active, missed[np.argsort(-there[missed], kind="stable")][:MORE])
     return found
-
-
-def soft_maximum(rates: Floats, softness: float) -> float:
-    """Largest mean of win rates (n,), less half of `softness` times its weights' squared length.
-
-    With 0 the largest of them. Otherwise more count, each by how far it is above a common level:
-    the smooth maximum of Nesterov, "Smooth minimization of non-smooth functions", 2005, section 4.
-    """
-    if len(rates) == 0:
-        return 0.0
-    level = _level(rates, softness)
-    if softness == 0.0:
-        return level
-    weights = np.maximum(rates - level, 0.0) / softness
-    return float(weights @ (rates - softness / 2.0 * weights))
-
-
-def _level(rates: Floats, softness: float) -> float:
-    """Win rate above which counters count in the soft maximum."""
-    ordered = np.sort(rates)[::-1]
-    levels = (np.cumsum(ordered) - softness) / np.arange(1, len(rates) + 1)
-    return float(levels[np.flatnonzero(ordered >= levels)[-1]]) if softness else float(ordered[0])
