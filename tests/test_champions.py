@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from hogeq.baselines import champion
+from hogeq.baselines import solved
 from hogeq.baselines.registry import builtin, find_strategy
 from hogeq.cli import main
 from hogeq.evaluation.win_rates import win_rate
@@ -71,12 +71,12 @@ def test_the_interval_is_what_the_manifest_says(
 
 def test_the_mixture_is_what_the_manifest_says() -> None:
     found = sorted(file.parent.name for file in CHAMPIONS.glob("*/mixture.npz"))
-    assert found == sorted(champion.editions("champion:mixture")) == ["su20", "su21"]
+    assert found == sorted(solved.editions("champion:mixture")) == ["su20", "su21"]
     for edition in found:
         game = compile_game(rules_from({"edition": edition}))
         folder = CHAMPIONS / edition
         figures = json.loads((folder / "manifest.json").read_text("utf-8"))["figures"]["mixture"]
-        mixture = champion.champion("champion:mixture")(game)
+        mixture = solved.champion("champion:mixture")(game)
         counter = read_strategy(folder / "counter_to_mixture.csv")
         won = win_rate(game, counter, mixture).win_rate
         assert won == pytest.approx(figures["attack"], abs=1e-10)
@@ -121,7 +121,7 @@ def uncompiled(rules: Rules) -> HogEngine:
 
 
 def test_the_repository_shows_where_the_package_has_them() -> None:
-    assert CHAMPIONS.samefile(str(champion.SHIPPED))
+    assert CHAMPIONS.samefile(str(solved.SHIPPED))
     assert {folder.parent.name for folder in FOLDERS} <= EDITIONS.keys()
 
 
@@ -134,7 +134,7 @@ def test_a_champion_has_a_name(manifest: Path, name: str, file: str) -> None:
     renamed = replace(EDITIONS[edition], name="the same, written out in a file")
     for rules in (EDITIONS[edition], renamed):
         assert np.array_equal(find_strategy(name, uncompiled(rules)), kept)
-    assert edition in champion.about(name)
+    assert edition in solved.about(name)
 
 
 @pytest.mark.parametrize(

@@ -4,28 +4,17 @@ A module enters its strategies by :func:`baseline` when it is imported. The sour
 ``docs/sources.md``.
 """
 
-from hogeq.baselines import champion
-from hogeq.baselines.hog_wild import hog_wild_heuristic
 from hogeq.baselines.registry import baseline, builtin, find_strategy, names
 from hogeq.baselines.second_place import delta_distribution, huan2020
-from hogeq.baselines.simple import always_roll, bacon, swap
-from hogeq.baselines.tablebases import (
-    fa15_optimal,
-    fa22_optimal,
-    full_memory,
-    ignore_memory,
-    optimal,
-)
+from hogeq.baselines.simple import always_roll, bacon, hog_wild_heuristic, swap
+from hogeq.baselines.solved import full_memory, ignore_memory, optimal
 
 __all__ = [
     "always_roll",
     "bacon",
     "baseline",
     "builtin",
-    "champion",
     "delta_distribution",
-    "fa15_optimal",
-    "fa22_optimal",
     "find_strategy",
     "full_memory",
     "hog_wild_heuristic",

@@ -5,7 +5,7 @@ A strategy sees the scores and not the points of the last turns, on which Feral 
 turns' outcomes that lead to it. `docs/sources.md` lists the sources.
 
 Sizes: G goal, K actions, W records of one turn, H = W * W memories (own record, opponent's record).
-A *seat* is 0 for who moved first in the game and 1 for the other.
+A *seat* is 0 for the player who moved first in the game and 1 for the other.
 """
 
 from functools import lru_cache
@@ -155,9 +155,8 @@ def entries(
     game: "HogEngine",
     first: ArrayLike | None = None,
     second: ArrayLike | None = None,
-    cell: tuple[int, int] | None = None,
 ) -> Counts:
-    """Count the ways into every memory state.
+    """Count the ways into every memory state, (2, G, G, H).
 
     A way in is one outcome of one roll, made in one memory state that play can reach, however
     small its probability. The memory before the first turn is entered once. Huan (2020)
@@ -172,11 +171,10 @@ def entries(
     after = np.zeros((goal, goal, records, 2, records), np.float32)
     counts = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
     counts[0, 0, 0, 0] = 1.0
-    last = (goal - 1, goal - 1) if cell is None else cell
-    for total in range(sum(last) + 1):
-        own, opponent = _leading_to(last, *turns.cells(total))
+    for total in range(2 * goal - 1):
+        own, opponent = turns.cells(total)
         at, other, landed = turns.arrivals(total)
-        # Whoever moved is now the opponent; what was the opponent's record is the mover's own.
+        # The player who moved is now the opponent, so the two records change places.
         np.add.at(counts, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
         met = counts[own * goal + opponent] > 0.0
         made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
@@ -187,18 +185,9 @@ def entries(
             made[seat, ..., num_actions:] = with_bonus
             made[seat, ..., :num_actions] = every - with_bonus
         _spread(turns, own, opponent, made, after)
-    if cell is not None:
-        return counts[cell[0] * goal + cell[1]].reshape(2, -1)
     return np.ascontiguousarray(
         counts.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
     )
-
-
-def _leading_to(cell: tuple[int, int], own: Ints, opponent: Ints) -> tuple[Ints, Ints]:
-    """Cells of a diagonal from which play may come to a cell: no score falls but by a swap."""
-    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
-    leading = (low <= min(cell)) & (high <= max(cell))
-    return own[leading], opponent[leading]
 
 
 def _plays(game: "HogEngine", player: ArrayLike | None) -> NDArray[np.bool_]:
@@ -240,12 +229,11 @@ def own_entries(
     game: "HogEngine",
     strategy: ArrayLike,
     against: ArrayLike | None = None,
-    cell: tuple[int, int] | None = None,
 ) -> Counts:
     """Count the ways into every memory state of one player's turns."""
-    first = entries(game, strategy, against, cell)
+    first = entries(game, strategy, against)
     if against is not None:
-        first[1] = entries(game, against, strategy, cell)[1]
+        first[1] = entries(game, against, strategy)[1]
     return first
 
 

@@ -7,9 +7,9 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
+from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_there, read_any
-from hogeq.strategies.strategy import AnyStrategy, Mixture, check_game, check_mixture, not_a_table
+from hogeq.strategies.strategy import AnyStrategy, Mixture, check_game, not_a_table, strategy_of
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.messages import nearest, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
@@ -31,9 +31,9 @@ class Builtin(NamedTuple):
     make: Callable[..., AnyStrategy]
     """Called with the game, one int for each parameter, and options by name."""
     options: Mapping[str, float]
-    """Numbers that may be given by name, and what they are if they are not."""
-    usual: tuple[int, ...] = ()
-    """What the last parameters are if they are not given."""
+    """Defaults of the numbers that may be given by name."""
+    defaults: tuple[int, ...] = ()
+    """Of the last parameters."""
 
     def usage(self, name: str) -> str:
         """How to write it, ``name:PARAMETER,...``."""
@@ -99,7 +99,7 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
 
 
 def _taken(make: object, usage: str, count: int) -> dict[str, float]:
-    """Give the options of a maker that takes a game and a number of parameters, or refuse it."""
+    """Options of a maker that takes a game and a number of parameters; others are refused."""
     allowed = f"a function of a game and {count} whole numbers, and options with a number each"
     refused = ValueError(f"baseline {shown(usage)}: got {shown(make)}; allowed: {allowed}")
     if not callable(make):
@@ -120,7 +120,7 @@ def _taken(make: object, usage: str, count: int) -> dict[str, float]:
 
 
 def is_builtin(spec: str) -> bool:
-    """Tell whether a text begins with the name of a strategy, so that it means no file."""
+    """Whether a text begins with the name of a strategy, so that it means no file."""
     return spec.partition(":")[0] in _BUILTINS
 
 
@@ -130,7 +130,7 @@ def names() -> dict[str, str]:
 
 
 def _usages(name: str) -> list[str]:
-    """Say how to write a strategy, and those whose names begin with its name and a colon."""
+    """How to write a strategy, and those whose names begin with its name and a colon."""
     return [
         entry.usage(known)
         for known, entry in _BUILTINS.items()
@@ -139,9 +139,9 @@ def _usages(name: str) -> list[str]:
 
 
 def _options(entry: Builtin) -> str:
-    defaults = ",".join(f"{option}={value}" for option, value in entry.options.items())
-    by_default = f" (:{','.join(map(str, entry.usual))} if not given)" if entry.usual else ""
-    return f" (options :{defaults})" if defaults else by_default
+    options = ",".join(f"{option}={value}" for option, value in entry.options.items())
+    by_default = f" (:{','.join(map(str, entry.defaults))} if not given)" if entry.defaults else ""
+    return f" (options :{options})" if options else by_default
 
 
 def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
@@ -166,8 +166,8 @@ def _made(spec: str, game: "HogEngine") -> AnyStrategy:
     entry = _BUILTINS[name]
     given, options = _split(spec, entry, rest.split(",") if colon else [])
     left_out = len(entry.parameters) - len(given)
-    if 0 < left_out <= len(entry.usual):
-        given += map(str, entry.usual[-left_out:])
+    if 0 < left_out <= len(entry.defaults):
+        given += map(str, entry.defaults[-left_out:])
     if len(given) != len(entry.parameters):
         raise StrategyError(
             f"strategy {shown(spec)}: {len(given)} parameters given, "
@@ -187,21 +187,20 @@ def _made(spec: str, game: "HogEngine") -> AnyStrategy:
 
 
 def _made_by_others(spec: str, make: partial[Any], game: "HogEngine") -> AnyStrategy:
-    """Call the maker of a strategy from outside the package, and check what it gives."""
+    """Call the maker of a strategy from outside the package, and check its result."""
     name = named(f"strategy {shown(spec)}", make.func)
     try:
         strategy = make()
     except Exception as error:
         raise StrategyError(f"{name}: raised {raised(error)}") from error
-    goal, dice = game.goal, game.rules.max_dice
-    if isinstance(strategy, Mixture):
-        return check_mixture(strategy.weights, strategy.parts, goal, dice, name)
-    check = check_policy if getattr(strategy, "ndim", 2) == 3 else check_matrix
-    return check(strategy, goal, dice, name)
+    checked = strategy_of(game, strategy, name)
+    if checked.kind == "mixture":
+        return Mixture(checked.weights, checked.components)
+    return checked.array.copy()
 
 
 def _split(spec: str, entry: Builtin, texts: list[str]) -> tuple[list[str], dict[str, float]]:
-    """Tell parameters, as they are written, from options."""
+    """Separate parameters, as they are written, from options."""
     given: list[str] = []
     options: dict[str, float] = {}
     for text in texts:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from hogeq.baselines import delta
 from hogeq.baselines.registry import baseline
-from hogeq.baselines.tablebases import ignore_memory
+from hogeq.baselines.solved import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats, Matrix
@@ -33,17 +33,16 @@ class PlayCounts(NamedTuple):
     """Counts of the ways into the memory states that need no strategy's self-play."""
 
     possible: delta.Counts
-    """(2, G, G, H), or (2, H) of a cell, by seat: above 0 where some play leads."""
+    """(2, G, G, H), by seat: above 0 where some play leads."""
     perfect: delta.Counts
     """Of the same shape: counts of two players who remember everything and play best."""
 
 
-def first_guess(game: "HogEngine", cell: tuple[int, int] | None = None) -> PlayCounts:
+def first_guess(game: "HogEngine") -> PlayCounts:
     """Count the ways into memory states, of any play and of perfect play."""
     from hogeq.evaluation.tablebase import solve
 
-    possible = delta.entries(game, cell=cell)
-    return PlayCounts(possible, WALKS * delta.entries(game, solve(game).rolls, cell=cell))
+    return PlayCounts(delta.entries(game), WALKS * delta.entries(game, solve(game).rolls))
 
 
 def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
@@ -144,24 +143,19 @@ class MemoryGuesses(NamedTuple):
     """Distributions of the memory as counting guesses them."""
 
     counted: Floats
-    """(G, G, H), or (H,) of a cell: by the strategy's own play.
-
-    Sums to 1, or to 0 where it never comes."""
+    """(G, G, H), by the strategy's own play: sums to 1, or to 0 where it never comes."""
     looked_up: Floats
-    """Of the same shape: by :func:`weights`, perfect play first.
-
-    Sums to 1 wherever any play can come."""
+    """(G, G, H), by :func:`weights`, perfect play first: sums to 1 wherever any play can come."""
 
 
 def guess_by_counting(
     game: "HogEngine",
     strategy: ArrayLike,
     against: ArrayLike | None = None,
-    cell: tuple[int, int] | None = None,
 ) -> MemoryGuesses:
-    """Guess the memory as Huan (2020) [1] does, when `strategy` is what has played itself."""
-    own = WALKS * delta.own_entries(game, strategy, against, cell)
-    looked_up = weights(first_guess(game, cell), own, UNCOUNTED)
+    """Guess the memory as Huan (2020) [1] does, from the play of `strategy` against itself."""
+    own = WALKS * delta.own_entries(game, strategy, against)
+    looked_up = weights(first_guess(game), own, UNCOUNTED)
     return MemoryGuesses(over_seats(own), over_seats(looked_up))
 
 

@@ -58,5 +58,6 @@ def memory_at(
         # As policies: a whole-numbered table of three axes would be taken for rolls by memory.
         mine = policy_of(game, strategy)
         theirs = None if against is None else policy_of(game, against)
-        counted, looked_up = guess_by_counting(game, mine, theirs, cell=(score, opponent))
+        guesses = guess_by_counting(game, mine, theirs)
+        counted, looked_up = (guess[score, opponent] for guess in guesses)
     return MemoryAt(cell_reach, state_reach / cell_reach, counted, looked_up)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hogeq.baselines import delta, second_place
 from hogeq.baselines.delta import countable
 from hogeq.baselines.second_place import respond_to_beliefs
-from hogeq.baselines.tablebases import ignore_memory
+from hogeq.baselines.solved import ignore_memory
 from hogeq.evaluation.beliefs import over_seats
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve

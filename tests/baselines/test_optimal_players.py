@@ -13,8 +13,6 @@ from typer.testing import CliRunner
 from hogeq import figures
 from hogeq.baselines import (
     delta,
-    fa15_optimal,
-    fa22_optimal,
     full_memory,
     hog_wild_heuristic,
     huan2020,
@@ -76,24 +74,16 @@ def test_hog_wild_by_hand(own: int, opponent: int, dice: int) -> None:
     assert hog_wild_heuristic(compile_game(EDITIONS["hw13"]))[own, opponent] == dice
 
 
-def test_hog_wild_plays_by_any_rules() -> None:
-    for edition in EDITIONS:
-        of = game({"edition": edition, "goal": 10, "max_dice": 2})
-        assert hog_wild_heuristic(of).shape == (10, 10)
-
-
 # --- optimal players ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("player", "edition"), [(fa15_optimal, "fa15"), (fa22_optimal, "fa22")], ids=["fa15", "fa22"]
-)
-def test_an_editions_optimal_player_keeps_to_its_rules(player: Any, edition: str) -> None:
+@pytest.mark.parametrize("edition", ["fa15", "fa22"])
+def test_an_editions_optimal_player_keeps_to_its_rules(edition: str) -> None:
     sizes = {"goal": 12, "max_dice": 3}
     home = game({"edition": edition, **sizes})
-    assert np.array_equal(player(home), optimal(home))
-    assert np.array_equal(player(game({"edition": "su20", **sizes})), optimal(home))
-    assert np.array_equal(builtin(f"{edition}_optimal", home), optimal(home))
+    for place in (edition, "su20"):
+        of = game({"edition": place, **sizes})
+        assert np.array_equal(builtin(f"{edition}_optimal", of), optimal(home))
 
 
 def test_full_memory_wins_what_a_recursion_says() -> None:

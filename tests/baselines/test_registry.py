@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from hogeq.baselines.registry import baseline, builtin, find_strategy, names
-from hogeq.rules import EDITIONS, Rules
+from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.support.aliases import Matrix
 from tests.baselines.small_games import rules_only as game
@@ -29,9 +29,11 @@ def test_always_roll() -> None:
 
 
 def test_builtins_give_valid_matrices_in_every_edition() -> None:
-    for rules in [*EDITIONS.values(), Rules(goal=7, max_dice=2)]:
-        for spec in ["always_roll:2", "bacon:5,2", "swap:5,2"]:
-            check_matrix(builtin(spec, game(rules)), rules.goal, rules.max_dice)
+    samples = [one.partition(":")[0] + ":5,6" for one in names() if one.endswith(":THRESHOLD,N")]
+    for edition in EDITIONS:
+        small = rules_from({"edition": edition, "goal": 12, "max_dice": 6})
+        for spec in ["always_roll:2", "bacon:5,2", "swap:5,2", "hog_wild_heuristic", *samples]:
+            check_matrix(builtin(spec, game(small)), 12, 6)
 
 
 def test_a_builtin_is_fresh_each_time() -> None:
@@ -151,7 +153,7 @@ def test_a_strategy_is_a_name_or_a_file(tmp_path: Path) -> None:
     assert find_strategy(str(path), small).tolist() == [[0, 1], [2, 4]]
     found: npt.NDArray[Any] = find_strategy("always_roll:3", small)
     assert found.tolist() == [[3, 3], [3, 3]]
-    with pytest.raises(StrategyError, match=r"nearest: always_roll.*\.csv, \.txt"):
+    with pytest.raises(StrategyError, match=r"nearest: always_roll.*\.csv, "):
         find_strategy("alwaysroll:3", small)
     with pytest.raises(StrategyError, match="cannot be read: No such file"):
         find_strategy(str(tmp_path / "missing.csv"), small)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from hogeq.baselines.second_place import guess_by_counting
 from hogeq.contest.guesses import memory_at
 from hogeq.evaluation.analysis import UnreachedError
 from hogeq.evaluation.hidden import belief, reach
@@ -42,13 +41,3 @@ def test_a_policy_of_whole_numbers_is_a_policy() -> None:
     one, other = (memory_at(game, pure.astype(kind), 0, 0) for kind in (float, int))
     assert one.counted is not None
     np.testing.assert_array_equal(one.counted, other.counted)
-
-
-@pytest.mark.parametrize("edition", ["su20", "fa19", "fa22"])
-def test_guesses_of_one_cell(edition: str) -> None:
-    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
-    everywhere = guess_by_counting(game, ONE, TWO)
-    for cell in np.ndindex(12, 12):
-        one = guess_by_counting(game, ONE, TWO, cell=(cell[0], cell[1]))
-        np.testing.assert_array_equal(one.counted, everywhere.counted[cell])
-        np.testing.assert_array_equal(one.looked_up, everywhere.looked_up[cell])

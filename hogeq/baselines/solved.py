@@ -1,0 +1,143 @@
+"""Strategies that solving made: tablebases, and the champions shipped with the package.
+
+Champions are the least exploitable strategies found so far. ``champions/EDITION/`` holds a matrix,
+a policy, the strongest counter found to each, and a manifest with the interval of each and the
+config that made it. ``experiments/champion.py`` maintains it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Final
+
+from hogeq.baselines.registry import baseline
+from hogeq.rules import EDITIONS, Rules
+from hogeq.rules.memory import all_memories
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import read_any
+from hogeq.strategies.strategy import AnyStrategy
+from hogeq.support.aliases import Matrix
+
+if TYPE_CHECKING:
+    from hogeq.model.game import HogEngine
+
+# --- tablebases -----------------------------------------------------------------------------------
+
+
+@baseline("optimal", "play optimally, in rules without hidden memory")
+def optimal(game: "HogEngine") -> Matrix:
+    """Matrix of the tablebase, the fewest dice on ties."""
+    if game.has_memory:
+        raise StrategyError(
+            f"strategy 'optimal': rules {game.rules.name} have hidden memory; allowed: rules "
+            "without; ignore_memory plays as if there were none"
+        )
+    return _solution("optimal", game.rules)
+
+
+@baseline("ignore_memory", "play optimally as if the rules that need a hidden memory did not exist")
+def ignore_memory(game: "HogEngine") -> Matrix:
+    """Matrix of the tablebase of the same game without what remembers: Feral Hogs, Time Trot, ...
+
+    The dynamic programming of Huan (2020) [1] that looks at the scores alone.
+    """
+    return _solution("ignore_memory", game.rules.without_memory())
+
+
+@baseline("full_memory", "play optimally, remembering everything; only to be compared")
+def full_memory(game: "HogEngine") -> Matrix:
+    """Matrix of the tablebase; refused where the tablebase remembers more than the scores."""
+    if game.has_memory:
+        raise StrategyError(
+            f"strategy 'full_memory': remembers what no matrix of rules {game.rules.name} sees, "
+            "allowed in compare, and in tablebase --against"
+        )
+    return _solution("full_memory", game.rules)
+
+
+def _of_edition(edition: str) -> None:
+    """Enter the tablebase of an edition: elsewhere, a player who brought the wrong rules."""
+
+    @baseline(
+        f"{edition}_optimal",
+        f"play optimally by the rules of {edition}, whatever the rules in force",
+    )
+    def brought(game: "HogEngine") -> Matrix:
+        rules = replace(EDITIONS[edition], goal=game.goal, max_dice=game.rules.max_dice)
+        return _solution(f"{edition}_optimal", rules)
+
+
+_of_edition("fa15")
+_of_edition("fa22")
+
+
+def _solution(name: str, rules: Rules) -> Matrix:
+    from hogeq.evaluation.tablebase import solve
+    from hogeq.model.game import compile_game
+
+    try:
+        return solve(compile_game(rules)).matrix
+    except ValueError as error:
+        raise StrategyError(f"strategy '{name}': {error}") from error
+
+
+# --- champions ------------------------------------------------------------------------------------
+
+SHIPPED: Final = files("hogeq.baselines") / "champions"
+"""A folder for each edition."""
+
+FILES: Final = {
+    "champion": ("matrix.csv", "matrix"),
+    "champion:policy": ("policy.npz", "policy"),
+    "champion:mixture": ("mixture.npz", "mixture"),
+}
+"""File and kind of each champion, by its name."""
+
+
+def editions(name: str) -> list[str]:
+    """List the editions that have a champion of this name."""
+    file, _ = FILES[name]
+    return [edition for edition in EDITIONS if (SHIPPED / edition / file).is_file()]
+
+
+def about(name: str) -> str:
+    """Describe a champion in one line, with the editions that have one."""
+    _, kind = FILES[name]
+    shipped = ", ".join(editions(name))
+    return f"the least exploitable {kind} found so far: {shipped or 'none yet'}"
+
+
+def champion(name: str) -> "Callable[[HogEngine], AnyStrategy]":
+    """Make the function that reads the champion of this name for the rules in force."""
+
+    def read(game: "HogEngine") -> AnyStrategy:
+        file, kind = FILES[name]
+        edition = _shipped_for(name, game.rules)
+        if edition is not None:
+            with as_file(SHIPPED / edition / file) as path:
+                return read_any(path, game.goal, game.rules.max_dice)
+        if len(all_memories(game.rules)) == 1:
+            raise StrategyError(
+                f"strategy {name!r}: none is shipped for {game.rules.name}, "
+                "where nothing is hidden; allowed: optimal, which is the solution"
+            )
+        others = [other for other in FILES if _shipped_for(other, game.rules) is not None]
+        instead = f"; {game.rules.name} has {' and '.join(others)}" if others else ""
+        raise StrategyError(
+            f"strategy {name!r}: no {kind} is shipped for {game.rules.name}; "
+            f"allowed: {', '.join(editions(name))}, with no part or size changed{instead}"
+        )
+
+    return read
+
+
+def _shipped_for(name: str, rules: Rules) -> str | None:
+    """Edition of these rules, by whatever name, if it has this champion."""
+    for edition in editions(name):
+        if replace(EDITIONS[edition], name=rules.name) == rules:
+            return edition
+    return None
+
+
+for _name in FILES:
+    baseline(_name, about(_name))(champion(_name))
