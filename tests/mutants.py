@@ -111,12 +111,9 @@ TARGETS = (
         modules=(
             "evaluation/win_rates",
             "evaluation/counterfactual",
-            "evaluation/full_memory",
             "evaluation/tablebase",
-            "evaluation/beliefs",
             "evaluation/hidden",
             "evaluation/analysis",
-            "evaluation/counterfactual",
         ),
         tests=_files(
             "evaluation",
@@ -156,7 +153,6 @@ TARGETS = (
         "solvers",
         modules=(
             "solvers/regret",
-            "solvers/fsicfr",
             "solvers/cfr_br",
             "solvers/fictitious",
             "solvers/mirror",

@@ -80,6 +80,8 @@ class Toy:
         self.shape = (len(self.nodes), len(next(choices(root)).children))
         if sorted(self.nodes) != list(range(len(self.nodes))):
             raise ValueError("toy: information sets are not numbered from 0 without gaps")
+        if any(len({*map(id, nodes)}) < len(nodes) for nodes in self.nodes.values()):
+            raise ValueError("toy: a move has two ways to it, which is no tree")
         if any(len(node.children) != self.num_actions for node in choices(root)):
             raise ValueError("toy: information sets differ in their number of actions")
         if any(len({node.seat for node in nodes}) > 1 for nodes in self.nodes.values()):
@@ -364,9 +366,12 @@ def rock_paper_scissors() -> Toy:
 
 def forgetful_rock_paper_scissors() -> Toy:
     """`rock_paper_scissors`, in one of three rooms that the first seat chooses and both forget."""
-    throws = rock_paper_scissors().root
-    room = Choice(0, 1, tuple(Choice(1, 2, tuple(following(one))) for one in following(throws)))
-    return Toy(Choice(0, 0, (room, room, room)))
+    throws = following(rock_paper_scissors().root)
+
+    def room() -> Choice:
+        return Choice(0, 1, tuple(Choice(1, 2, tuple(following(one))) for one in throws))
+
+    return Toy(Choice(0, 0, (room(), room(), room())))
 
 
 def kuhn() -> Toy:
@@ -400,8 +405,11 @@ def rooms() -> Toy:
     Imperfect recall of what does not matter: the game is well formed in the sense of Lanctot et
     al. 2012, who prove that CFR solves such games. Value 1/3 as in `pennies`.
     """
-    room = Choice(0, 1, (Choice(1, 2, (1.0, 0.0)), Choice(1, 2, (0.0, 0.5))))
-    return Toy(Choice(0, 0, (room, room)))
+
+    def room() -> Choice:
+        return Choice(0, 1, (Choice(1, 2, (1.0, 0.0)), Choice(1, 2, (0.0, 0.5))))
+
+    return Toy(Choice(0, 0, (room(), room())))
 
 
 def forgetful() -> Toy:

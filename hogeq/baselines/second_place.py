@@ -13,7 +13,7 @@ from pydantic import Field
 from hogeq.baselines import delta
 from hogeq.baselines.registry import baseline
 from hogeq.baselines.solved import ignore_memory
-from hogeq.evaluation.beliefs import over_seats
+from hogeq.evaluation.hidden import over_seats
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, check

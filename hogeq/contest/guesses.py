@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 from hogeq.baselines.delta import countable
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.evaluation.analysis import UnreachedError
-from hogeq.evaluation.beliefs import total_variation
-from hogeq.evaluation.hidden import check_position, reach
+from hogeq.evaluation.hidden import check_position, reach, total_variation
 from hogeq.model.game import HogEngine
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats

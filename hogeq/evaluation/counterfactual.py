@@ -38,24 +38,13 @@ def action_values(
     the weight of the state. Under imperfect recall the player's own reach does not cancel, so the
     weight matters.
 
-    Parameters
-    ----------
-    game : Engine
-    policy, opponent : StrategyLike
-        Of the player whose actions are valued, and of the other; by default the same.
-    weight : {"reach", "counterfactual", "belief"}
-        "reach" weights a hidden state by its reach probability with a fair coin to say who starts,
-        the player's own actions included; by the expected number of visits where positions recur.
-        That is the gradient of the win rate in the policy. "counterfactual" leaves the player's own
-        actions out (each counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5.
-        "belief" divides the values of "reach" by the reach of the information set: the win
-        probability, given that it is reached. It is 0 where play never comes.
-
-    Raises
-    ------
-    ValueError
-        If a strategy is malformed, `weight` unknown, or "counterfactual" in a game whose positions
-        can recur.
+    "reach" weights a hidden state by its reach probability with a fair coin to say who starts, the
+    player's own actions included; by the expected number of visits where positions recur. That is
+    the gradient of the win rate in the policy. "counterfactual" leaves the player's own actions out
+    (each counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5, which only games have
+    whose positions cannot recur. "belief" divides the values of "reach" by the reach of the
+    information set: the win probability, given that it is reached. It is 0 where play never comes.
+    The opponent plays the same by default.
     """
     if weight not in get_args(RegretWeight):
         raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
@@ -94,5 +83,5 @@ def kkt_gap(game: Engine, policy: Floats) -> float:
     exactly at the policies that meet the Karush-Kuhn-Tucker conditions of a best response to
     themselves, which under imperfect recall is necessary for an equilibrium, not sufficient.
     """
-    found = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
-    return float((found.max(axis=-1) - (found * policy).sum(axis=-1)).sum())
+    values = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
+    return float((values.max(axis=-1) - (values * policy).sum(axis=-1)).sum())

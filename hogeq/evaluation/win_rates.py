@@ -20,13 +20,8 @@ def win_rate(
 ) -> WinRate:
     """Exact win rate of strategy `a` against strategy `b`; each mixture is drawn for itself.
 
-    Raises
-    ------
-    StrategyError
-        If a strategy is malformed.
-    EndlessError
-        If a game between the two may never end, unless that counts as half a win, as in the
-        tablebase.
+    An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
+    in the tablebase.
     """
     one, two = strategy_of(game, a), strategy_of(game, b)
     if len(one.chances) == len(two.chances) == 1:
@@ -66,19 +61,9 @@ def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_dra
 def remembering_win_rate(game: HogEngine, rolls: ArrayLike, strategy: StrategyLike) -> WinRate:
     """Exact win rate of a player who knows the hidden memory against one who does not.
 
-    Parameters
-    ----------
-    game : HogEngine
-    rolls : array_like of int, shape (G, G, H)
-        Dice rolled by own score, opponent's score and memory (`HogEngine.memories`).
-    strategy : StrategyLike
-        The other's, a matrix or a policy.
-
-    Raises
-    ------
-    ValueError
-        If `rolls` has the wrong shape or is out of range, if `strategy` is malformed, or if
-        positions of a game with hidden memory can recur.
+    Rolls are whole numbers (G, G, H), dice by own score, opponent's score and memory
+    (`HogEngine.memories`); the strategy is a matrix or a policy. A `ValueError` if the rolls are
+    malformed, or if positions of a game with hidden memory can recur.
     """
     table = np.asarray(rolls)
     shape = (game.goal, game.goal, game.memory_size)

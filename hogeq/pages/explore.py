@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.beliefs import fold
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.hidden import fold, reach
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound

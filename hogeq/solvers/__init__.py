@@ -10,7 +10,6 @@ from hogeq.solvers.base import SOLVERS, Solver, solver
 # isort: off
 from hogeq.solvers import (  # noqa: F401
     regret,
-    fsicfr,
     cfr_br,
     fictitious,
     double_oracle,

@@ -51,15 +51,6 @@ class CFRBRState(NamedTuple):
     """()"""
 
 
-class Climbed(NamedTuple):
-    """Counter-matrix of a responder."""
-
-    counter: Matrix
-    """(G, G)"""
-    win_rate: float | None = None
-    """Win rate against the policy, if it has ascended against it already."""
-
-
 class Responder(NamedTuple):
     """Response of one responder to a policy."""
 
@@ -185,23 +176,19 @@ class CFRBR(Solver[CFRBRState]):
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         order = np.argsort(-state.win_rates, kind="stable")
-        kept = state.counters[order[: self.responders - self.newcomers]]
+        strongest = state.counters[order[: self.responders - self.newcomers]]
         parents = state.counters[order[: self.newcomers]]
         target = Strategy.unchecked(policy)
         # What takes long goes to any workers; one sweep and one pass are done before they would be.
         searches = self._newcomers(game, policy, parents, iteration)
-        climbed = [
-            *(
-                Climbed(found.matrix, found.rate)
-                for found in compute(partial(run, game, target), searches)
-            ),
-            *(Climbed(counter) for counter in kept),
-        ]
+        ended = compute(partial(run, game, target), searches)
+        climbed: list[tuple[Matrix, float | None]] = [(one.matrix, one.rate) for one in ended]
+        climbed += [(counter, None) for counter in strongest]
         if self.trails:
             trails = Trails(state.trails, state.kicks_left)
             seed = (self.seed, iteration)
-            trails = trails.followed(game, target, kept, self.kicks, self.life, seed)
-            climbed += map(Climbed, trails.matrices)
+            trails = trails.followed(game, target, strongest, self.kicks, self.life, seed)
+            climbed += [(counter, None) for counter in trails.matrices]
             state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = compute(partial(self._valued, game, policy), climbed, local=True)
         win_rates = np.array([response.win_rate for response in responses])
@@ -265,10 +252,13 @@ class CFRBR(Solver[CFRBRState]):
                 searches.append(CounterSearch(matrix, sweeps=self.responder_steps))
         return searches
 
-    def _valued(self, game: Engine, policy: Floats, climbed: Climbed) -> Responder:
+    def _valued(
+        self, game: Engine, policy: Floats, climbed: tuple[Matrix, float | None]
+    ) -> Responder:
         """Let a responder ascend, unless it has, and value the policy's rolls against it."""
-        policies = np.stack([one_hot(climbed.counter, policy.shape[-1]), policy])
-        work, win_rate = quick_workspace(game, 2), climbed.win_rate
+        counter, win_rate = climbed
+        policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
+        work = quick_workspace(game, 2)
         if win_rate is None:
             win_rate, _ = ascend(work, policies, self.responder_sweeps)
         if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision

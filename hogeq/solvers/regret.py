@@ -1,30 +1,24 @@
-"""Counterfactual regret minimisation by self-play: cfr, cfr_plus, linear, dcfr, pcfr_plus.
+"""Counterfactual regret minimisation by self-play: cfr, cfr_plus, linear, dcfr, pcfr_plus, fsicfr.
 
-Which reach weights the regrets, and why it matters
----------------------------------------------------
 Under perfect recall a player's own reach is the same at every history of an information set, so
 CFR leaves it out: regrets are weighted by the probability of the others and of chance alone. In
 Hog a table does not see its own earlier rolls, and histories with the same scores differ in own
 reach. Then three weightings are three algorithms, none with a convergence guarantee:
 
 - ``reach``: the full reach probability, own rolls included. No information set is met twice in a
-  game, so the win rate is linear in each row of the policy and this is its exact gradient: a
-  state that the own rolls make impossible does not count.
+  game, so the win rate is linear in each row of the policy and this is its exact gradient.
 - ``counterfactual``: own rolls count as probability 1 (Zinkevich et al. 2007, eq. 5; Lanctot et
   al. 2012 apply it to imperfect recall). It judges a roll by hidden states that the player's own
   other rolls may make rare or impossible.
 - ``belief``: the first, divided by the reach of the information set: the value given that it is
-  reached. Every row then learns at the same pace, however rarely it is reached, which suits
-  discounted averages.
+  reached. Every row then learns at the same pace, which suits discounted averages.
 
-Which reach weights the average
--------------------------------
-CFR's average weights each iteration's row by the player's own reach alone. Own reach too differs
-between the histories of an information set; what stands for it here (``own``) is the reach of the
-set when the own strategy meets an opponent who rolls at random. ``reach`` takes the full reach of
-self-play instead: cheaper, and on su20 a little less exploitable after a few hundred iterations.
-But rows that the opponent learns to avoid then keep the strategies of the first iterations, and
-without hidden memory the average misses the solution.
+CFR's average weights each iteration's row by the player's own reach alone. That too differs between
+the histories of an information set; what stands for it here (``own``) is the reach of the set when
+the own strategy meets an opponent who rolls at random. ``reach`` takes the full reach of self-play
+instead: cheaper, and on su20 a little less exploitable after a few hundred iterations. But rows
+that the opponent learns to avoid then keep the strategies of the first iterations, and without
+hidden memory the average misses the solution.
 """
 
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -258,3 +252,71 @@ class PredictiveCFRPlus(RegretMinimiser):
     plus: bool = True
     predictive: bool = True
     averaging: Averaging = "quadratic"
+
+
+class FSICFRState(NamedTuple):
+    """State of a run."""
+
+    regrets: Floats
+    """(G, G, K), average over the iterations."""
+    older: Floats
+    """(G, G, K), sum of strategies weighted by own reach, between the last two doublings."""
+    recent: Floats
+    """(G, G, K), the same since the last doubling."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@solver("fsicfr")
+@parameters
+class FSICFR(Solver[FSICFRState]):
+    """CFR with one forward and one backward sweep of the game's graph per iteration.
+
+    Strategies stay fixed during an iteration. A forward pass sums, over all paths to a position,
+    the probability of the player's own rolls (for the average) and that of the opponent's rolls and
+    the dice (for the regrets); a backward pass computes the values. Huan (2020) [1] proposed it
+    for Hog. The paper samples chance and divides
+    regrets by the visits of a position; here the dice are summed exactly, every position is
+    visited equally often in each iteration, and the quotient is the average over iterations.
+
+    Early strategies are dropped as in the paper, section 5: whenever the number of iterations
+    doubles, the average loses its part from before the last doubling.
+
+    Attributes
+    ----------
+    regret_weight : {"counterfactual", "reach", "belief"}
+        See the module; the paper uses the first. With "belief" rows that are
+        hardly ever reached learn too.
+    """
+
+    regret_weight: RegretWeight = "counterfactual"
+
+    def init(self, game: Engine) -> FSICFRState:
+        """State before the first iteration, whose strategy is uniform."""
+        if game.positions_recur:
+            raise ValueError("fsicfr: allowed: games whose positions cannot recur")
+        regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
+        return FSICFRState(regrets, older, recent, np.array(0, np.int64))
+
+    def step(self, game: Engine, state: FSICFRState) -> FSICFRState:
+        """Sweep forward and back, and update every information set."""
+        iteration = int(state.iteration) + 1
+        policy = match_regrets(state.regrets)
+        work = shared_workspace(game, 2)
+        own_reach = work.cell_reach(np.stack([policy, np.ones_like(policy)]))
+        found = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
+        regret = found.values - (found.values * policy).sum(axis=-1, keepdims=True)
+        state.regrets[...] += (regret - state.regrets) / iteration
+        state.recent[...] += own_reach[..., None] * policy
+        if iteration & (iteration - 1) == 0:
+            state.older[...] = state.recent
+            state.recent[...] = 0.0
+        return state._replace(iteration=np.array(iteration, np.int64))
+
+    def average(self, game: Engine, state: FSICFRState) -> Floats:  # noqa: ARG002
+        """Average strategy (G, G, K) of the later iterations."""
+        return normalised(state.older + state.recent, match_regrets(state.regrets))
+
+    def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:  # noqa: ARG002
+        """Average regret summed over information sets."""
+        return {"average_regret": float(np.maximum(state.regrets, 0.0).max(axis=-1).sum())}

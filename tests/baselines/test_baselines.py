@@ -19,7 +19,7 @@ from hogeq.baselines.delta import countable
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.second_place import first_guess, respond_to_beliefs, weights
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.beliefs import over_seats
+from hogeq.evaluation.hidden import over_seats
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.beliefs import fold, over_seats, total_variation
+from hogeq.evaluation.hidden import fold, over_seats, total_variation
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories, axes
 

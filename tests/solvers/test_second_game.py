@@ -14,8 +14,8 @@ from tests import toys
 from tests.solvers.family import Floats
 
 HOG_ONLY = {"dynamic", "openspiel"}
-SLOW = {"double_oracle", "fictitious", "mirror"}  # whose policies need not be better at first
 LEARN: dict[str, dict[str, Any]] = {
+    "mirror": {"rate": 1.0},
     "bundle": {"trails": 1, "kicks": 2, "life": 4},
     "mixture_bundle": {"parts": 2},
     "cfr_br": {"responders": 4},
@@ -46,8 +46,7 @@ def test_solvers_need_no_scores(name: str, game: Any) -> None:
     assert policy.shape == game.shape
     assert policy.sum(axis=-1) == pytest.approx(1.0)
     begun = np.full(game.shape, 1.0 / game.num_actions)
-    if name not in SLOW:
-        assert toys.exploitability(game, policy) < toys.exploitability(game, begun)
+    assert toys.exploitability(game, policy) < 0.6 * toys.exploitability(game, begun)
 
 
 @pytest.mark.parametrize("name", sorted(HOG_ONLY))

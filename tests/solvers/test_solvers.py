@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.baselines.delta import trembling
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify
@@ -21,7 +18,7 @@ from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import equilibrium
-from hogeq.strategies.arrays import one_hot, softmax
+from hogeq.strategies.arrays import softmax
 from hogeq.support.workers import workers
 from tests import toys
 
@@ -182,8 +179,7 @@ def test_without_memory_the_tablebase_is_found(
         ("fsicfr", 200, {}),
         ("fictitious", 40, {"step_size": "square_root"}),
         ("mirror", 600, {"cold": 1e-6, "cooling": 0.97}),
-        *(("dynamic", 1, {"memory": memory}) for memory in ("ignore", "full", "counted", "exact")),
-        ("dynamic", 15, {"memory": "response"}),
+        ("dynamic", 1, {}),
     ],
 )
 def test_without_memory_every_solver_comes_to_the_tablebase(
@@ -237,51 +233,19 @@ def feral() -> HogEngine:
     return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
 
 
-@pytest.mark.parametrize(
-    ("iterations", "options", "builtin_name"),
-    [
-        (1, {"memory": "ignore"}, "ignore_memory"),
-        (3, {"memory": "counted", "epsilon": 0.01}, "huan2020:rounds=2"),
-        (4, {"memory": "exact", "epsilon": 0.01}, "delta_distribution:rounds=4"),
-    ],
-)
-def test_dynamic_programs_are_those_of_the_seeds(
-    feral: HogEngine, iterations: int, options: dict[str, Any], builtin_name: str
-) -> None:
-    solver, state = run(feral, "dynamic", iterations, **options)
+def test_the_dynamic_program_is_that_of_the_baseline(feral: HogEngine) -> None:
+    solver, state = run(feral, "dynamic", 4, epsilon=0.01)
     found = purify(feral, solver.average(feral, state))
-    np.testing.assert_array_equal(found, builtin(builtin_name, feral))
+    np.testing.assert_array_equal(found, builtin("delta_distribution:rounds=4", feral))
 
 
-def test_a_player_who_remembers_is_mixed_as_often_as_memories_are_met(feral: HogEngine) -> None:
-    solver, state = run(feral, "dynamic", 2, memory="full")
-    policy = solver.average(feral, state)
-    rolls = solve(feral).rolls
-    own, other = np.argwhere((policy.max(axis=2) < 0.9) & (policy.max(axis=2) > 0.5))[0]
-    for roll in range(feral.num_actions):
-        met = state.beliefs[own, other][rolls[own, other] == roll].sum()
-        assert policy[own, other, roll] == pytest.approx(met, abs=1e-12)
-
-
-def test_responses_win_against_what_they_respond_to(feral: HogEngine) -> None:
-    before = one_hot(builtin("ignore_memory", feral), feral.num_actions)
-    solver, state = run(feral, "dynamic", 1, memory="response", epsilon=0.02)
-    response = solver.average(feral, state)
-    erring = trembling(feral, before, 0.02)
-    found = win_rate(feral, response, erring).win_rate
-    assert found > win_rate(feral, before, erring).win_rate + 0.02
-    assert found <= full_memory_bound(feral, erring)
-
-
-def test_what_dynamic_programs_cannot_play_is_refused() -> None:
+def test_what_the_dynamic_program_cannot_play_is_refused() -> None:
     turns = compile_game(rules_from({"edition": "su21", "goal": 10, "max_dice": 2}))
-    for options in ({"memory": "counted"}, {"memory": "exact", "epsilon": 0.1}):
-        with pytest.raises(ValueError, match="allowed"):
-            SOLVERS["dynamic"](**options).init(turns)
+    with pytest.raises(ValueError, match=r"epsilon: 0\.1; allowed: 0 with rules su21"):
+        SOLVERS["dynamic"](epsilon=0.1).init(turns)
     # Extra turns alone are no obstacle.
-    for memory in ("ignore", "full", "exact", "response"):
-        solver, state = run(turns, "dynamic", 2, memory=memory)
-        assert solver.average(turns, state).sum(axis=2) == pytest.approx(1.0)
+    solver, state = run(turns, "dynamic", 2)
+    assert solver.average(turns, state).sum(axis=2) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, "mirror", "dynamic"])

@@ -192,7 +192,7 @@ def _plot(
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
     from hogeq import figures
-    from hogeq.evaluation.beliefs import fold
+    from hogeq.evaluation.hidden import fold
     from hogeq.rules.memory import axes
 
     rows, columns = axes(game.rules)
