@@ -1,7 +1,7 @@
 """Games other than Hog on the command line: --game, and strategies for them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.options import option
 from hogeq.cli.result import Result, Table, Text
@@ -11,7 +11,9 @@ from hogeq.support.messages import printable, shown
 if TYPE_CHECKING:
     from hogeq.support.aliases import Floats
     from hogeq.trees.flat import FlatTree
-    from hogeq.trees.recall_of_players import PlayerRecall
+    from hogeq.trees.recall import Finding, Witness
+
+VERDICTS = {True: "yes", False: "no", None: "not decided"}
 
 GameOption = Annotated[
     str | None,
@@ -21,13 +23,6 @@ GameOption = Annotated[
         metavar="GAME",
     ),
 ]
-
-SHOWN = {
-    "perfect_recall": "perfect recall",
-    "a_loss_recall": "A-loss recall",
-    "absent_minded": "absent-minded",
-}
-"""Properties as data and as text name them."""
 
 
 def load_tree(game: str) -> "FlatTree":
@@ -58,48 +53,54 @@ def load_rows(tree: "FlatTree", given: str) -> "Floats":
 
 def audit_game(game: str) -> Result:
     """Say which recall each player of a game has."""
-    from hogeq.trees.recall_of_players import recall_of_player
+    from hogeq.trees.recall import Recall
 
     tree = load_tree(game)
-    players = [recall_of_player(tree, player) for player in (0, 1)]
+    players = [Recall(tree, player).audit() for player in (0, 1)]
     data = {
         "game": game,
         "nodes": tree.num_nodes,
-        "infosets": [one.infosets for one in players],
-        "players": [{name: getattr(one, name)._asdict() for name in SHOWN} for one in players],
+        "infosets": [len(one.infosets) for one in players],
+        "players": [
+            {"properties": {name: _plain(one) for name, one in player.findings.items()}}
+            for player in players
+        ],
     }
     rows = [
-        (SHOWN[name], *("yes" if getattr(one, name).holds else "no" for one in players))
-        for name in SHOWN
+        (name, *(VERDICTS[player.findings[name].holds] for player in players))
+        for name in players[0].findings
     ]
-    sizes = " and ".join(f"{one.infosets:,}" for one in players)
+    sizes = " and ".join(f"{len(one.infosets):,}" for one in players)
     text: Text = [
         f"{game}: {tree.num_nodes:,} nodes, {sizes} information sets",
         "",
-        Table(rows, ("property", "player 0", "player 1")),
+        Table(rows, ("property", "player 0", "player 1"), left=3),
     ]
-    for number, one in enumerate(players):
-        text += _witnesses(number, one)
+    for number, player in enumerate(players):
+        for witness, names in player.witnesses().items():
+            text += [
+                "",
+                f"Player {number}, {', '.join(names)}: one information set after either of",
+            ]
+            text += [
+                f"  {place}. {one}" for place, one in enumerate(_histories(witness, "the start"), 1)
+            ]
+            text += [f"  ({witness.note})"] * bool(witness.note)
     return Result(data, text)
 
 
-def _witnesses(number: int, player: "PlayerRecall") -> list[str]:
-    """Show two histories that an information set confuses, once for all properties they break."""
-    broken: dict[tuple[str, ...], list[str]] = {}
-    for name, words in SHOWN.items():
-        witness = getattr(player, name).witness
-        if witness:
-            histories = tuple(
-                f"  {place}. {'; '.join(one) or 'the start'}"
-                for place, one in enumerate(witness, 1)
-            )
-            breaks = words if name == "absent_minded" else f"no {words}"
-            broken.setdefault(histories, []).append(breaks)
-    lines = []
-    for histories, properties in broken.items():
-        names = ", ".join(properties)
-        lines += ["", f"Player {number}, {names}: one information set after either of", *histories]
-    return lines
+def _plain(finding: "Finding") -> dict[str, Any]:
+    witness = finding.witness and {
+        "histories": _histories(finding.witness),
+        "note": finding.witness.note,
+    }
+    return {"holds": finding.holds, "note": finding.note, "witness": witness}
+
+
+def _histories(witness: "Witness", empty: str = "") -> list[str]:
+    """Write both histories in the game's own words."""
+    both = (witness.first, witness.second)
+    return ["; ".join(step.action for step in one) or empty for one in both]
 
 
 def attack_game(game: str, strategy: str, seconds: float, out: Path | None) -> Result:

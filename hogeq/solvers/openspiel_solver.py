@@ -10,8 +10,7 @@ from hogeq.solvers.base import Solver, hog_of, solver
 from hogeq.strategies.arrays import normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, Seed, parameters
-from hogeq.trees.sizes import count
-from hogeq.trees.tree import HogTree
+from hogeq.trees.tree import HogTree, count
 
 LARGEST = 2_000_000
 """Most nodes of a tree that is walked whole: minutes for each iteration."""

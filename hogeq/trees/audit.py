@@ -1,62 +1,45 @@
-"""What the information sets of a game forget, and what follows for theory.
+"""What a player of Hog forgets who acts on the scores alone, and what follows for theory.
 
-A player who acts on the scores alone forgets how they came about. This module finds out what
-exactly, by walking every history of a small game, and shows each loss by a smallest witness:
-two histories that end in one information set.
-
-Notation, for a player i: X(h) is the sequence of information sets that i met on the way to h and
-what i did there, Y(h) the same of the opponent.
-
-- *Perfect recall* (Kuhn 1953): in every information set all histories have one X.
-- *A-loss recall* (Kaneko and Kline 1995; in the form of Cermak, Bosansky, Horak, Lisy and
-  Pechoucek 2018): two histories of one information set have one X, or there is an information set
-  that both have met and at which they acted differently. All that is lost can then be traced to
-  forgetting one's own acts, and best responses take polynomial time.
-- *Absent-mindedness* (Piccione and Rubinstein 1997): an information set is met twice on one path.
-- *Well-formed* (Lanctot, Gibson, Burch, Zinkevich and Bowling 2012, definition 2) with respect to a
-  refinement that has perfect recall: between any two parts I, J of an information set there is a
-  bijection of the plays through I to those through J that preserves utilities up to a factor,
-  chance's probability up to another, Y of the whole play, and X from there on; factors depend on I
-  and J alone. *Skew well-formed*: utilities need only be near. CFR keeps a bound on its regret
-  in such games.
-
-References
-----------
-.. [1] H. W. Kuhn, "Extensive games and the problem of information", Contributions to the Theory of
-   Games II, 1953.
-.. [2] M. Kaneko and J. J. Kline, "Behavior strategies, mixed strategies and perfect recall",
-   International Journal of Game Theory 24, 1995.
-.. [3] M. Piccione and A. Rubinstein, "On the interpretation of decision problems with imperfect
-   recall", Games and Economic Behavior 20, 1997.
-.. [4] M. Lanctot, R. Gibson, N. Burch, M. Zinkevich and M. Bowling, "No-regret learning in
-   extensive-form games with imperfect recall", ICML 2012.
-.. [5] J. Cermak, B. Bosansky, K. Horak, V. Lisy and M. Pechoucek, "Approximating maxmin strategies
-   in imperfect recall games using A-loss recall property", International Journal of Approximate
-   Reasoning 93, 2018.
+All histories of a small game are laid out as a flat tree; each loss is shown by a smallest witness,
+two histories that end in one information set. What the properties mean: :mod:`hogeq.trees.recall`.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections import deque
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import total_rises
-from hogeq.trees.forgetting import recurrence, twice, two_pasts, untraced, well_formed
+from hogeq.rules.outcomes import TurnTable, total_rises
+from hogeq.support.aliases import Ints
+from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import (
     Audit,
     Finding,
-    History,
     Loss,
-    Walk,
+    Pair,
+    Recall,
     Witness,
-    by_past,
     disagreement,
-    each,
-    experience,
     first_difference,
     smallest,
 )
-from hogeq.trees.sizes import count
-from hogeq.trees.tree import HogTree, Tree
+from hogeq.trees.tree import (
+    PLAYERS,
+    START,
+    Chance,
+    Choice,
+    End,
+    HogTree,
+    Node,
+    Tree,
+    TreePosition,
+    count,
+    flat_tree,
+)
 
 MOST_NODES = 1_000_000
 """Most nodes of a tree to walk: some ten seconds."""
@@ -73,65 +56,76 @@ _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both score
 def audit_tree(
     tree: Tree, player: int = 0, *, ranked: bool = False, longest: int | None = None
 ) -> Audit:
-    """Audit one player of a game tree."""
-    walk = Walk(tree, player, longest)
-    pasts = {infoset: by_past(walk, infoset) for infoset in walk.at}
-    strict, skew = well_formed(tree, walk, pasts, ranked=ranked)
-    return Audit(
-        player,
-        frozenset(walk.at),
-        sum(map(len, walk.at.values())),
-        walk.whole,
-        _forgets(walk),
-        {
-            "perfect recall": _finding(walk, each(pasts, two_pasts)),
-            "A-loss recall": _finding(walk, each(pasts, untraced)),
-            "no absent-mindedness": _finding(walk, twice(walk)),
-            "well-formed": strict,
-            "skew well-formed": skew,
-        },
-    )
+    """Audit one player of a game tree, or of its first moves."""
+    recall = Recall(flat_tree(tree, longest=longest), player)
+    found = recall.audit(whole=longest is None, ranked=ranked)
+    return replace(found, forgets=_forgets(recall))
 
 
-def _forgets(walk: Walk) -> dict[str, Loss]:
-    mine, theirs = walk.player, 1 - walk.player
-
-    def own_path(infoset: Hashable, history: History) -> list[Hashable]:
-        # Information sets at even places, acts at odd ones.
-        return [*(part for step in experience(history, mine) for part in step), infoset]
-
-    def opponents_path(_: Hashable, history: History) -> list[Hashable]:
-        return [part for step in experience(history, theirs) for part in step]
-
-    def rolls(history: History) -> Hashable:
-        # With the coin, which is the seat, and without anything else of chance.
-        return history[:1], tuple(move[::2] for move in history if move.player is not None)
-
-    def losing(find: Callable[[Hashable, list[History]], Witness | None]) -> Loss:
-        witnesses = {infoset: find(infoset, histories) for infoset, histories in walk.at.items()}
-        lost = {
-            infoset: witness._replace(infoset=infoset)
-            for infoset, witness in witnesses.items()
-            if witness is not None
-        }
-        return Loss(frozenset(lost), smallest(lost.values()))
-
-    return {
-        "own action": losing(lambda at, h: first_difference(at, h, own_path, 1)),
-        "own observation": losing(lambda at, h: first_difference(at, h, own_path, 0)),
-        "opponent's action": losing(lambda at, h: first_difference(at, h, opponents_path, 1)),
-        "chance": losing(
-            lambda _, h: disagreement(h, rolls, lambda h: tuple(m for m in h if m.player is None))
-        ),
-        "seat": losing(lambda _, h: disagreement(h, lambda _: None, lambda h: h[:1])),
+def _forgets(recall: Recall) -> dict[str, Loss]:
+    tree, form, other = recall.tree, recall.form, recall.other
+    coin = np.arange(tree.num_nodes)
+    for level in tree.levels[2:]:
+        coin[level] = coin[tree.parent[level]]
+    chance = tree.mover == CHANCE
+    # With the coin, which is the seat, and without anything else of chance.
+    rolls = _trail(recall, ~chance) * (coin.max() + 1) + coin
+    dice, none = _trail(recall, chance), np.zeros_like(coin)
+    lost: dict[str, dict[Hashable, Pair | None]] = {
+        "own action": {},
+        "own observation": {},
+        "opponent's action": {},
+        "chance": {},
+        "seat": {},
     }
+    nodes_of = _nodes_of_rows(recall)
+    for row, parts in recall.parts.items():
+        infoset, nodes = tree.names[row], nodes_of[row]
+        # Information sets at even places, acts at odd ones.
+        own = [
+            (int(form.first[part]), [*_path(form.steps(int(form.before[part]))), row])
+            for part in parts
+        ]
+        lost["own action"][infoset] = first_difference(own, 1, recall.pair)
+        lost["own observation"][infoset] = first_difference(own, 0, recall.pair)
+        _, first = np.unique(other.at[nodes], return_index=True)
+        theirs = [(node, _path(other.steps(int(other.at[node])))) for node in nodes[np.sort(first)]]
+        lost["opponent's action"][infoset] = first_difference(theirs, 1, recall.pair)
+        lost["chance"][infoset] = disagreement(nodes, rolls, dice, recall.pair)
+        lost["seat"][infoset] = disagreement(nodes, none, coin, recall.pair)
+    return {what: _loss(recall, pairs) for what, pairs in lost.items()}
 
 
-def _finding(walk: Walk, witnesses: Iterable[Witness | None]) -> Finding:
-    witness = smallest(witnesses)
-    if witness is not None:
-        return Finding(holds=False, witness=witness)
-    return Finding(holds=True if walk.whole else None, witness=None)
+def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:
+    pair = smallest(pairs.values())
+    lost = frozenset(infoset for infoset, shown in pairs.items() if shown)
+    return Loss(lost, recall.witness(pair) if pair else None)
+
+
+def _path(steps: list[tuple[int, int]]) -> list[Hashable]:
+    return [part for step in steps for part in step]
+
+
+def _nodes_of_rows(recall: Recall) -> dict[int, Ints]:
+    nodes = np.flatnonzero(recall.tree.player == recall.player)
+    nodes = nodes[np.argsort(recall.tree.row[nodes], kind="stable")]
+    rows, starts = np.unique(recall.tree.row[nodes], return_index=True)
+    return dict(zip(rows.tolist(), np.split(nodes, starts[1:]), strict=True))
+
+
+def _trail(recall: Recall, counted: NDArray[np.bool_]) -> Ints:
+    """Give a number to each sequence of those moves that are counted, (N,)."""
+    tree = recall.tree
+    numbers: dict[tuple[int, int, int], int] = {}
+    trail = [0] * tree.num_nodes
+    columns = (tree.parent, tree.mover, tree.move, counted)
+    steps = zip(*(column.tolist() for column in columns), strict=True)
+    for node, (parent, mover, move, counts) in enumerate(steps):
+        if node:
+            before = trail[parent]
+            step = before, mover, move
+            trail[node] = numbers.setdefault(step, len(numbers) + 1) if counts else before
+    return np.array(trail)
 
 
 def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> Audit:
@@ -162,7 +156,6 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
     Examples
     --------
     >>> from hogeq.rules import rules_from
-    >>> from hogeq.trees.witness import tell
     >>> rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 1})
     >>> found = audit(rules).findings
     >>> found["perfect recall"].holds, found["no absent-mindedness"].holds
@@ -203,3 +196,103 @@ def small(rules: Rules, goal: int, max_dice: int) -> Rules:
     leads to a move in the big one, in the same information set.
     """
     return replace(rules, goal=min(goal, rules.goal), max_dice=min(max_dice, rules.max_dice))
+
+
+def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
+    """Find a position of a player that comes twice, far into a game as it may be.
+
+    Positions are looked at once each, in the order of the moves that lead there, at most so many.
+    The second value is whether that was all of them.
+    """
+    ways: dict[TreePosition, History] = {tree.root: ()}
+    waiting = deque(ways)
+    while waiting:
+        state = waiting.popleft()
+        node = tree.node(state)
+        if isinstance(node, Choice) and node.player == player:
+            loop = _loop(tree, state, node)
+            if loop:
+                return Witness(node.infoset, ways[state], ways[state] + loop), True
+        for step, after in _steps(node):
+            if after not in ways:
+                if len(ways) >= most:
+                    return None, False
+                ways[after] = (*ways[state], step)
+                waiting.append(after)
+    return None, True
+
+
+def _loop(tree: HogTree, start: TreePosition, home: Choice) -> History | None:
+    """Find the shortest way back to an information set; no sum of scores ever falls."""
+    ways: dict[TreePosition, History] = {start: ()}
+    waiting = deque(ways)
+    while waiting:
+        state = waiting.popleft()
+        for step, after in _steps(tree.node(state)):
+            if after.own + after.opponent != start.own + start.opponent:
+                continue
+            there = tree.node(after)
+            if isinstance(there, Choice) and there[:2] == home[:2]:
+                return (*ways[state], step)
+            if after not in ways:
+                ways[after] = (*ways[state], step)
+                waiting.append(after)
+    return None
+
+
+def _steps(node: Node) -> Iterator[tuple[HistoryStep, TreePosition]]:
+    """List what can happen at a node of Hog's tree, and where it leads."""
+    if isinstance(node, Choice):
+        for label, after in node.branches:
+            yield HistoryStep(node.player, node.infoset, label), cast("TreePosition", after)
+    elif isinstance(node, Chance):
+        for _, label, after in node.branches:
+            yield HistoryStep(None, None, label), cast("TreePosition", after)
+
+
+def replay(rules: Rules, history: History) -> list[TreePosition]:
+    """Positions that a history goes through, the last one being where it ends."""
+    tree = HogTree(rules)
+    positions = [tree.root]
+    for move in history:
+        node = tree.node(positions[-1])
+        after = [] if isinstance(node, End) else [b[-1] for b in node.branches if move.action in b]
+        if not after or (isinstance(node, Choice) and move[:2] != (node.player, node.infoset)):
+            raise ValueError(f"history: {move} is not possible under {rules.name}")
+        position = after[0]
+        assert isinstance(position, TreePosition)  # noqa: S101 - of this tree
+        positions.append(position)
+    return positions
+
+
+def shows(rules: Rules, witness: Witness) -> bool:
+    """Whether both histories of a witness lead to its information set under these rules."""
+    for history in (witness.first, witness.second):
+        try:
+            last = replay(rules, history)[-1]
+        except ValueError:
+            return False
+        ongoing = last.dice is None and last.winner is None and last.mover != START
+        if not ongoing or (last.own, last.opponent) != witness.infoset:
+            return False
+    return True
+
+
+def tell(rules: Rules, history: History) -> str:
+    """Write a history as sentences, with the scores of A and B after every turn."""
+    sentences = []
+    turns = TurnTable(rules)
+    positions = replay(rules, history)
+    for before, after, move in zip(positions, positions[1:], history, strict=False):
+        if before.mover == START:
+            sentences.append(f"{move.action}.")
+        elif after.dice is None:  # a roll is written once its points are known
+            dice = before.dice or 0
+            points = int(move.action) if dice else turns.free(before.own, before.opponent).points
+            extra = turns.memory_effect(before.memory, dice).bonus
+            more = f" and {extra} more" if extra else ""
+            scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
+            sentences.append(
+                f"{PLAYERS[before.mover]} rolls {dice} for {points}{more}: {scores[0]}-{scores[1]}."
+            )
+    return " ".join(sentences)

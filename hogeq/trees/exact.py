@@ -103,7 +103,7 @@ def best_response(
         If the player may meet an information set twice in a play: a pure response need not be best.
     """
     tree, player = form.tree, form.player
-    if form.absent_minded() is not None:
+    if next(form.met_again(), None) is not None:
         raise ValueError(
             f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"

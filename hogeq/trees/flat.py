@@ -1,20 +1,37 @@
 """Any finite two-player zero-sum game as flat arrays of nodes."""
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import printable, refusal
+from hogeq.support.messages import one_line, printable, refusal
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
+MOST_NODES: Final = 20_000_000  # of the largest tree that is built
 ROW_SUM: Final = 1e-9  # by which the sum of a row may differ from 1
+
+Indices = NDArray[np.int32]
+
+
+class HistoryStep(NamedTuple):
+    """One move of a player or of chance in a history."""
+
+    player: int | None
+    """Who moved; None for chance."""
+    infoset: Hashable
+    """Information set of the player; None for chance."""
+    action: str
+
+
+History = tuple[HistoryStep, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,22 +46,22 @@ class FlatTree:
     name : str
     player : int8 (N,)
         Who moves: 0, 1, `CHANCE` or `TERMINAL`.
-    parent : int64 (N,)
+    parent : int32 (N,)
         Index of the node before, -1 for the root.
-    row : int64 (N,)
+    row : int32 (N,)
         Information set of the player to move, -1 where none moves.
-    action : int64 (N,)
+    action : int32 (N,)
         Which action of the parent leads here, from 0; 0 for the root.
     chance : float64 (N,)
         Probability of that action where chance moves, 1 elsewhere.
     payoff : float64 (N,)
         To player 0 at terminal nodes, 0 elsewhere.
-    move : int64 (N,)
+    move : int32 (N,)
         The action's number in the game that the tree was made of.
     seat : int8 (R,)
         Whose row it is.
     num_legal : int64 (R,)
-    names : sequence of str, length R
+    names : sequence, length R
         What the player knows there, in the game's words.
     describe : callable
         Writes the moves of a history in the game's words.
@@ -52,15 +69,15 @@ class FlatTree:
 
     name: str
     player: NDArray[np.int8]
-    parent: Ints
-    row: Ints
-    action: Ints
+    parent: Indices
+    row: Indices
+    action: Indices
     chance: Floats
     payoff: Floats
-    move: Ints
+    move: Indices
     seat: NDArray[np.int8]
     num_legal: Ints
-    names: Sequence[str]
+    names: Sequence[Any]
     describe: Callable[[Sequence[int]], list[str]]
 
     def __repr__(self) -> str:
@@ -99,7 +116,7 @@ class FlatTree:
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
-    def edge(self) -> Ints:
+    def edge(self) -> Indices:
         """Index of each node's action in a flattened strategy (R * K); -1 where chance moved."""
         row = self.row[np.maximum(self.parent, 0)]
         edge = np.where(row >= 0, row * self.num_actions + self.action, -1)
@@ -135,10 +152,114 @@ class FlatTree:
             )
         return rows
 
-    def history(self, node: int) -> list[str]:
-        """Write the history of a node, a move each, in the game's words."""
-        moves = []
+    def history(self, node: int) -> History:
+        """Write what led to a node, in the game's words."""
+        path = []
         while node > 0:
-            moves.append(int(self.move[node]))
+            path.append(node)
             node = int(self.parent[node])
-        return self.describe(moves[::-1])
+        words = self.describe([int(self.move[one]) for one in path[::-1]])
+        steps = []
+        for one, action in zip(path[::-1], words, strict=True):
+            before = int(self.parent[one])
+            chance = self.player[before] == CHANCE
+            steps.append(
+                HistoryStep(None, None, action)
+                if chance
+                else HistoryStep(int(self.player[before]), self.names[self.row[before]], action)
+            )
+        return tuple(steps)
+
+
+class Seen(NamedTuple):
+    """What there is at a state of a game."""
+
+    player: int
+    """Who moves: 0, 1, `CHANCE` or `TERMINAL`."""
+    known: Hashable = None
+    """What that player knows: equal ones are one information set."""
+    payoff: float = 0.0
+    """To player 0 at the end."""
+    moves: Sequence[tuple[int, float, Any]] = ()
+    """Number of each move, its probability if chance moves, and the state it leads to."""
+
+
+def flatten(
+    name: str,
+    root: Any,
+    look: Callable[[Any], Seen],
+    describe: Callable[[Sequence[int]], list[str]],
+    most_nodes: int = MOST_NODES,
+    longest: int | None = None,
+) -> FlatTree:
+    """Walk a game and lay it out.
+
+    Parameters
+    ----------
+    name : str
+    root : object
+        State at the start.
+    look : callable
+        Tells what there is at a state.
+    describe : callable
+        See `FlatTree`.
+    most_nodes : int
+        Larger trees are refused.
+    longest : int, optional
+        Moves of players after which no more are made.
+    """
+    rows: dict[tuple[int, Hashable], int] = {}
+    legal: list[list[int]] = []
+    columns = [array(code) for code in "biiiihdd"]
+    add: list[Callable[[Any], None]] = [column.append for column in columns]
+    stack = [(root, -1, 0, 0, 0, 1.0, 0)]
+    count = 0
+    while stack:
+        state, parent, action, move, depth, chance, made = stack.pop()
+        player, known, payoff, moves = look(state)
+        row = -1
+        if player >= 0:
+            row = rows.setdefault((player, known), len(rows))
+            numbers = [number for number, _, _ in moves]
+            if row == len(legal):
+                legal.append(numbers)
+            elif legal[row] != numbers:
+                raise ValueError(
+                    f"{name}: information state {one_line(known)}: histories differ in their legal"
+                    " actions"
+                )
+            if longest is not None and made >= longest:
+                moves = ()
+            made += 1
+        values = (player, parent, row, action, move, depth, chance, payoff)
+        for append, value in zip(add, values, strict=True):
+            append(value)
+        for place in range(len(moves) - 1, -1, -1):  # popped in the order of actions
+            number, probability, after = moves[place]
+            stack.append((after, count, place, number, depth + 1, probability, made))
+        count += 1
+        if count > most_nodes:
+            raise ValueError(f"{name}: has more than {most_nodes:,} nodes")
+    *whole, depths, chances, payoffs = map(np.asarray, columns)
+    order = np.argsort(depths, kind="stable")
+    players, parents, infosets, actions, numbered = (column[order] for column in whole)
+    renamed = np.full(count + 1, -1, np.int32)  # the root's parent, -1, stays
+    renamed[order] = np.arange(count)
+    keys = sorted(rows, key=lambda key: (key[0], str(key[1])))  # those of player 0 first
+    first_numbers = [rows[key] for key in keys]
+    new = np.full(len(keys) + 1, -1, np.int32)
+    new[first_numbers] = np.arange(len(keys))
+    return FlatTree(
+        name=name,
+        player=players,
+        parent=renamed[parents],
+        row=new[infosets],
+        action=actions,
+        chance=chances[order],
+        payoff=payoffs[order],
+        move=numbered,
+        seat=np.array([player for player, _ in keys], np.int8),
+        num_legal=np.array([len(legal[number]) for number in first_numbers], np.int64),
+        names=[known for _, known in keys],
+        describe=describe,
+    )

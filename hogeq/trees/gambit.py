@@ -10,8 +10,17 @@ from pathlib import Path
 
 from hogeq.rules import Rules
 from hogeq.support.files import write_whole
-from hogeq.trees.sizes import Sizes, count
-from hogeq.trees.tree import PLAYERS, Chance, Choice, End, HogTree, Tree, refuse_endless
+from hogeq.trees.tree import (
+    PLAYERS,
+    Chance,
+    Choice,
+    End,
+    HogTree,
+    Sizes,
+    Tree,
+    count,
+    refuse_endless,
+)
 
 MOST_NODES = 2_000_000
 """Most nodes of a file: some 100 MB, and more memory than most programs that read it have."""

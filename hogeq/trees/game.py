@@ -11,7 +11,7 @@ from hogeq.trees.equilibrium import Equilibrium, equilibrium
 from hogeq.trees.exact import Interval, respond
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.passes import mean_payoff
-from hogeq.trees.recall_of_players import PlayerRecall, recall_of_player
+from hogeq.trees.recall import Audit, Recall
 
 
 class TreeGame:
@@ -94,9 +94,9 @@ class TreeGame:
         """Solve the game in mixtures; ``lower`` and ``upper`` bound its value to player 0."""
         return equilibrium(self.tree, seconds)
 
-    def audit(self) -> tuple[PlayerRecall, PlayerRecall]:
+    def audit(self) -> tuple[Audit, Audit]:
         """Say which recall each player has, with two histories where it fails."""
-        return recall_of_player(self.tree, 0), recall_of_player(self.tree, 1)
+        return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
 
 
 def from_openspiel(game: Any, **options: Any) -> TreeGame:

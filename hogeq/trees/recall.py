@@ -1,27 +1,47 @@
-"""Histories of a tree by information set, and what an audit of recall finds in them."""
+"""What a player of a game recalls, with two histories wherever something is forgotten.
+
+Notation, for a player i: X(h) is the sequence of information sets that i met on the way to history
+h and what i did there, Y(h) the same of the opponent.
+
+- *Perfect recall* (Kuhn 1953): in every information set all histories have one X.
+- *A-loss recall* (Kaneko and Kline 1995; in the form of Cermak, Bosansky, Horak, Lisy and
+  Pechoucek 2018): two histories of one information set have one X, or there is an information set
+  that both have met and at which they acted differently. All that is lost can then be traced to
+  forgetting one's own acts, and best responses take polynomial time.
+- *Absent-mindedness* (Piccione and Rubinstein 1997): an information set is met twice on one path.
+- *Well-formed* (Lanctot, Gibson, Burch, Zinkevich and Bowling 2012, definition 2) with respect to a
+  refinement that has perfect recall: between any two parts I, J of an information set there is a
+  bijection of the plays through I to those through J that preserves utilities up to a factor,
+  chance's probability up to another, Y of the whole play, and X from there on; factors depend on I
+  and J alone. *Skew well-formed*: utilities need only be near. *Chance-relaxed skew well-formed*
+  (Kroer and Sandholm 2016): nor need chance's probabilities be equal. CFR keeps a bound on its
+  regret in such games.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from hogeq.trees.tree import Chance, Choice, Tree
+import numpy as np
+from numpy.typing import NDArray
 
+from hogeq.support.aliases import Floats, Ints
+from hogeq.trees.flat import TERMINAL, FlatTree, History
+from hogeq.trees.sequences import SequenceForm, sequence_form
 
-class HistoryStep(NamedTuple):
-    """One move of a player or of chance in a history."""
+MOST_NODES: Final = 3_000_000
+"""Most nodes of a tree whose well-formedness is decided: some ten seconds."""
 
-    player: int | None
-    """Who moved; None for chance."""
-    infoset: Hashable
-    """Information set of the player; None for chance."""
-    action: str
-
-
-History = tuple[HistoryStep, ...]
-
-Experience = tuple[tuple[Hashable, str], ...]
-"""Information sets that a player met and what the player did there."""
+# Notes of findings, as people read them.
+EVERY: Final = "whatever the refinement"
+COARSEST: Final = "with respect to the coarsest refinement that has perfect recall"
+FINEST: Final = "with respect to perfect information"
+NEITHER: Final = (
+    "neither the coarsest refinement that has perfect recall nor perfect information will do"
+)
+NEVER: Final = "the opponent's past of the first never goes with the own past of the second"
+NO_PLAY: Final = "no play with the own past of the second can end as one through the first can"
 
 
 class Witness(NamedTuple):
@@ -65,12 +85,12 @@ class Audit:
         Histories at which the player moves.
     whole : bool
         Whether the whole tree was walked.
-    forgets : dict of str to Loss
-        By what is lost: ``own action``, ``own observation``, ``opponent's action``, ``chance``,
-        ``seat``.
     findings : dict of str to Finding
         By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
-        ``well-formed``, ``skew well-formed``.
+        ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``.
+    forgets : dict of str to Loss
+        Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
+        ``chance``, ``seat``.
 
     Examples
     --------
@@ -84,8 +104,8 @@ class Audit:
     infosets: frozenset[Hashable]
     histories: int
     whole: bool
-    forgets: dict[str, Loss]
     findings: dict[str, Finding]
+    forgets: dict[str, Loss]
 
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
         """Kinds of memory that an information set loses, in the order of `forgets`."""
@@ -112,97 +132,282 @@ class Audit:
         return shown
 
 
-class Walk:
-    """Every history of a tree at which a player moves, by information set, shortest first."""
+class Pair(NamedTuple):
+    """Two nodes that show something, as small as was found."""
 
-    def __init__(self, tree: Tree, player: int, longest: int | None) -> None:
-        self.player = player
-        self.whole = True
-        self.at: dict[Hashable, list[History]] = defaultdict(list)
-        level: list[tuple[Hashable, History]] = [(tree.root, ())]
-        while level:
-            level = [after for pair in level for after in self._step(tree, *pair, longest)]
-
-    def _step(
-        self, tree: Tree, state: Hashable, history: History, longest: int | None
-    ) -> Iterator[tuple[Hashable, History]]:
-        node = tree.node(state)
-        if isinstance(node, Chance):
-            for _, label, after in node.branches:
-                yield after, (*history, HistoryStep(None, None, label))
-        elif isinstance(node, Choice):
-            if node.player == self.player:
-                self.at[node.infoset].append(history)
-            if longest is not None and sum(move.player is not None for move in history) >= longest:
-                self.whole = False
-                return
-            for label, after in node.branches:
-                yield after, (*history, HistoryStep(node.player, node.infoset, label))
+    moves: int
+    """Of both histories."""
+    first: int
+    second: int
+    note: str = ""
 
 
-def experience(history: History, player: int) -> Experience:
-    """List the information sets that a player met on a history, and what the player did there."""
-    return tuple((move.infoset, move.action) for move in history if move.player == player)
+def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
+    """Pick the pair of the fewest moves, None if there is none."""
+    return min((pair for pair in pairs if pair), key=lambda pair: pair.moves, default=None)
 
 
-def size(witness: Witness) -> int:
-    """Count the moves of both histories of a witness."""
-    return len(witness.first) + len(witness.second)
+class Recall:
+    """The histories of one player, told apart by what the player went through."""
+
+    def __init__(self, tree: FlatTree, player: int) -> None:
+        self.tree, self.player = tree, player
+        self.form, self.other = sequence_form(tree, player), sequence_form(tree, 1 - player)
+        self.depth = np.zeros(tree.num_nodes, np.int32)
+        for number, level in enumerate(tree.levels):
+            self.depth[level] = number
+        self.parts: dict[int, list[int]] = defaultdict(list)
+        """Refined information sets of every row, those that are met first ahead."""
+        for refined, row in enumerate(self.form.row.tolist()):
+            self.parts[row].append(refined)
+        self.shared = {row: parts for row, parts in self.parts.items() if len(parts) > 1}
+
+    def audit(self, *, whole: bool = True, ranked: bool = False) -> Audit:
+        """Audit a tree of which all was laid out, or the beginning."""
+        findings = {
+            "perfect recall": self._finding(smallest(self._two_pasts()), whole),
+            "A-loss recall": self._finding(smallest(self._untraced()), whole),
+            "no absent-mindedness": self._finding(smallest(self._twice()), whole),
+        }
+        names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
+        findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
+        tree = self.tree
+        rows = np.flatnonzero(tree.seat == self.player)
+        return Audit(
+            self.player,
+            frozenset(tree.names[row] for row in rows.tolist()),
+            int((tree.player == self.player).sum()),
+            whole,
+            findings,
+            {},
+        )
+
+    def pair(self, first: int, second: int, note: str = "") -> Pair:
+        """Pair two nodes."""
+        return Pair(int(self.depth[first] + self.depth[second]), first, second, note)
+
+    def witness(self, pair: Pair) -> Witness:
+        """Write two nodes of one information set as histories."""
+        infoset = self.tree.names[self.tree.row[pair.second]]
+        first, second = self.tree.history(pair.first), self.tree.history(pair.second)
+        return Witness(infoset, first, second, pair.note)
+
+    def _finding(self, refuted: Pair | None, whole: bool) -> Finding:
+        if refuted is not None:
+            return Finding(False, self.witness(refuted))
+        return Finding(True if whole else None, None)
+
+    def _two_pasts(self) -> Iterator[Pair]:
+        """Pair shortest histories with different own pasts."""
+        for parts in self.shared.values():
+            yield self.pair(*self.form.first[parts[:2]].tolist())
+
+    def _untraced(self) -> Iterator[Pair | None]:
+        """Pair histories whose different own pasts no different act explains."""
+        for parts in self.shared.values():
+            best: Pair | None = None
+            nodes = self.form.first[parts].tolist()
+            pasts = [dict(self.form.steps(int(self.form.before[part]))) for part in parts]
+            for number, (two, acts) in enumerate(zip(nodes, pasts, strict=True)):
+                for one, before in zip(nodes[:number], pasts, strict=False):
+                    pair = self.pair(one, two)
+                    if best is not None and pair.moves >= best.moves:
+                        break
+                    if all(acts.get(met, act) == act for met, act in before.items()):
+                        best = pair
+            yield best
+
+    def _twice(self) -> Iterator[Pair]:
+        """Pair the first and a later visit of one information set in a play."""
+        tree = self.tree
+        for row, later in self.form.met_again():
+            first = later
+            node = int(tree.parent[later])
+            while node >= 0:
+                first = node if tree.row[node] == row else first
+                node = int(tree.parent[node])
+            yield self.pair(first, later)
+
+    # --- well-formedness ---------------------------------------------------------------------
+
+    def _well_formed(self, *, whole: bool, ranked: bool) -> list[Finding]:
+        """Decide the three kinds, the strictest first.
+
+        The coarsest refinement with perfect recall splits an information set by the player's past.
+        Others split its parts further: a play that no play of a whole part matches is matched by
+        none of a piece either. The finest one tells all histories apart. Those between are not
+        tried.
+        """
+        refuted: Pair | None = None
+        if not self.shared:
+            return [Finding(whole or None, None, COARSEST * whole)] * 3
+        if ranked:
+            refuted = smallest(self._unmatched_pasts())
+        if refuted is None and not whole:
+            return [Finding(None, None, "only the whole tree can tell")] * 3
+        if refuted is None and self.tree.num_nodes > MOST_NODES:
+            return [Finding(None, None, f"more than {MOST_NODES:,} nodes")] * 3
+        if refuted is None:
+            plays = _Plays.of(self.form, self.other)
+            coarse = self.form.refined[plays.node]
+            refuted = self._differing(plays.futures(coarse), NO_PLAY)
+        if refuted is not None:
+            return [Finding(False, self.witness(refuted), EVERY)] * 3
+        return [self._kind(plays, coarse, kind) for kind in range(3)]
+
+    def _kind(self, plays: "_Plays", coarse: Ints, kind: int) -> Finding:
+        refuted = self._differing(plays.forms(coarse, kind), "")
+        if refuted is None:
+            return Finding(True, None, COARSEST)
+        if int((self.tree.player == self.player).sum()) == len(self.form.row):
+            return Finding(False, self.witness(refuted), EVERY)
+        if self._matched_singly(plays.forms(plays.node, kind)):
+            return Finding(True, None, FINEST)
+        return Finding(None, self.witness(refuted), NEITHER)
+
+    def _matched_singly(self, forms: Mapping[int, bytes]) -> bool:
+        """Whether histories of one information set have equal forms."""
+        return len({(self.tree.row[node], form) for node, form in forms.items()}) == len(self.parts)
+
+    def _differing(self, forms: Mapping[int, bytes], note: str) -> Pair | None:
+        """Pair shortest histories of two parts whose forms differ."""
+        pairs = []
+        for parts in self.shared.values():
+            kinds: dict[bytes, int] = {}
+            for part in parts:
+                kinds.setdefault(forms[part], part)
+            if len(kinds) > 1:
+                first, second = self.form.first[list(kinds.values())[:2]].tolist()
+                pairs.append(self.pair(first, second, note))
+        return smallest(pairs)
+
+    def _unmatched_pasts(self) -> Iterator[Pair | None]:
+        """Pair a history with an own past that never goes with its past of the opponent.
+
+        Where ranks rise along plays, the opponent's moves before an information set are those at
+        lower ranks: plays that match must then match up to there.
+        """
+        theirs: dict[int, dict[int, int]] = defaultdict(dict)
+        own = np.flatnonzero(self.tree.player == self.player)
+        for node, part, past in zip(
+            own.tolist(), self.form.refined[own].tolist(), self.other.at[own].tolist(), strict=True
+        ):
+            theirs[part].setdefault(past, node)
+        for parts in self.shared.values():
+            best: Pair | None = None
+            for second in parts:
+                for first in parts:
+                    end = int(self.form.first[second])
+                    if best and self.pair(int(self.form.first[first]), end).moves >= best.moves:
+                        break
+                    for past, node in theirs[first].items():
+                        if past not in theirs[second]:
+                            best = smallest((best, self.pair(node, end, NEVER)))
+                            break
+            yield best
 
 
-def smallest(witnesses: Iterable[Witness | None]) -> Witness | None:
-    """Pick the witness of the fewest moves, None if there is no witness."""
-    return min((witness for witness in witnesses if witness is not None), key=size, default=None)
+class _Plays(NamedTuple):
+    """Whole plays, once for each history of a player on their way."""
+
+    node: Ints
+    """(P,), the history."""
+    theirs: Ints
+    """(P,), what the opponent met and did in the whole play, numbered."""
+    mine: Ints
+    """(P,), what the player meets and does from the history on, numbered."""
+    chance: Floats
+    """(P,), probability of the play by chance."""
+    payoff: Floats
+    """(P,)"""
+
+    @classmethod
+    def of(cls, form: SequenceForm, other: SequenceForm) -> "_Plays":
+        """List the plays through every history."""
+        tree = form.tree
+        chance = tree.chance.copy()
+        for level in tree.levels[1:]:
+            chance[level] *= chance[tree.parent[level]]
+        ends = np.flatnonzero(tree.player == TERMINAL)
+        at, mine = ends.copy(), np.zeros(len(ends), np.int64)
+        numbers: dict[tuple[int, ...], int] = {}
+        passed: list[tuple[Ints, Ints, Ints]] = []
+        while at.any():
+            before = np.maximum(tree.parent[at], 0).astype(np.int64)
+            own = np.flatnonzero((at > 0) & (tree.mover[at] == form.player))
+            step = np.stack([tree.row[before[own]], tree.action[at[own]], mine[own]], axis=1)
+            each, which = np.unique(step, axis=0, return_inverse=True)
+            codes = [numbers.setdefault(tuple(one), len(numbers) + 1) for one in each.tolist()]
+            mine[own] = np.array(codes, np.int64)[which.reshape(-1)]
+            passed.append((before[own], ends[own], mine[own].copy()))
+            at = before
+        node, end, later = (np.concatenate(parts) for parts in zip(*passed, strict=True))
+        return cls(node, other.at[end], later, chance[end], tree.payoff[end])
+
+    def futures(self, part: Ints) -> dict[int, bytes]:
+        """List what the opponent meets in plays through a part, and the player from there on."""
+        return _by_part(np.unique(np.stack([part, self.theirs, self.mine], axis=1), axis=0))
+
+    def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
+        """List what a bijection of plays preserves: there is one if and only if forms are equal.
+
+        Chance's probabilities may differ by one factor, which then is that of their sums, and so
+        may utilities. Kinds: 0 preserves both, 1 leaves utilities out, 2 chance as well.
+        """
+        columns = [part, self.theirs, self.mine]
+        if kind < 2:
+            columns.append(_classes(self.chance / np.bincount(part, self.chance)[part]))
+        if kind < 1:
+            size = np.bincount(part, np.abs(self.payoff))[part]
+            columns.append(_classes(self.payoff / np.where(size > 0.0, size, 1.0)))
+        table = np.stack(columns, axis=1)
+        return _by_part(table[np.lexsort(table.T[::-1])])
 
 
-Key = Callable[[History], Hashable]
+def _by_part(table: Ints) -> dict[int, bytes]:
+    """Cut a table, sorted by its first column, where that changes."""
+    starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))
+    pieces = np.split(table[:, 1:], starts[1:])
+    return {
+        int(part): piece.tobytes() for part, piece in zip(table[starts, 0], pieces, strict=True)
+    }
+
+
+def _classes(values: Floats) -> Ints:
+    """Give one number to values that differ by rounding alone."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    grows = np.diff(ranked, prepend=ranked[:1]) > 1e-9 * np.abs(ranked)
+    numbers: NDArray[np.int64] = np.empty(len(values), np.int64)
+    numbers[order] = np.cumsum(grows)
+    return numbers
 
 
 def first_difference(
-    infoset: Hashable,
-    histories: Sequence[History],
-    path: Callable[[Hashable, History], list[Hashable]],
-    first: int,
-) -> Witness | None:
-    """Find two shortest histories whose paths first differ at an even place, or at an odd one.
+    paths: Sequence[tuple[int, Sequence[Hashable]]], first: int, pair: Callable[[int, int], Pair]
+) -> Pair | None:
+    """Pair two nodes whose paths first differ at an even place, or at an odd one.
 
-    `path` lists what happened, one kind of step at even places and another at odd ones; `first` is
-    0 to look at the even places, 1 to look at the odd ones.
+    A path lists what happened, one kind of step at even places and another at odd ones; `first` is
+    0 to look at the even places, 1 to look at the odd ones. Shorter histories come first.
     """
-    shortest: dict[Hashable, dict[Hashable, History]] = defaultdict(dict)
-    for history in histories:  # shortest first
-        steps = path(infoset, history)
+    shortest: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
+    for node, steps in paths:
         for index in range(first, len(steps), 2):
-            shortest[tuple(steps[:index])].setdefault(steps[index], history)
-    pairs = (sorted(ways.values(), key=len)[:2] for ways in shortest.values() if len(ways) > 1)
-    return smallest(Witness(infoset, one, two) for one, two in pairs)
+            shortest[tuple(steps[:index])].setdefault(steps[index], node)
+    return smallest(pair(*list(ways.values())[:2]) for ways in shortest.values() if len(ways) > 1)
 
 
-def disagreement(histories: Sequence[History], same: Key, other: Key) -> Witness | None:
-    """Find two shortest histories that agree in one respect and not in another."""
-    first: dict[Hashable, tuple[Hashable, History]] = {}
-    witnesses = []
-    for history in histories:  # shortest first
-        known, shortest = first.setdefault(same(history), (other(history), history))
-        if known != other(history):
-            witnesses.append(Witness(None, shortest, history))
-    return smallest(witnesses)
-
-
-Pasts = dict[Experience, list[History]]
-"""Histories of one information set by what the player went through, shortest first."""
-
-
-def by_past(walk: Walk, infoset: Hashable) -> Pasts:
-    """Group the histories of an information set by what the player went through."""
-    pasts: Pasts = {}
-    for history in walk.at[infoset]:
-        pasts.setdefault(experience(history, walk.player), []).append(history)
-    return pasts
-
-
-def each(
-    pasts: dict[Hashable, Pasts], find: Callable[[Hashable, Pasts], Witness | None]
-) -> Iterator[Witness | None]:
-    """Look for a witness in every information set."""
-    return (find(infoset, parts) for infoset, parts in pasts.items())
+def disagreement(
+    nodes: Ints, same: Ints, other: Ints, pair: Callable[[int, int], Pair]
+) -> Pair | None:
+    """Pair two nodes that agree in one respect and not in another; shorter ones come first."""
+    first: dict[int, tuple[int, int]] = {}
+    pairs = []
+    for node, key, value in zip(
+        nodes.tolist(), same[nodes].tolist(), other[nodes].tolist(), strict=True
+    ):
+        known, shortest = first.setdefault(key, (value, node))
+        if known != value:
+            pairs.append(pair(shortest, node))
+    return smallest(pairs)

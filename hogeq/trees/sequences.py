@@ -5,6 +5,7 @@ games", 1996. A *sequence* is what a player met and did so far. A *refined* info
 and the sequence that led to it: the coarsest refinement of a row with perfect recall.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,8 @@ class SequenceForm:
         Sequence at every node, before the player's action there.
     first : int64 (J,)
         A shortest node of it.
+    refined : int64 (N,)
+        Refined information set at every node of the player, -1 elsewhere.
     """
 
     tree: FlatTree
@@ -40,6 +43,7 @@ class SequenceForm:
     before: Ints
     at: Ints
     first: Ints
+    refined: Ints
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
         """Rows and actions of a sequence, first to last."""
@@ -104,33 +108,32 @@ class SequenceForm:
         """Whether a row joins several refined information sets, (R,)."""
         return np.bincount(self.row, minlength=self.tree.num_rows) > 1
 
-    def absent_minded(self) -> tuple[int, int] | None:
-        """Find a refined information set whose row was met before: its number and that row."""
-        for refined, row in enumerate(self.row.tolist()):
-            if any(row == met for met, _ in self.steps(int(self.before[refined]))):
-                return refined, row
-        return None
+    def met_again(self) -> Iterator[tuple[int, int]]:
+        """List the rows that are met twice in a play, with a shortest node of a later visit."""
+        for row, before, node in zip(self.row.tolist(), self.before, self.first, strict=True):
+            if any(row == met for met, _ in self.steps(int(before))):
+                yield row, int(node)
 
 
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player."""
-    at = np.zeros(tree.num_nodes, np.int64)
-    refined_at = np.zeros(tree.num_nodes, np.int64)
+    at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[tuple[int, int], int] = {}
     first: list[int] = []
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
         parent = np.maximum(tree.parent[nodes], 0)
-        moved = tree.mover[nodes] == player
-        followed = 1 + refined_at[parent] * tree.num_actions + tree.action[nodes]
-        at[nodes] = np.where(moved, followed, at[parent])
+        followed = 1 + refined[parent] * tree.num_actions + tree.action[nodes]
+        at[nodes] = np.where(tree.mover[nodes] == player, followed, at[parent])
         own = nodes[tree.player[nodes] == player]
-        for node, row, before in zip(
-            own.tolist(), tree.row[own].tolist(), at[own].tolist(), strict=True
-        ):
-            number = numbers.setdefault((row, before), len(numbers))
-            if number == len(first):
-                first.append(node)
-            refined_at[node] = number
-    row, before = np.array([*numbers], np.int64).reshape(-1, 2).T
-    return SequenceForm(tree, player, row, before, at, np.array(first, np.int64))
+        pairs = at[own] * tree.num_rows + tree.row[own]
+        each, start, which = np.unique(pairs, return_index=True, return_inverse=True)
+        codes = np.empty(len(each), np.int64)
+        for place in np.argsort(start).tolist():  # in the order of nodes
+            before, row = divmod(int(each[place]), tree.num_rows)
+            codes[place] = numbers.setdefault((row, before), len(numbers))
+            if codes[place] == len(first):
+                first.append(int(own[start[place]]))
+        refined[own] = codes[which]
+    rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
+    return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)

@@ -1,17 +1,18 @@
-"""Game trees, one node at a time, for export and for the audit of recall.
+"""Hog's game tree, one node at a time; counted, and laid out as a flat tree.
 
-A tree is a root and a function from states to nodes. Different histories may lead to equal
-states, so a tree can be counted without being walked. Hog's own tree is :class:`HogTree`; any
-other object of the same two members will do.
+A tree is a root and a function from states to nodes. Different histories may lead to equal states,
+so a tree can be counted without being walked.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import Outcome, TurnTable, scoreless_turn, total_rises
+from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Seen, flatten
 
 PLAYERS = ("A", "B")
 
@@ -165,3 +166,95 @@ def refuse_endless(rules: Rules, where: str) -> None:
         f"{endless}: pig_out is {rules.pig_out} and piggy_back false; allowed: pig_out 1 or "
         "piggy_back true"
     )
+
+
+def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> FlatTree:
+    """Lay a tree out; the winner gets 1, the loser -1."""
+    numbers: dict[str, int] = {}
+
+    @lru_cache(maxsize=100_000)
+    def look(state: Hashable) -> Seen:
+        node = tree.node(state)
+        if isinstance(node, End):
+            return Seen(TERMINAL, payoff=1.0 - 2.0 * node.winner)
+        moves = []
+        for branch in node.branches:
+            chance = float(branch[0]) if isinstance(node, Chance) else 1.0
+            moves.append((numbers.setdefault(branch[-2], len(numbers)), chance, branch[-1]))
+        if isinstance(node, Chance):
+            return Seen(CHANCE, moves=moves)
+        return Seen(node.player, node.infoset, moves=moves)
+
+    def describe(moves: Sequence[int]) -> list[str]:
+        labels = list(numbers)
+        return [labels[move] for move in moves]
+
+    return flatten(name, tree.root, look, describe, MOST_NODES, longest)
+
+
+class Sizes(NamedTuple):
+    """How big a tree is."""
+
+    nodes: int
+    choices: int
+    """Nodes at which a player moves."""
+    chances: int
+    """Nodes at which chance moves."""
+    ends: int
+    """Terminal nodes."""
+    infosets: tuple[int, ...]
+    """Information sets, by player."""
+    depth: int
+    """Most moves, of players and chance, in one play."""
+    exact: bool
+    """Whether everything was counted; otherwise the figures are lower bounds."""
+
+    def __str__(self) -> str:
+        if not self.exact:
+            return f"more than {_number(self.nodes)} nodes"
+        sets = " + ".join(f"{number:,}" for number in self.infosets)
+        return (
+            f"{_number(self.nodes)} nodes ({_number(self.choices)} choices, "
+            f"{_number(self.chances)} of chance, {_number(self.ends)} ends), {sets} information "
+            f"sets, at most {self.depth} moves deep"
+        )
+
+
+def count(tree: Tree, most: int = 2_000_000) -> Sizes:
+    """Count the nodes of a tree without walking it: equal states are looked at once."""
+    level: dict[Hashable, int] = {tree.root: 1}
+    totals = {Chance: 0, Choice: 0, End: 0}
+    infosets: dict[int, set[Hashable]] = {0: set(), 1: set()}
+    depth = 0
+    nodes = 1
+    while level:
+        following: dict[Hashable, int] = {}
+        for state, histories in level.items():
+            node = tree.node(state)
+            totals[type(node)] += histories
+            if isinstance(node, Choice):
+                infosets.setdefault(node.player, set()).add(node.infoset)
+            for child in children(node):
+                following[child] = following.get(child, 0) + histories
+                nodes += histories
+            if nodes > most:
+                return _sizes(totals, infosets, nodes, depth, exact=False)
+        level = following
+        depth += bool(level)
+    return _sizes(totals, infosets, nodes, depth, exact=True)
+
+
+def _sizes(
+    totals: Mapping[type, int],
+    infosets: Mapping[int, set[Hashable]],
+    nodes: int,
+    depth: int,
+    *,
+    exact: bool,
+) -> Sizes:
+    sets = tuple(len(infosets[player]) for player in sorted(infosets))
+    return Sizes(nodes, totals[Choice], totals[Chance], totals[End], sets, depth, exact)
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if value < 10**9 else f"{float(value):.1e}"

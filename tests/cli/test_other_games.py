@@ -21,11 +21,11 @@ def test_an_audit_says_what_each_player_recalls() -> None:
     audit = ask("audit", *GAME)
     assert audit["nodes"] == 1147
     assert audit["infosets"] == [93, 93]
-    first, second = audit["players"]
-    assert not first["perfect_recall"]["holds"]
-    assert len(first["perfect_recall"]["witness"]) == 2
-    assert first["a_loss_recall"] == {"holds": True, "witness": []}
-    assert not second["a_loss_recall"]["holds"]
+    first, second = (player["properties"] for player in audit["players"])
+    assert not first["perfect recall"]["holds"]
+    assert len(first["perfect recall"]["witness"]["histories"]) == 2
+    assert first["A-loss recall"] == {"holds": True, "note": "", "witness": None}
+    assert not second["A-loss recall"]["holds"]
     assert "one information set after either of" in ok("audit", *GAME)
 
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.outcomes import total_rises
 from hogeq.rules.parts import FERAL_HOGS, LANDINGS, SWAPS, ZERO_DICE
-from hogeq.trees.sizes import count
-from hogeq.trees.tree import HogTree
+from hogeq.trees.tree import HogTree, count
 
 Floats = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from hogeq.trees.flat import FlatTree
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.openspiel.reading import from_efg, from_openspiel
 from hogeq.trees.passes import action_values, ascend, mean_payoff, node_values, payoff, seated
-from hogeq.trees.recall_of_players import recall_of_player
+from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 
 GAMES = ("kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)", "liars_dice_ir(dice_sides=3)")
@@ -171,29 +171,32 @@ def test_an_equilibrium_in_mixtures_is_proved_from_both_sides(
 
 
 def test_recall_of_known_games(tmp_path: Path) -> None:
-    kuhn = recall_of_player(from_openspiel("kuhn_poker"), 0)
-    assert kuhn.perfect_recall.holds
-    assert kuhn.a_loss_recall.holds
-    assert not kuhn.absent_minded.holds
-    tree = read(tmp_path, FORGETFUL)
-    forgetful = recall_of_player(tree, 0)
-    assert not forgetful.perfect_recall.holds
-    assert not forgetful.a_loss_recall.holds  # chance's card is forgotten, not an own act
-    assert [len(one) for one in forgetful.a_loss_recall.witness] == [2, 2]
-    driver = recall_of_player(read(tmp_path, DRIVER), 0)
-    assert driver.absent_minded.holds
-    assert driver.absent_minded.witness == [[], ["player 0: on"]]
+    for player in (0, 1):
+        kuhn = Recall(from_openspiel("kuhn_poker"), player).audit()
+        assert all(finding.holds for finding in kuhn.findings.values())
+    forgetful = Recall(read(tmp_path, FORGETFUL), 0).audit().findings
+    assert not forgetful["perfect recall"].holds
+    # Chance's card is forgotten, not an own act; what follows pays otherwise.
+    witness = forgetful["A-loss recall"].witness
+    assert witness is not None
+    assert [len(one) for one in witness[1:3]] == [2, 2]
+    assert not forgetful["well-formed"].holds
+    assert forgetful["skew well-formed"].holds
+    driver = Recall(read(tmp_path, DRIVER), 0).audit().findings["no absent-mindedness"].witness
+    assert driver is not None
+    assert [[step.action for step in one] for one in driver[1:3]] == [[], ["player 0: on"]]
 
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_both_histories_of_a_witness_end_in_one_information_state(player: int) -> None:
     name = "liars_dice_ir(dice_sides=3)"
-    found, game = recall_of_player(from_openspiel(name), player), pyspiel.load_game(name)
-    assert not found.perfect_recall.holds
+    found, game = Recall(from_openspiel(name), player).audit(), pyspiel.load_game(name)
+    witness = found.findings["perfect recall"].witness
+    assert witness is not None
     known = set()
-    for history in found.perfect_recall.witness:
+    for history in (witness.first, witness.second):
         state = game.new_initial_state()
-        for words in history:
+        for *_, words in history:
             player_to_move = state.current_player()
             state.apply_action(
                 next(
@@ -209,7 +212,7 @@ def test_both_histories_of_a_witness_end_in_one_information_state(player: int) -
 
 def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> None:
     tree = read(tmp_path, DRIVER)
-    assert sequence_form(tree, 0).absent_minded() is not None
+    assert next(sequence_form(tree, 0).met_again()) == (0, 2)
     with pytest.raises(ValueError, match="allowed: games without absent-mindedness"):
         respond(tree, tree.uniform(), 1.0)
 
@@ -257,9 +260,9 @@ def test_a_card_that_is_forgotten_costs_the_responder() -> None:
         return re.sub(r"\[Private: .\]", "", known) if "Round 2" in known else known
 
     tree = from_openspiel("leduc_poker", forget=without_card)
-    recall = recall_of_player(tree, 0)
-    assert not recall.perfect_recall.holds
-    assert not recall.a_loss_recall.holds
+    findings = Recall(tree, 0).audit().findings
+    assert not findings["perfect recall"].holds
+    assert not findings["A-loss recall"].holds
     answer = respond(tree, tree.uniform(), 60.0)
     assert answer.is_proved
     won = mean_payoff(tree, answer.strategy, tree.uniform())

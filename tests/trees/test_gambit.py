@@ -24,8 +24,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
 from hogeq.trees.gambit import efg_lines, tree_sizes, write_efg
-from hogeq.trees.sizes import count
-from hogeq.trees.tree import Chance, Choice, End, HogTree, Node
+from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.parts import FERAL_HOGS, LANDINGS, MORE_BOAR, ZERO_DICE
 from hogeq.trees.audit import audit
+from hogeq.trees.flat import History
 from hogeq.trees.openspiel.game import game_of, parameters_of, rules_of
-from hogeq.trees.recall import History
 from tests.trees.openspiel_games import ENDING, GAMES, random_rules, small_games
 
 

@@ -126,7 +126,7 @@ def test_a_game_as_users_hold_it() -> None:
     answer = game.attack("uniform", 20.0)
     assert game.payoff(answer.strategy, "uniform") == pytest.approx(answer.attack, abs=1e-9)
     assert game.bound("uniform") >= answer.attack - 1e-9
-    assert [one.perfect_recall.holds for one in game.audit()] == [False, False]
+    assert not any(one.findings["perfect recall"].holds for one in game.audit())
     state = SOLVERS["cfr_plus"]().init(game.engine)
     assert SOLVERS["cfr_plus"]().average(game.engine, state).shape == game.engine.shape
     with pytest.raises(ValueError, match="allowed: uniform, or an array"):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.games import GameOption, audit_game
+from hogeq.cli.games import VERDICTS, GameOption, audit_game
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import MemoryOption, option
 from hogeq.cli.result import Result, Table, Text
@@ -79,7 +79,7 @@ def _at(infoset: Any) -> list[Any]:
 def _witness(full: Rules, walked: Rules, witness: "Witness | None") -> dict[str, Any] | None:
     if witness is None:
         return None
-    from hogeq.trees.witness import shows, tell
+    from hogeq.trees.audit import shows, tell
 
     in_full = shows(full, witness)
     rules = full if in_full else walked
@@ -99,9 +99,8 @@ def _text(title: str, full: Rules, walked: Rules, found: "Audit", memory: bool) 
         (LETTERS[what], what, f"{len(loss.infosets)} of {count}")
         for what, loss in found.forgets.items()
     ]
-    verdicts = {True: "yes", False: "no", None: "not decided"}
     properties = [
-        (what, ", ".join(filter(None, (verdicts[finding.holds], finding.note))))
+        (what, ", ".join(filter(None, (VERDICTS[finding.holds], finding.note))))
         for what, finding in found.findings.items()
     ]
     text: Text = [
