@@ -32,8 +32,7 @@ from hogeq.support.files import replacing
 from hogeq.trees.gambit import efg_lines
 from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
 from hogeq.trees.openspiel.game import game_of
-from hogeq.trees.sizes import count
-from hogeq.trees.tree import HogTree
+from hogeq.trees.tree import HogTree, count
 
 LIMIT = 30.0
 """Seconds of an iteration at which OpenSpiel is not asked further."""
