@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
-from hogeq.model.workspace import Role
 from hogeq.strategies.arrays import one_hot
 
 Floats = NDArray[np.float64]
@@ -21,12 +19,3 @@ def random_policy(random: np.random.Generator, shape: tuple[int, int, int], kind
     if kind == "pure":
         policy = one_hot(policy.argmax(axis=2), shape[2])
     return policy
-
-
-def tablebase(game: HogEngine) -> tuple[float, NDArray[np.int8]]:
-    """Mover's value when both remember everything, and the best rolls (G, G, H)."""
-    work = game.workspace(1)
-    choice = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
-    anything = np.full((1, *game.shape), 1.0 / game.num_actions)
-    value = work.backward(anything, Role.FULL_MEMORY, choice=choice)[0]
-    return value, choice

@@ -6,20 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
 from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
+from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.memory import Memory
 from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
-from tests.evaluation.players import EXACT, Floats, random_policy, tablebase
+from tests.evaluation.players import EXACT, Floats, random_policy
 from tests.twin import Match, Play, State, arrays, counterfactual
 
 # Every edition at sizes that the twin can manage, several of them past a score of 10 so that digits
@@ -163,26 +161,9 @@ def test_beliefs(small: Case) -> None:
         np.testing.assert_allclose(found, weights / weights.sum(), rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("weight", ["reach", "counterfactual", "belief"])
-def test_counterfactual_values(small: Case, weight: RegretWeight) -> None:
-    if small.game.positions_recur and weight == "counterfactual":
-        pytest.skip("weights without own reach are refused where positions recur")
-    own_reach = weight != "counterfactual"
-    values, infoset_reach = counterfactual(small.play, small.a, small.b, own_reach=own_reach)
-    work = small.game.workspace(2)
-    found = counterfactual_values(work, np.stack([small.a, small.b]), weight)
-    np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
-    if weight == "belief":
-        reached = infoset_reach > 0.0
-        mean = values[reached] / infoset_reach[reached][:, None]
-        np.testing.assert_allclose(found.values[reached], mean, rtol=0, atol=1e-10)
-    else:
-        np.testing.assert_allclose(found.values, values, rtol=EXACT, atol=EXACT)
-
-
 @pytest.mark.parametrize("alone", [False, True], ids=["opponent", "self-play"])
 @pytest.mark.parametrize("weight", ["reach", "counterfactual", "belief"])
-def test_action_values_by_information_set(small: Case, weight: RegretWeight, alone: bool) -> None:
+def test_counterfactual_values(small: Case, weight: RegretWeight, alone: bool) -> None:
     if small.game.positions_recur and weight == "counterfactual":
         pytest.skip("weights without own reach are refused where positions recur")
     a, b = small.a, small.a if alone else small.b
@@ -190,12 +171,15 @@ def test_action_values_by_information_set(small: Case, weight: RegretWeight, alo
     if weight == "belief":
         reached = infoset_reach > 0.0
         expected[reached] /= infoset_reach[reached][:, None]
-    found = action_values(small.game, a, None if alone else b, weight)
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found, expected, rtol=EXACT, atol=1e-10)
+    found = counterfactual_values(small.game.workspace(2), np.stack([a, b]), weight)
+    np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(found.values, expected, rtol=EXACT, atol=1e-10)
+    same = action_values(small.game, a, None if alone else b, weight)
+    np.testing.assert_array_equal(same, found.values)
 
 
-def test_action_values_are_fresh_and_take_matrices(small: Case) -> None:
+def test_action_values_are_fresh_and_take_matrices() -> None:
+    small = case("su20")
     matrix = small.a.argmax(axis=2)
     found = action_values(small.game, matrix, small.b)
     kept = found.copy()
@@ -205,7 +189,8 @@ def test_action_values_are_fresh_and_take_matrices(small: Case) -> None:
     np.testing.assert_array_equal(found, kept)
 
 
-def test_action_values_refuse_what_is_malformed(small: Case) -> None:
+def test_action_values_refuse_what_is_malformed() -> None:
+    small = case("su20")
     with pytest.raises(
         ValueError, match=r"^weight: 'own'; allowed: reach, counterfactual, belief$"
     ):
@@ -239,10 +224,18 @@ def test_player_with_full_memory(small: Case) -> None:
 
 def test_best_play_of_two_who_remember(small: Case) -> None:
     best = Match(small.play, None, None)
-    value, rolls = tablebase(small.game)
-    assert value == pytest.approx(best.value(0, State(0, 0)), abs=EXACT)
+    solved = solve(small.game)
+    assert solved.value == pytest.approx(best.value(0, State(0, 0)), abs=EXACT)
     expected = arrays(small.play, lambda state: best.best_roll(0, state))
-    np.testing.assert_array_equal(rolls, expected)
+    np.testing.assert_array_equal(solved.rolls, expected)
+    expected = arrays(small.play, lambda state: best.value(0, state))
+    np.testing.assert_allclose(solved.values, expected, rtol=0, atol=EXACT)
+    for own, other in ((0, 0), (small.game.goal - 2, 1)):
+        rolls = [
+            [best.action_value(0, State(own, other, memory), dice) for dice in small.play.rolls()]
+            for memory in small.game.memories
+        ]
+        np.testing.assert_allclose(solved.roll_values(own, other), rolls, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize("name", EDITIONS)
@@ -278,41 +271,6 @@ def test_a_game_that_every_turn_ends() -> None:
     assert win_rate(game, matrix, matrix) == (0.5, 1.0, 0.0)
 
 
-@st.composite
-def rules_of_any_parts(draw: st.DrawFn) -> Rules:
-    """Combine any parts, in sizes that the twin and the compiled widths of memory allow."""
-    feral = draw(st.sampled_from(FERAL_HOGS))
-    max_dice = draw(st.integers(1, 4))
-    time_trot = draw(st.booleans())
-    more_boar = draw(st.sampled_from(sorted(MORE_BOAR)))
-    piggy_back = draw(st.booleans())
-    records = {"none": 1, "points": max_dice + 4, "dice": max_dice + 1}[feral]
-    sides_of_extra_turns = st.none() | st.integers(2, 8)
-    rules = Rules(
-        goal=draw(st.integers(2, 12 if feral == "none" else 7)),
-        max_dice=max_dice,
-        sides=draw(st.integers(2, 8)),
-        # Hefty Hogs can score nothing, which the twin refuses.
-        zero_dice=draw(st.sampled_from(sorted(set(ZERO_DICE) - {"hefty_hogs"}))),
-        # Without Piggy Back a turn of 0 points would leave the sum of scores as it was.
-        pig_out=draw(st.sampled_from([0, 1, COUNT_ONES] if piggy_back else [1, COUNT_ONES])),
-        prime_boost=draw(st.booleans()),
-        hog_wild=draw(st.booleans()),
-        feral_hogs=feral,
-        square_swine=draw(st.booleans()),
-        landing=draw(st.sampled_from(sorted(LANDINGS))),
-        piggy_back=piggy_back,
-        swap=draw(st.sampled_from(sorted(SWAPS))),
-        more_boar=more_boar,
-        time_trot=time_trot,
-        time_trot_period=draw(st.integers(1, max(1, 16 // records))),
-        extra_turn_sides=draw(sides_of_extra_turns) if time_trot or more_boar != "none" else None,
-    )
-    turns, _, records = memory_sizes(rules)
-    assert turns * records <= 16
-    return rules
-
-
 @pytest.mark.parametrize("feral", ["points", "dice"])
 @pytest.mark.parametrize("max_dice", [1, 3])
 def test_a_bonus_on_no_dice_that_look_at_the_own_score(feral: str, max_dice: int) -> None:
@@ -326,29 +284,10 @@ def test_a_bonus_on_no_dice_that_look_at_the_own_score(feral: str, max_dice: int
     assert win_rate(game, a, b) == pytest.approx(Match(play, a, b).win_rate(), abs=EXACT)
     remembers = Match(play, None, b).win_rate()[0]
     assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
-    both = [random_policy(random, game.shape, "pure").argmax(axis=2) for _ in range(2)]
-    one, other = (one_hot(matrix, game.num_actions) for matrix in both)
-    expected = Match(play, one, other).win_rate()
-    assert win_rate(game, *both) == pytest.approx(expected, abs=EXACT)
-    values, infoset_reach = counterfactual(play, a, b, own_reach=True)
-    found = counterfactual_values(game.workspace(2), np.stack([a, b]), "reach")
-    np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
-    np.testing.assert_allclose(found.values, values, rtol=EXACT, atol=EXACT)
-
-
-@given(rules_of_any_parts(), st.sampled_from(["mixed", "sparse", "pure"]), st.integers(0, 99))
-@settings(max_examples=60)
-def test_any_combination_of_parts(rules: Rules, kind: str, seed: int) -> None:
-    game, play = compile_game(rules), Play(rules)
-    random = np.random.default_rng(seed)
-    a, b = (random_policy(random, game.shape, which) for which in (kind, "mixed"))
-    match = Match(play, a, b)
-    assert win_rate(game, a, b) == pytest.approx(match.win_rate(), abs=EXACT)
-    remembers = Match(play, None, b).win_rate()[0]
-    assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
-    weights: list[tuple[bool, RegretWeight]] = [(True, "reach"), (False, "counterfactual")]
-    for own_reach, weight in weights:
-        values, infoset_reach = counterfactual(play, a, b, own_reach=own_reach)
-        found = counterfactual_values(game.workspace(2), np.stack([a, b]), weight)
-        np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
-        np.testing.assert_allclose(found.values, values, rtol=EXACT, atol=EXACT)
+    one, other = (random_policy(random, game.shape, "pure") for _ in range(2))
+    found = win_rate(game, one.argmax(axis=2), other.argmax(axis=2))
+    assert found == pytest.approx(Match(play, one, other).win_rate(), abs=EXACT)
+    expected, infoset_reach = counterfactual(play, a, b, own_reach=True)
+    met = counterfactual_values(game.workspace(2), np.stack([a, b]), "reach")
+    np.testing.assert_allclose(met.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(met.values, expected, rtol=EXACT, atol=EXACT)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.counterfactual import action_values
+from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
@@ -142,8 +142,13 @@ def compare_policies(game: HogEngine, play: twin.Play, a: Floats, b: Floats) -> 
     found = reach(game, a, b).sum(axis=2)
     np.testing.assert_allclose(found, expected, rtol=EXACT, atol=EXACT)
 
-    worth, _ = twin.counterfactual(play, a, b, own_reach=True, endless=DRAW)
-    np.testing.assert_allclose(action_values(game, a, b), worth, rtol=EXACT, atol=EXACT)
+    weights: list[RegretWeight] = ["reach", "counterfactual"]
+    for weight in weights[: 1 if game.positions_recur else 2]:
+        own_reach = weight == "reach"
+        worth, met = twin.counterfactual(play, a, b, own_reach=own_reach, endless=DRAW)
+        values, infoset_reach = counterfactual_values(game.workspace(2), np.stack([a, b]), weight)
+        np.testing.assert_allclose(values, worth, rtol=EXACT, atol=EXACT)
+        np.testing.assert_allclose(infoset_reach, met, rtol=EXACT, atol=EXACT)
 
 
 def compare_best_play(game: HogEngine, play: twin.Play, b: Floats) -> None:

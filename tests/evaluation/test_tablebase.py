@@ -15,7 +15,6 @@ from hogeq.evaluation.hidden import values as strategy_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, next_memory, record
 from hogeq.rules.points import points_distribution, zero_points
@@ -30,8 +29,6 @@ NO_PIGGY_BACK = {"edition": "fa15", "piggy_back": False}
 def small(edition: str, goal: int = 12, max_dice: int = 3) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": max_dice}))
 
-
-# --- the same, one position at a time -------------------------------------------------------------
 
 State = tuple[int, int, Memory]
 After = tuple[float, State | None, bool, bool]  # probability, next state, same mover, mover has won
@@ -56,49 +53,6 @@ def turns(rules: Rules, state: State, roll: int) -> list[After]:
         scores = landing.score, landing.opponent
         found.append((chance, (*(scores if again else scores[::-1]), after), again, False))
     return found
-
-
-class Naive:
-    """Values of optimal play, or of rolls that are given, by recursion."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.best = cache(self._best)
-
-    def roll_value(self, state: State, roll: int, worth: Any) -> float:
-        total = 0.0
-        for chance, after, again, won in turns(self.rules, state, roll):
-            if after is None:
-                total += chance * won
-            else:
-                total += chance * (worth(after) if again else 1 - worth(after))
-        return total
-
-    def _best(self, state: State) -> float:
-        return max(
-            self.roll_value(state, roll, self.best) for roll in range(self.rules.max_dice + 1)
-        )
-
-
-@pytest.mark.parametrize("edition", ["su20", "hw13", "su21", "fa22", "fa15", "fa19", "fa18"])
-def test_every_position_agrees_with_a_plain_recursion(edition: str) -> None:
-    game = small(edition)
-    naive = Naive(game.rules)
-    solved = solve(game)
-    for own in range(game.goal):
-        for other in range(game.goal):
-            for index, memory in enumerate(game.memories):
-                state = own, other, memory
-                found = solved.roll_values(own, other)[index]
-                want = [
-                    naive.roll_value(state, roll, naive.best) for roll in range(game.num_actions)
-                ]
-                assert found == pytest.approx(want, abs=1e-12)
-                assert solved.rolls[own, other, index] == next(
-                    roll for roll in range(game.num_actions) if found[roll] >= max(found) - TIE
-                )
-                assert solved.values[own, other, index] == pytest.approx(max(want), abs=1e-12)
-    assert solved.value == pytest.approx(naive.best((0, 0, Memory())), abs=1e-12)
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -257,12 +211,6 @@ def test_ignore_memory_plays_as_if_there_were_none(edition: str) -> None:
     # Certified in the plain game: no roll is better than the matrix's, play going on by it.
     best = solve(other)
     assert strategy_values(other, matrix) == pytest.approx(best.values, abs=1e-12)
-
-
-def test_ignore_memory_loses_to_full_memory_as_measured_before() -> None:
-    # Reference figure [8]: 0.6790.
-    game = compile_game(EDITIONS["su20"])
-    assert full_memory_bound(game, ignore_memory(game)) == pytest.approx(0.6790, abs=5e-5)
 
 
 def test_optimal_is_refused_with_hidden_memory() -> None:

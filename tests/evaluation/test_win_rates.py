@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from hogeq.rules.turn import play_turn
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import policy_of
-from tests.evaluation.players import EXACT, random_policy, tablebase
+from tests.evaluation.players import EXACT, random_policy
 from tests.twin import State
 
 # --- theorems, at full size -----------------------------------------------------------------------
@@ -139,51 +138,6 @@ def test_win_rates_of_the_official_server(pair: dict[str, float]) -> None:
     a, b = (builtin(f"always_roll:{pair[who]}", game) for who in "ab")
     assert win_rate(game, a, b).win_rate == pytest.approx(pair["win_rate"], abs=EXACT)
     assert win_rate(game, b, a).win_rate == pytest.approx(1.0 - pair["win_rate"], abs=EXACT)
-
-
-@pytest.mark.parametrize(
-    ("spec", "value", "roll", "digits"),
-    [
-        # Reference figures [8] of docs/sources.md; as many digits as given.
-        ({"edition": "su20", "feral_hogs": "none"}, 0.5010298598, None, 1e-10),
-        ("su20", 0.5005159690, 2, 1e-10),
-        ("hw13", 0.5002728824, 4, 1e-10),
-        ("fa15", 0.4899205974, 4, 1e-10),
-        ("fa22", 0.51736, 3, 1e-5),  # "about 52 %": Tong (2023) [4]
-        ("su21", 0.5504431438, 3, 1e-10),
-        (
-            {"edition": "su21", "time_trot": False, "extra_turn_sides": 6},
-            *(0.5230744513, None, 1e-10),
-        ),
-    ],
-)
-def test_mover_s_value_and_first_roll_with_full_memory(
-    spec: str | dict[str, Any], value: float, roll: int | None, digits: float
-) -> None:
-    game = compile_game(rules_from(spec))
-    found, rolls = tablebase(game)
-    assert found == pytest.approx(value, abs=digits)
-    first = rolls[0, 0, game.memories.index(Memory())]
-    assert roll in (None, first)
-
-
-@pytest.mark.parametrize(
-    ("name", "rate"),
-    [
-        # The tablebase's matrix against always 5, ties within 1e-12 going to the fewest dice;
-        # the author of Hog Wild! [2] reached 0.605 in hw13.
-        ("hw13", 0.7208103567),
-        ("fa15", 0.8130753649),
-    ],
-)
-def test_tablebase_against_always_five(name: str, rate: float) -> None:
-    game = compile_game(EDITIONS[name])
-    matrix = tablebase(game)[1][:, :, 0]
-    assert win_rate(game, matrix, matrix, endless_is_draw=True).first == pytest.approx(
-        tablebase(game)[0], abs=EXACT
-    )
-    found = win_rate(game, matrix, builtin("always_roll:5", game)).win_rate
-    assert found == pytest.approx(rate, abs=1e-9)
 
 
 def test_best_response_to_always_five_in_hog_wild() -> None:

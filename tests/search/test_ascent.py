@@ -13,7 +13,6 @@ from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.search.ascent import anneal, ascend, passes
 from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.gains import gains, largest_gains
 from hogeq.strategies.arrays import one_hot
 from tests import toys
 
@@ -185,17 +184,3 @@ def test_ascent_alone_can_stay_on_a_local_summit() -> None:
     best, local = (0.9 + 0.5) / 2, (0.5 + 0.5) / 2
     assert ends == pytest.approx({(0, 0): best, (0, 1): best, (1, 0): local, (1, 1): local})
     assert toys.best_response_rate(toy, target) == best
-
-
-def test_the_cells_that_gain_most_come_first() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
-    random = np.random.default_rng(0)
-    counter = random.integers(0, 4, (12, 12)).astype(np.int8)
-    found = gains(game, counter, random.dirichlet(np.ones(4), (12, 12)))
-    listed = largest_gains(found, counter, 1000)
-    assert len(listed) == np.count_nonzero(found.gains > 0.0)
-    assert [cell.gain for cell in listed] == sorted((cell.gain for cell in listed), reverse=True)
-    for cell in listed:
-        at = cell.score, cell.opponent
-        assert cell[2:] == (found.usual[at], counter[at], found.gains[at])
-    assert largest_gains(found, counter, 3) == listed[:3]

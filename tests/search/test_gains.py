@@ -1,12 +1,14 @@
-"""Gains of cells: what lists of them take and refuse."""
+"""Gains of cells: what a counter-matrix loses without one, and lists of those that gain most."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.gains import gains, largest_gains
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import strategy_of
@@ -40,3 +42,41 @@ def test_what_gives_no_list_of_cells(counter: Any, count: Any, says: str) -> Non
 
 def test_gains_are_shown_in_a_line() -> None:
     assert repr(FOUND) == f"Gains(8 x 8 cells, of which one gains at most {FOUND.gains.max():.3g})"
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
+@pytest.mark.parametrize("pure", [False, True])
+def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str, pure: bool) -> None:
+    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
+    policy = np.random.default_rng(4).dirichlet(np.ones(4), game.shape[:2])
+    if pure:
+        policy = one_hot(policy.argmax(axis=2), 4)
+    counter = attack(game, policy, SearchBudget(starts=1)).matrix
+    found = gains(game, counter, policy)
+    assert np.array_equal(found.usual, policy.argmax(axis=2))
+    whole = win_rate(game, counter, policy).win_rate
+    for own in range(12):
+        for opponent in range(12):
+            changed = counter.copy()
+            changed[own, opponent] = found.usual[own, opponent]
+            loss = whole - win_rate(game, changed, policy).win_rate
+            assert found.gains[own, opponent] == pytest.approx(loss, abs=1e-13)
+            if counter[own, opponent] == found.usual[own, opponent]:
+                assert found.gains[own, opponent] == 0.0
+    assert found.gains.max() > 1e-3
+    assert found.gains.min() > -1e-12  # a matrix that no change of one cell improves
+    assert np.all(found.gains[found.reach == 0.0] == 0.0)
+
+
+def test_the_cells_that_gain_most_come_first() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+    random = np.random.default_rng(0)
+    counter = random.integers(0, 4, (12, 12)).astype(np.int8)
+    found = gains(game, counter, random.dirichlet(np.ones(4), (12, 12)))
+    listed = largest_gains(found, counter, 1000)
+    assert len(listed) == np.count_nonzero(found.gains > 0.0)
+    assert [cell.gain for cell in listed] == sorted((cell.gain for cell in listed), reverse=True)
+    for cell in listed:
+        at = cell.score, cell.opponent
+        assert cell[2:] == (found.usual[at], counter[at], found.gains[at])
+    assert largest_gains(found, counter, 3) == listed[:3]

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import Role, WinRate
+from hogeq.model.workspace import WinRate
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.ascent import climb, ith_start, perturbed, stay_for_ever
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.search.counter_search import PERTURBED_SHARES, SearchState
-from hogeq.search.gains import gains
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.numbers import percent
@@ -372,51 +372,13 @@ def test_an_attack_with_moves_or_a_budget_that_are_none(
 # --- published figures ----------------------------------------------------------------------------
 
 
-def ignore_memory(game: HogEngine) -> NDArray[np.int8]:
-    """Find the best matrix of the game without Feral Hogs, to be played where there are some."""
-    simple = compile_game(rules_from({"edition": game.rules.name, "feral_hogs": "none"}))
-    work = simple.workspace(1)
-    choice = np.zeros((*simple.shape[:2], simple.memory_size), np.int8)
-    work.backward(
-        np.full((1, *simple.shape), 1.0 / simple.num_actions), Role.FULL_MEMORY, choice=choice
-    )
-    return choice[:, :, 0]
-
-
 def test_attack_on_the_strategy_that_ignores_memory() -> None:
     """Reference figures [8]: at least 0.6366 against this matrix, and 0.6790 with full memory."""
     game = compile_game(EDITIONS["su20"])
-    matrix = ignore_memory(game)
+    matrix = builtin("ignore_memory", game)
     found = attack(game, matrix, SearchBudget(starts=1))
     assert found.win_rate >= 0.6366
     assert win_rate(game, found.matrix, matrix).win_rate == pytest.approx(found.win_rate, abs=1e-12)
     bound = full_memory_bound(game, matrix)
     assert bound == pytest.approx(0.6790, abs=5e-5)
     assert found.win_rate <= bound
-
-
-# --- where a counter-matrix gains -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
-@pytest.mark.parametrize("pure", [False, True])
-def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str, pure: bool) -> None:
-    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 3}))
-    policy = np.random.default_rng(4).dirichlet(np.ones(4), game.shape[:2])
-    if pure:
-        policy = one_hot(policy.argmax(axis=2), 4)
-    counter = attack(game, policy, SearchBudget(starts=1)).matrix
-    found = gains(game, counter, policy)
-    assert np.array_equal(found.usual, policy.argmax(axis=2))
-    whole = win_rate(game, counter, policy).win_rate
-    for own in range(12):
-        for opponent in range(12):
-            changed = counter.copy()
-            changed[own, opponent] = found.usual[own, opponent]
-            loss = whole - win_rate(game, changed, policy).win_rate
-            assert found.gains[own, opponent] == pytest.approx(loss, abs=1e-13)
-            if counter[own, opponent] == found.usual[own, opponent]:
-                assert found.gains[own, opponent] == 0.0
-    assert found.gains.max() > 1e-3
-    assert found.gains.min() > -1e-12  # a matrix that no change of one cell improves
-    assert np.all(found.gains[found.reach == 0.0] == 0.0)

@@ -233,14 +233,6 @@ def test_without_memory_it_finds_the_solution() -> None:
     assert full_memory_bound(game, policy) == pytest.approx(0.5, abs=1e-4)
 
 
-def test_threads_change_no_byte(small: HogEngine) -> None:
-    one = run(small, 4)
-    with workers(2):
-        two = run(small, 4)
-    for key, value in one._asdict().items():
-        assert np.array_equal(value, getattr(two, key)), key
-
-
 def test_a_full_pool_drops_what_was_used_least(small: HogEngine) -> None:
     state = run(small, 12, pool_size=12)
     assert len(state.pool) == 12

@@ -116,22 +116,31 @@ def test_one_file_of_a_policy_starts_all_parts(small: HogEngine, tmp_path: Path)
     assert np.abs(state.parts[0] - state.parts[1]).max() > 0.01
 
 
-def test_trails_and_the_average_of_recent_mixtures(small: HogEngine) -> None:
-    options = {"parts": 2, "trails": 2, "kicks": 1, "life": 3, "averaging": "recent", "window": 2}
-    solver: Any = SOLVERS["mixture_bundle"](**options, **QUICK, largest_step=5.0)
+@pytest.mark.parametrize(("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 2})])
+def test_trails_and_the_average_over_recent_iterations(
+    small: HogEngine, name: str, options: dict[str, int]
+) -> None:
+    how: dict[str, Any] = {"averaging": "recent", "window": 2, "largest_step": 5.0, **QUICK}
+    solver: Any = SOLVERS[name](trails=2, kicks=1, life=3, **options, **how)
+    last: Any = SOLVERS[name](**options)
     state = solver.init(small)
-    parts, draws = [], []
+    policies = []
     for _ in range(3):
         state = solver.step(small, state)
-        parts.append(state.parts.copy())
-        draws.append(state.draw.copy())
+        policies.append(solver._point(state))
         pool = {matrix.tobytes() for matrix in state.pool}
         assert {matrix.tobytes() for matrix in state.trails} <= pool
     assert state.step_size <= 5.0
-    found = solver.mixture(small, state)
-    shares = [0.25, 0.25, 0.5]
-    np.testing.assert_allclose(found.parts, np.average(parts, axis=0, weights=shares), atol=1e-12)
-    np.testing.assert_allclose(found.weights, np.average(draws, axis=0, weights=shares), atol=1e-12)
+    parts, draw = (
+        np.average(each, axis=0, weights=[0.25, 0.25, 0.5]) for each in zip(*policies, strict=True)
+    )
+    if name == "bundle":
+        np.testing.assert_allclose(solver.average(small, state), parts[0], atol=1e-12)
+        np.testing.assert_array_equal(last.average(small, state), policies[-1].parts[0])
+        return
+    np.testing.assert_allclose(solver.mixture(small, state).parts, parts, atol=1e-12)
+    np.testing.assert_allclose(solver.mixture(small, state).weights, draw, atol=1e-12)
+    np.testing.assert_array_equal(last.mixture(small, state).parts, policies[-1].parts)
 
 
 def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine) -> None:

@@ -19,8 +19,8 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import equilibrium
 from hogeq.strategies.arrays import softmax
-from hogeq.support.workers import workers
 from tests import toys
+from tests.solvers.family import run
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "fsicfr": {},
@@ -30,14 +30,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "bundle": {},
 }
 PERFECT_RECALL = [toys.pennies, toys.rock_paper_scissors, toys.kuhn]
-
-
-def run(game: Any, name: str, iterations: int, **options: Any) -> tuple[Any, Any]:
-    solver = SOLVERS[name](**options)
-    state = solver.init(game)
-    for _ in range(iterations):
-        state = solver.step(game, state)
-    return solver, state
 
 
 @pytest.fixture(scope="module")
@@ -217,14 +209,6 @@ def test_cfr_br_goes_on_from_a_file(feral: HogEngine, tmp_path: Path) -> None:
     np.testing.assert_allclose(found[reached], policy[reached], atol=1e-9)
 
 
-def test_responders_are_the_same_in_any_number_of_threads(feral: HogEngine) -> None:
-    _, alone = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
-    with workers(3):
-        _, shared = run(feral, "cfr_br", 12, responders=5, newcomers=2, seed=3)
-    for one, two in zip(alone, shared, strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
 # --- dynamic programming --------------------------------------------------------------------------
 
 
@@ -246,19 +230,6 @@ def test_what_the_dynamic_program_cannot_play_is_refused() -> None:
     # Extra turns alone are no obstacle.
     solver, state = run(turns, "dynamic", 2)
     assert solver.average(turns, state).sum(axis=2) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("name", [*SETTINGS, "mirror", "dynamic"])
-def test_a_restored_state_goes_on_bit_for_bit(small: HogEngine, name: str) -> None:
-    solver, state = run(small, name, 5)
-    saved = {key: np.array(value) for key, value in state._asdict().items()}
-    for _ in range(4):
-        state = solver.step(small, state)
-    again = solver.restore(state, saved)
-    for _ in range(4):
-        again = solver.step(small, again)
-    for key, value in state._asdict().items():
-        assert np.array_equal(value, getattr(again, key)), key
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,6 @@ def gains(toy: Toy, policy: Floats, opponent: Floats) -> Floats:
     return found
 
 
-def test_the_number_of_iterations_is_counted() -> None:
-    toy = toys.pennies()
-    for name in ("fsicfr", "cfr_br", "fictitious", "mirror", "bundle", "double_oracle"):
-        _, state = run(toy, name, 3)
-        assert int(state.iteration) == 3
-
-
 # --- fsicfr (Neller and Hnath 2011) ---------------------------------------------------------------
 
 
